@@ -1,0 +1,70 @@
+//! Base36: numbers in the digits `0-9a-z`, written in lower case, read in any.
+
+use crate::digits::{Alphabet, OUT_OF_RANGE, ascii};
+use crate::error::ParseError;
+
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
+
+/// 36^12, the largest power of 36 that fits into 64 bits: numbers are cut into groups of twelve digits.
+pub const POW_12: u64 = 36_u64.pow(12);
+
+/// Every two-digit number as text: two digits are written with one look-up.
+static PAIRS: [[u8; 2]; 36 * 36] = {
+    let mut pairs = [[0; 2]; 36 * 36];
+    let mut n = 0;
+    while n < pairs.len() {
+        pairs[n] = [DIGITS[n / 36], DIGITS[n % 36]];
+        n += 1;
+    }
+    pairs
+};
+
+/// Writes a number below 36^12 as twelve digits.
+pub fn encode_12(number: u64, buffer: &mut [u8]) -> &str {
+    write_12(number, &mut buffer[..12]);
+    ascii(&buffer[..12])
+}
+
+/// Writes a number as 25 digits.
+pub fn encode_25(number: u128, buffer: &mut [u8]) -> &str {
+    let pow_12 = u128::from(POW_12);
+    let (high, low) = (number / pow_12, (number % pow_12) as u64);
+    let (top, middle) = (high / pow_12, (high % pow_12) as u64);
+    buffer[0] = DIGITS[top as usize];
+    write_12(middle, &mut buffer[1..13]);
+    write_12(low, &mut buffer[13..25]);
+    ascii(&buffer[..25])
+}
+
+fn write_12(mut number: u64, digits: &mut [u8]) {
+    debug_assert!(number < POW_12);
+    for pair in digits.as_chunks_mut().0.iter_mut().rev() {
+        *pair = PAIRS[(number % 1296) as usize];
+        number /= 1296;
+    }
+}
+
+/// Reads twelve digits.
+///
+/// # Errors
+/// [`ParseError`] if the text is not twelve digits. All twelve-digit numbers are in range.
+pub fn decode_12(text: &[u8]) -> Result<u64, ParseError> {
+    ALPHABET.values::<12>(text).map(|digits| number(&digits))
+}
+
+/// Reads 25 digits.
+///
+/// # Errors
+/// [`ParseError`] if the text is not 25 digits, or if they denote 2^128 or more.
+pub fn decode_25(text: &[u8]) -> Result<u128, ParseError> {
+    let digits = ALPHABET.values::<25>(text)?;
+    let pow_12 = u128::from(POW_12);
+    let high = u128::from(digits[0]) * pow_12 + u128::from(number(&digits[1..13]));
+    let low = u128::from(number(&digits[13..]));
+    high.checked_mul(pow_12).and_then(|high| high.checked_add(low)).ok_or(OUT_OF_RANGE)
+}
+
+fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |number, &digit| number * 36 + u64::from(digit))
+}

@@ -1,0 +1,43 @@
+//! Why a text denotes no ID, and where.
+
+use std::fmt;
+
+/// Why a text denotes no ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// Where, in bytes from 0. All bytes before it are ASCII digits, so that it also counts characters.
+    pub position: usize,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseErrorKind {
+    /// The byte at the position is, or begins, a character that is no digit here.
+    InvalidDigit,
+    /// The text ends before it has this number of digits.
+    TooShort(usize),
+    /// The text goes on after it has this number of digits.
+    TooLong(usize),
+    /// The text is well formed, but denotes a number above the type's largest.
+    OutOfRange,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let position = self.position + 1;
+        match self.kind {
+            ParseErrorKind::InvalidDigit => write!(f, "invalid digit at position {position}"),
+            ParseErrorKind::TooShort(digits) => {
+                write!(f, "expected {digits} digits, but the text ends at position {position}")
+            }
+            ParseErrorKind::TooLong(digits) => {
+                write!(f, "expected {digits} digits, but the text goes on at position {position}")
+            }
+            ParseErrorKind::OutOfRange => f.write_str("the number is above the type's largest"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,97 @@
+//! What the generators of all types share: state, context, and what a step may come to.
+
+use crate::SortableId;
+
+/// How far the clock may fall behind the last ID before it counts as moved back: 10 s. Up to here a generator goes on with
+/// the last timestamp.
+pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
+
+/// What a generator remembers. It packs into one word, and the word 0 is [`Default`]: no ID made yet.
+pub trait State: Copy + Default {
+    /// `u64` or `u128`.
+    type Word: Copy + Default + Eq;
+
+    /// The state as a word.
+    fn pack(self) -> Self::Word;
+
+    /// The state that was packed so.
+    fn unpack(word: Self::Word) -> Self;
+}
+
+/// What a step depends on besides the state and the random source.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<S> {
+    /// The clock, in microseconds since 1970-01-01 UTC.
+    pub now: i64,
+    /// What to do when the clock has moved back.
+    pub on_clock_rollback: OnClockRollback,
+    /// The type's own settings.
+    pub settings: S,
+}
+
+/// What to do when the clock has moved back by more than [`MAX_ROLLBACK_MICROS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnClockRollback {
+    /// Start afresh, as another generator would.
+    #[default]
+    Reset,
+    /// Refuse.
+    Error,
+}
+
+/// What a step comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<T: SortableId> {
+    /// An ID, greater than the one before, and the state to go on from.
+    Made(T::State, T),
+    /// None before the clock reads this, in microseconds since 1970-01-01 UTC. The state stays.
+    Wait(i64),
+    /// None. The state stays.
+    Refused(Refusal),
+}
+
+/// Why a generator refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The clock is this many microseconds behind the last ID.
+    ClockMovedBack(u64),
+    /// The clock reads a time for which the type has no ID that may be minted.
+    ClockOutOfRange,
+    /// The random part has no room for a further ID within this tick.
+    Exhausted,
+}
+
+/// Where the clock stands to the last ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// This tick is the first, or the clock has moved back so far that the generator starts afresh.
+    Fresh(u64),
+    /// This later tick has begun.
+    Later(u64),
+    /// The tick of the last ID goes on.
+    Same,
+}
+
+/// Where the clock stands to the tick of the last ID (0: none), for the types whose IDs are unique by their random bits.
+///
+/// # Errors
+/// [`Refusal::ClockMovedBack`] if that is to be refused, and [`Refusal::ClockOutOfRange`] if the clock's tick is one of
+/// the two reserved ones, the first and the last, or beyond them.
+pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
+    let tick = match T::TICKS.at_or_before(context.now) {
+        Ok(tick) if tick > 0 && tick < T::TICKS.max => tick,
+        _ => return Err(Refusal::ClockOutOfRange),
+    };
+    if last == 0 {
+        return Ok(Moment::Fresh(tick));
+    }
+    if tick > last {
+        return Ok(Moment::Later(tick));
+    }
+    let behind = (last - tick) * T::TICKS.micros as u64;
+    match context.on_clock_rollback {
+        _ if behind <= MAX_ROLLBACK_MICROS => Ok(Moment::Same),
+        OnClockRollback::Reset => Ok(Moment::Fresh(tick)),
+        OnClockRollback::Error => Err(Refusal::ClockMovedBack(behind)),
+    }
+}

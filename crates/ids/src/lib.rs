@@ -1,0 +1,169 @@
+//! Time-sortable IDs as plain values: bytes, text, fields, time, and the step of their generators.
+//!
+//! What an ID *is* lives here, without a clock, a random source or a database of its own: those are handed in. Each type
+//! has one file, and [`registry!`] is the one list of the types.
+//!
+//! ```
+//! use scru_ids::{Scru128, SortableId};
+//! let id: Scru128 = "0372ijojuxuhjsfkeryi2mrtm".parse()?;
+//! assert_eq!(id.timestamp_micros(), 1_648_986_014_308_000);
+//! # Ok::<(), scru_ids::ParseError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod base36;
+mod digits;
+mod error;
+mod field;
+mod generator;
+mod scru128;
+mod setting;
+mod sort_key;
+mod stored;
+mod time;
+
+pub use error::{ParseError, ParseErrorKind};
+pub use field::{Field, FieldValue, Getter};
+pub use generator::{Context, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State, Step, place_in_time};
+pub use scru128::Scru128;
+pub use setting::{Kind, Scope, Setting};
+pub use sort_key::SortKeys;
+pub use stored::Stored;
+pub use time::{Ticks, TimeError};
+
+use std::{fmt, hash::Hash, str::FromStr};
+
+use rand::Rng;
+
+/// THE registry: the one list of the types. Calls `$each!(sql_name, RustName, "path of its SQL, seen from src/lib.rs")`
+/// for every type.
+#[macro_export]
+macro_rules! registry {
+    ($each:ident) => {
+        $each!(scru128, Scru128, "../sql/install/scru128.sql");
+    };
+}
+
+/// `Display` and `FromStr` as the canonical text, alike for every type.
+macro_rules! text_traits {
+    ($id:ty) => {
+        impl std::fmt::Display for $id {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut buffer = [0; crate::MAX_TEXT_LEN];
+                f.pad(crate::SortableId::encode(*self, &Default::default(), &mut buffer))
+            }
+        }
+
+        impl std::str::FromStr for $id {
+            type Err = crate::ParseError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                crate::SortableId::parse(text.as_bytes())
+            }
+        }
+    };
+}
+use text_traits;
+
+/// The longest text that any type writes, in bytes.
+pub const MAX_TEXT_LEN: usize = 40;
+
+/// A time-sortable ID: everything that a database has to know of its type.
+///
+/// Three orders are one: of values (`Ord`), of the big-endian bytes, and of the canonical text as ASCII.
+pub trait SortableId:
+    Copy + Ord + Hash + fmt::Debug + fmt::Display + FromStr<Err = ParseError> + Send + Sync + 'static
+{
+    /// The type's name in SQL, in lower case.
+    const NAME: &'static str;
+    /// One line that tells a reader of a catalog what the type is.
+    const SUMMARY: &'static str;
+    /// The number of digits of the canonical text.
+    const TEXT_LEN: usize;
+    /// The smallest value.
+    const MIN: Self;
+    /// The largest value.
+    const MAX: Self;
+    /// How the timestamp counts.
+    const TICKS: Ticks;
+    /// The number of bits below the timestamp in which the IDs of one generator count up. Lower bits are mere entropy.
+    const SEQUENCE_BITS: u32;
+    /// The fields, from the most to the least significant, without the timestamp. Their order is part of the SQL that a
+    /// release installs: append, never reorder.
+    const FIELDS: &'static [Field<Self>];
+    /// Whether the specification defines the ID as an integer wider than 64 bits (SQL: casts to and from numeric).
+    const WIDE_INTEGER: bool = false;
+    /// Whether an ID has enough random bits to be made for a past time (SQL: `gen_T(timestamptz)`).
+    const BACKFILL: bool = false;
+    /// Whether IDs are unique only if every connection of a server draws from one state.
+    const SERVER_WIDE: bool = false;
+    /// Whether a setting chooses the form of the text (SQL: output is STABLE, not IMMUTABLE).
+    const TEXT_VARIES: bool = false;
+    /// The settings of this type alone, and how to keep them.
+    const SETTINGS: &'static [Setting<Self::Settings>] = &[];
+
+    /// What the bytes are held in: an array for types passed by reference, an `i64` for those passed by value.
+    type Stored: Stored;
+    /// The parsed values of [`SETTINGS`](Self::SETTINGS).
+    type Settings: Copy + Default + Send + Sync;
+    /// What a generator has to remember from one ID to the next.
+    type State: State;
+
+    /// The ID as it is stored.
+    fn to_stored(self) -> Self::Stored;
+
+    /// The ID that is stored so, or nothing if no ID is.
+    fn from_stored(stored: Self::Stored) -> Option<Self>;
+
+    /// The ID that `text` denotes, in any of the forms that the type reads.
+    ///
+    /// # Errors
+    /// [`ParseError`], with the position, if the text denotes none.
+    fn parse(text: &[u8]) -> Result<Self, ParseError>;
+
+    /// The text of the ID in the form that `settings` ask for.
+    fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str;
+
+    /// The timestamp, in ticks since the type's epoch.
+    fn tick(self) -> u64;
+
+    /// The smallest ID of a tick (at most [`TICKS.max`](Ticks::max)).
+    fn first_of(tick: u64) -> Self;
+
+    /// The largest ID of a tick (at most [`TICKS.max`](Ticks::max)).
+    fn last_of(tick: u64) -> Self;
+
+    /// A random ID of that tick: for a type with [`BACKFILL`](Self::BACKFILL), one that may be minted.
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
+
+    /// The state to begin with where a forgotten predecessor may have made IDs until just before `now` (microseconds since
+    /// 1970-01-01 UTC): no step from it makes one of those again.
+    fn successor_state(now: i64) -> Self::State {
+        let _ = now;
+        Self::State::default()
+    }
+
+    /// One step of the type's generator: the next state and the ID, or why there is none (yet).
+    fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;
+
+    /// The ID's time: the start of its tick, in microseconds since 1970-01-01 UTC.
+    fn timestamp_micros(self) -> i64 {
+        Self::TICKS.start(self.tick())
+    }
+
+    /// The smallest ID whose time is at or after `micros` (since 1970-01-01 UTC).
+    ///
+    /// # Errors
+    /// [`TimeError`] if the time lies outside of the type's range.
+    fn lower(micros: i64) -> Result<Self, TimeError> {
+        Self::TICKS.at_or_after(micros).map(Self::first_of)
+    }
+
+    /// The largest ID whose time is at or before `micros` (since 1970-01-01 UTC).
+    ///
+    /// # Errors
+    /// [`TimeError`] if the time lies outside of the type's range.
+    fn upper(micros: i64) -> Result<Self, TimeError> {
+        Self::TICKS.at_or_before(micros).map(Self::last_of)
+    }
+}

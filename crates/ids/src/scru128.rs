@@ -1,0 +1,212 @@
+//! SCRU128, specification v2.0.1: 128 bits, unique without coordination, ordered by creation.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 48 | timestamp, in milliseconds since 1970 |
+//! | 24 | counter_hi: random, renewed once a second; + 1 when counter_lo overflows |
+//! | 24 | counter_lo: random, renewed every millisecond; + 1 for every further ID |
+//! | 32 | entropy: random, renewed for every ID |
+
+use rand::Rng;
+
+use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base36, text_traits};
+
+const MAX_COUNTER: u32 = (1 << 24) - 1;
+
+/// How long a `counter_hi` lives, in milliseconds.
+const COUNTER_HI_LIFE: u64 = 1_000;
+
+/// A SCRU128 ID, as the integer of the specification. Every 128-bit pattern is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scru128(u128);
+
+impl Scru128 {
+    /// The ID with this integer value.
+    pub const fn from_u128(value: u128) -> Self {
+        Self(value)
+    }
+
+    /// The integer value.
+    pub const fn to_u128(self) -> u128 {
+        self.0
+    }
+
+    /// The ID of these fields; bits beyond a field's width are cut off.
+    pub const fn from_fields(timestamp: u64, counter_hi: u32, counter_lo: u32, entropy: u32) -> Self {
+        Self(
+            (timestamp as u128) << 80
+                | ((counter_hi & MAX_COUNTER) as u128) << 56
+                | ((counter_lo & MAX_COUNTER) as u128) << 32
+                | entropy as u128,
+        )
+    }
+
+    /// The 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    pub const fn timestamp(self) -> u64 {
+        (self.0 >> 80) as u64
+    }
+
+    /// The 24-bit `counter_hi`.
+    pub const fn counter_hi(self) -> u32 {
+        (self.0 >> 56) as u32 & MAX_COUNTER
+    }
+
+    /// The 24-bit `counter_lo`.
+    pub const fn counter_lo(self) -> u32 {
+        (self.0 >> 32) as u32 & MAX_COUNTER
+    }
+
+    /// The 32-bit `entropy`.
+    pub const fn entropy(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// What a SCRU128 generator remembers: the last ID without its entropy, and the age of its `counter_hi`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scru128State {
+    timestamp: u64,
+    counter_hi: u32,
+    counter_lo: u32,
+    /// From the renewal of `counter_hi` to `timestamp`, in milliseconds; below [`COUNTER_HI_LIFE`].
+    counter_hi_age: u64,
+}
+
+impl State for Scru128State {
+    type Word = u128;
+
+    fn pack(self) -> u128 {
+        u128::from(self.counter_hi_age) << 96
+            | u128::from(self.timestamp) << 48
+            | u128::from(self.counter_hi) << 24
+            | u128::from(self.counter_lo)
+    }
+
+    fn unpack(word: u128) -> Self {
+        Self {
+            timestamp: (word >> 48) as u64 & ((1 << 48) - 1),
+            counter_hi: (word >> 24) as u32 & MAX_COUNTER,
+            counter_lo: word as u32 & MAX_COUNTER,
+            counter_hi_age: (word >> 96) as u64,
+        }
+    }
+}
+
+impl Scru128State {
+    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
+        let counter_lo = rng.next_u32() & MAX_COUNTER;
+        let counter_hi = rng.next_u32() & MAX_COUNTER;
+        Self { timestamp, counter_hi, counter_lo, counter_hi_age: 0 }
+    }
+
+    fn later(self, timestamp: u64, rng: &mut impl Rng) -> Self {
+        let counter_lo = rng.next_u32() & MAX_COUNTER;
+        let counter_hi_age = self.counter_hi_age + (timestamp - self.timestamp);
+        Self { timestamp, counter_lo, counter_hi_age, ..self }.renew_counter_hi(rng)
+    }
+
+    /// Counts up: `counter_lo` carries into `counter_hi`, and that into the timestamp, as the specification recommends.
+    fn count(self, rng: &mut impl Rng) -> Self {
+        if self.counter_lo < MAX_COUNTER {
+            return Self { counter_lo: self.counter_lo + 1, ..self };
+        }
+        if self.counter_hi < MAX_COUNTER {
+            return Self { counter_lo: 0, counter_hi: self.counter_hi + 1, ..self };
+        }
+        Self { counter_hi: 0, ..self }.later(self.timestamp + 1, rng)
+    }
+
+    fn renew_counter_hi(self, rng: &mut impl Rng) -> Self {
+        if self.counter_hi_age < COUNTER_HI_LIFE {
+            return self;
+        }
+        Self { counter_hi: rng.next_u32() & MAX_COUNTER, counter_hi_age: 0, ..self }
+    }
+
+    fn id(self, rng: &mut impl Rng) -> Scru128 {
+        Scru128::from_fields(self.timestamp, self.counter_hi, self.counter_lo, rng.next_u32())
+    }
+}
+
+impl SortableId for Scru128 {
+    const NAME: &'static str = "scru128";
+    const SUMMARY: &'static str =
+        "SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)";
+    const TEXT_LEN: usize = 25;
+    const MIN: Self = Self(0);
+    const MAX: Self = Self(u128::MAX);
+    const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
+    const SEQUENCE_BITS: u32 = 48;
+    const WIDE_INTEGER: bool = true;
+    const BACKFILL: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "counter_hi",
+            summary: "24 random bits, renewed once a second, counted up when counter_lo overflows",
+            getter: Getter::Bits24(Self::counter_hi),
+        },
+        Field {
+            name: "counter_lo",
+            summary: "24 bits, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::counter_lo),
+        },
+        Field {
+            name: "entropy",
+            summary: "32 random bits, renewed for every ID",
+            getter: Getter::Bits32(Self::entropy),
+        },
+    ];
+
+    type Stored = [u8; 16];
+    type Settings = ();
+    type State = Scru128State;
+
+    fn to_stored(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    fn from_stored(stored: [u8; 16]) -> Option<Self> {
+        Some(Self(u128::from_be_bytes(stored)))
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        base36::decode_25(text).map(Self)
+    }
+
+    fn encode<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        base36::encode_25(self.0, buffer)
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0, 0, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)
+    }
+
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
+    }
+
+    fn step(state: Scru128State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let next = match place_in_time::<Self>(state.timestamp, context) {
+            Ok(Moment::Fresh(timestamp)) => Scru128State::fresh(timestamp, rng),
+            Ok(Moment::Later(timestamp)) => state.later(timestamp, rng),
+            Ok(Moment::Same) => state.count(rng),
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        if next.timestamp == Self::TICKS.max {
+            // Both counters overflowed in the last millisecond before the reserved one.
+            return Step::Refused(Refusal::ClockOutOfRange);
+        }
+        Step::Made(next, next.id(rng))
+    }
+}
+
+text_traits!(Scru128);

@@ -1,0 +1,82 @@
+//! How a type's timestamp counts, and which tick a moment belongs to.
+
+/// A time lies outside of the range of a type's timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeError;
+
+/// The ticks of a type's clock. All times are microseconds since 1970-01-01 UTC, leap seconds not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticks {
+    /// The start of tick 0.
+    pub epoch: i64,
+    /// The length of a tick.
+    pub micros: i64,
+    /// The last tick.
+    pub max: u64,
+}
+
+impl Ticks {
+    /// Milliseconds since 1970 in 48 bits, until the year 10889.
+    pub const UNIX_MILLIS_48: Self = Self { epoch: 0, micros: 1_000, max: (1 << 48) - 1 };
+
+    /// The start of a tick.
+    pub const fn start(self, tick: u64) -> i64 {
+        self.epoch + tick as i64 * self.micros
+    }
+
+    /// The first tick that starts at or after a moment.
+    ///
+    /// # Errors
+    /// [`TimeError`] if the moment is before tick 0, or if no tick starts at or after it.
+    pub const fn at_or_after(self, micros: i64) -> Result<u64, TimeError> {
+        match micros.checked_sub(self.epoch) {
+            Some(since) if since >= 0 => self.check((since as u64).div_ceil(self.micros as u64)),
+            _ => Err(TimeError),
+        }
+    }
+
+    /// The last tick that starts at or before a moment: the tick that the moment falls into.
+    ///
+    /// # Errors
+    /// [`TimeError`] if the moment is before tick 0 or after the end of the last tick.
+    pub const fn at_or_before(self, micros: i64) -> Result<u64, TimeError> {
+        match micros.checked_sub(self.epoch) {
+            Some(since) if since >= 0 => self.check(since as u64 / self.micros as u64),
+            _ => Err(TimeError),
+        }
+    }
+
+    const fn check(self, tick: u64) -> Result<u64, TimeError> {
+        if tick <= self.max { Ok(tick) } else { Err(TimeError) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICKS: Ticks = Ticks { epoch: 1_000_000, micros: 1_000, max: 9 };
+
+    #[test]
+    fn moments_between_two_ticks_round_the_right_way() {
+        assert_eq!(TICKS.at_or_after(1_003_000), Ok(3));
+        assert_eq!(TICKS.at_or_before(1_003_000), Ok(3));
+        assert_eq!(TICKS.at_or_after(1_003_001), Ok(4));
+        assert_eq!(TICKS.at_or_before(1_003_999), Ok(3));
+        assert_eq!(TICKS.start(3), 1_003_000);
+    }
+
+    #[test]
+    fn moments_outside_of_the_range_are_errors() {
+        assert_eq!(TICKS.at_or_after(1_000_000), Ok(0));
+        assert_eq!(TICKS.at_or_after(999_999), Err(TimeError));
+        assert_eq!(TICKS.at_or_before(999_999), Err(TimeError));
+        assert_eq!(TICKS.at_or_after(1_009_000), Ok(9));
+        assert_eq!(TICKS.at_or_after(1_009_001), Err(TimeError), "no tick starts after it");
+        assert_eq!(TICKS.at_or_before(1_009_999), Ok(9), "still inside of the last tick");
+        assert_eq!(TICKS.at_or_before(1_010_000), Err(TimeError));
+        assert_eq!(TICKS.at_or_after(i64::MIN), Err(TimeError));
+        assert_eq!(TICKS.at_or_before(i64::MIN), Err(TimeError));
+        assert_eq!(TICKS.at_or_after(i64::MAX), Err(TimeError));
+    }
+}

@@ -1,0 +1,162 @@
+//! Renders the SQL that users see, `sql/install/*.sql`, from its two templates `sql/*.sql.in` and from the registry of the
+//! types. With `--check` it writes nothing, but fails where the committed SQL is not what it would write.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use minijinja::{Environment, UndefinedBehavior, context};
+use scru_ids::{Field, Getter, SortableId, Stored};
+use serde::Serialize;
+
+type Error = Box<dyn std::error::Error>;
+
+/// What `type.sql.in` knows of a type.
+#[derive(Serialize)]
+struct Type {
+    #[serde(rename = "T")]
+    name: &'static str,
+    summary: &'static str,
+    length: usize,
+    by_value: bool,
+    text_varies: bool,
+    uuid: bool,
+    numeric: bool,
+    backfill: bool,
+    tick: &'static str,
+    fields: Vec<FieldFunction>,
+    comparisons: &'static [Comparison],
+}
+
+/// What it knows of the function that reads a field.
+#[derive(Serialize)]
+struct FieldFunction {
+    name: &'static str,
+    summary: &'static str,
+    sql_type: &'static str,
+    parameter: Option<&'static str>,
+}
+
+/// What it knows of a comparison operator.
+#[derive(Serialize)]
+struct Comparison {
+    name: &'static str,
+    symbol: &'static str,
+    commutator: &'static str,
+    negator: &'static str,
+    estimator: &'static str,
+    comment: &'static str,
+}
+
+/// A binary-coercible cast from one of our types to another.
+#[derive(Serialize)]
+struct Cast {
+    from: &'static str,
+    to: &'static str,
+}
+
+const fn comparison([name, symbol, commutator, negator, estimator, comment]: [&'static str; 6]) -> Comparison {
+    Comparison { name, symbol, commutator, negator, estimator, comment }
+}
+
+const COMPARISONS: &[Comparison] = &[
+    comparison(["eq", "=", "=", "<>", "eq", "equal"]),
+    comparison(["ne", "<>", "<>", "=", "neq", "not equal"]),
+    comparison(["lt", "<", ">", ">=", "scalarlt", "less than: created before"]),
+    comparison(["le", "<=", ">=", ">", "scalarle", "less than or equal"]),
+    comparison(["gt", ">", "<", "<=", "scalargt", "greater than: created after"]),
+    comparison(["ge", ">=", "<=", "<", "scalarge", "greater than or equal"]),
+];
+
+fn type_of<T: SortableId>() -> Type {
+    let length = <T::Stored as Stored>::LEN;
+    Type {
+        name: T::NAME,
+        summary: T::SUMMARY,
+        length,
+        by_value: length == 8,
+        text_varies: T::TEXT_VARIES,
+        uuid: length == 16,
+        numeric: T::WIDE_INTEGER,
+        backfill: T::BACKFILL,
+        tick: if T::TICKS.micros == 1_000 { "millisecond" } else { "tick of 256 milliseconds" },
+        fields: T::FIELDS.iter().map(field_function).collect(),
+        comparisons: COMPARISONS,
+    }
+}
+
+fn field_function<T>(field: &Field<T>) -> FieldFunction {
+    let (sql_type, parameter) = match field.getter {
+        Getter::Bits24(_) => ("integer", None),
+        Getter::Bits32(_) => ("bigint", None),
+        Getter::Bits80(_) => ("bytea", None),
+        Getter::Bits24By { parameter, .. } => ("integer", Some(parameter)),
+    };
+    FieldFunction { name: field.name, summary: field.summary, sql_type, parameter }
+}
+
+fn registered_types() -> Vec<Type> {
+    let mut types = Vec::new();
+    macro_rules! add {
+        ($name:ident, $id:ident, $path:literal) => {
+            types.push(type_of::<scru_ids::$id>());
+        };
+    }
+    scru_ids::registry!(add);
+    types
+}
+
+fn casts_between(types: &[Type]) -> Vec<Cast> {
+    let names = || types.iter().filter(|each| each.uuid).map(|each| each.name);
+    names().flat_map(|from| names().filter(move |to| *to != from).map(move |to| Cast { from, to })).collect()
+}
+
+/// Every file below `sql/install`, with its content.
+fn rendered(sql: &Path) -> Result<Vec<(String, String)>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_keep_trailing_newline(true);
+    let type_template = fs::read_to_string(sql.join("type.sql.in"))?;
+    let extension_template = fs::read_to_string(sql.join("extension.sql.in"))?;
+
+    let types = registered_types();
+    let mut files = Vec::new();
+    for each in &types {
+        files.push((format!("{}.sql", each.name), environment.render_str(&type_template, each)?));
+    }
+    let extension = context! { types, casts_between_types => casts_between(&types) };
+    files.push(("extension.sql".into(), environment.render_str(&extension_template, extension)?));
+    Ok(files)
+}
+
+/// The names below `sql/install` that are not as rendered: changed, missing, or rendered from nothing.
+fn drift(install: &Path, files: &[(String, String)]) -> Result<Vec<String>, Error> {
+    let is_current = |(name, content): &(String, String)| {
+        fs::read_to_string(install.join(name)).is_ok_and(|committed| committed == *content)
+    };
+    let mut names: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(name, _)| name.clone()).collect();
+    for entry in fs::read_dir(install)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !files.iter().any(|(rendered, _)| *rendered == name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn main() -> Result<ExitCode, Error> {
+    let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql");
+    let install = sql.join("install");
+    let files = rendered(&sql)?;
+    if env::args().any(|argument| argument == "--check") {
+        let names = drift(&install, &files)?;
+        for name in &names {
+            eprintln!("sql/install/{name} is not what the templates render: run `make gen`");
+        }
+        return Ok(if names.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    for (name, content) in files {
+        fs::write(install.join(name), content)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,250 @@
+-- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+--
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
+-- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+
+-------------------------------------------------------------------------------------------------------------------- io
+
+CREATE TYPE scru128;
+
+CREATE FUNCTION scru128_in(cstring) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_out(scru128) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'scru128_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_recv(internal) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_send(scru128) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru128_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE scru128 (
+    INPUT = scru128_in,
+    OUTPUT = scru128_out,
+    RECEIVE = scru128_recv,
+    SEND = scru128_send,
+    INTERNALLENGTH = 16,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+
+COMMENT ON TYPE scru128 IS 'SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)';
+COMMENT ON FUNCTION scru128_in(cstring) IS 'I/O: reads the text of a scru128';
+COMMENT ON FUNCTION scru128_out(scru128) IS 'I/O: writes the text of a scru128';
+COMMENT ON FUNCTION scru128_recv(internal) IS 'I/O: reads the 16 big-endian bytes of a scru128';
+COMMENT ON FUNCTION scru128_send(scru128) IS 'I/O: writes the 16 big-endian bytes of a scru128';
+
+--------------------------------------------------------------------------------------------------------------- compare
+
+CREATE FUNCTION scru128_eq(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_ne(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_lt(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_le(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_gt(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_ge(scru128, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_cmp(scru128, scru128) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru128_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_larger(scru128, scru128) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_smaller(scru128, scru128) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE AGGREGATE min(scru128) (
+    SFUNC = scru128_smaller, STYPE = scru128, SORTOP = <, COMBINEFUNC = scru128_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru128) (
+    SFUNC = scru128_larger, STYPE = scru128, SORTOP = >, COMBINEFUNC = scru128_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION scru128_eq(scru128, scru128) IS 'implementation of = operator';
+COMMENT ON OPERATOR = (scru128, scru128) IS 'equal';
+COMMENT ON FUNCTION scru128_ne(scru128, scru128) IS 'implementation of <> operator';
+COMMENT ON OPERATOR <> (scru128, scru128) IS 'not equal';
+COMMENT ON FUNCTION scru128_lt(scru128, scru128) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (scru128, scru128) IS 'less than: created before';
+COMMENT ON FUNCTION scru128_le(scru128, scru128) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (scru128, scru128) IS 'less than or equal';
+COMMENT ON FUNCTION scru128_gt(scru128, scru128) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (scru128, scru128) IS 'greater than: created after';
+COMMENT ON FUNCTION scru128_ge(scru128, scru128) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (scru128, scru128) IS 'greater than or equal';
+COMMENT ON FUNCTION scru128_cmp(scru128, scru128) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru128_larger(scru128, scru128) IS 'larger of two';
+COMMENT ON FUNCTION scru128_smaller(scru128, scru128) IS 'smaller of two';
+COMMENT ON AGGREGATE min(scru128) IS 'smallest scru128 of all input values: the first in order of creation';
+COMMENT ON AGGREGATE max(scru128) IS 'largest scru128 of all input values: the last in order of creation';
+
+------------------------------------------------------------------------------------------------------------------ sort
+
+CREATE FUNCTION scru128_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru128_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru128_ops DEFAULT FOR TYPE scru128 USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru128_cmp(scru128, scru128),
+    FUNCTION 2 scru128_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+COMMENT ON FUNCTION scru128_sortsupport(internal) IS 'sort support';
+COMMENT ON OPERATOR CLASS scru128_ops USING btree IS 'order of creation, with sort support and deduplication';
+COMMENT ON OPERATOR FAMILY scru128_ops USING btree IS 'order of creation';
+
+------------------------------------------------------------------------------------------------------------------ hash
+
+CREATE FUNCTION scru128_hash(scru128) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru128_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_hash_extended(scru128, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru128_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru128_ops DEFAULT FOR TYPE scru128 USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 scru128_hash(scru128),
+    FUNCTION 2 scru128_hash_extended(scru128, bigint);
+
+COMMENT ON FUNCTION scru128_hash(scru128) IS 'hash';
+COMMENT ON FUNCTION scru128_hash_extended(scru128, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON OPERATOR CLASS scru128_ops USING hash IS 'equality by hash';
+COMMENT ON OPERATOR FAMILY scru128_ops USING hash IS 'equality by hash';
+
+------------------------------------------------------------------------------------------------------------------ brin
+
+CREATE FUNCTION scru128_distance(scru128, scru128) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru128_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru128_minmax_ops DEFAULT FOR TYPE scru128 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE OPERATOR CLASS scru128_minmax_multi_ops FOR TYPE scru128 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 brin_minmax_multi_options(internal),
+    FUNCTION 11 scru128_distance(scru128, scru128);
+
+CREATE OPERATOR CLASS scru128_bloom_ops FOR TYPE scru128 USING brin AS
+    OPERATOR 1 =,
+    FUNCTION 1 brin_bloom_opcinfo(internal),
+    FUNCTION 2 brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 brin_bloom_options(internal),
+    FUNCTION 11 scru128_hash(scru128);
+
+COMMENT ON FUNCTION scru128_distance(scru128, scru128) IS 'distance of the first scru128 to the second, for BRIN minmax-multi';
+COMMENT ON OPERATOR CLASS scru128_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR FAMILY scru128_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR CLASS scru128_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru128_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR CLASS scru128_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru128_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION scru128_timestamp(scru128) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru128_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_lower(timestamptz) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_upper(timestamptz) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start of the millisecond that the ID belongs to';
+COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
+COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
+
+----------------------------------------------------------------------------------------------------------------- casts
+
+CREATE FUNCTION scru128_to_bytea(scru128) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru128_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_from_bytea(bytea) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru128 AS bytea) WITH FUNCTION scru128_to_bytea(scru128);
+CREATE CAST (bytea AS scru128) WITH FUNCTION scru128_from_bytea(bytea);
+COMMENT ON FUNCTION scru128_to_bytea(scru128) IS 'the 16 big-endian bytes of a scru128';
+COMMENT ON FUNCTION scru128_from_bytea(bytea) IS 'the scru128 of 16 big-endian bytes';
+COMMENT ON CAST (scru128 AS bytea) IS 'the 16 big-endian bytes';
+COMMENT ON CAST (bytea AS scru128) IS 'from 16 big-endian bytes';
+
+CREATE CAST (scru128 AS timestamptz) WITH FUNCTION scru128_timestamp(scru128);
+CREATE CAST (timestamptz AS scru128) WITH FUNCTION scru128_lower(timestamptz);
+COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
+COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
+
+-- The bytes are the same: changing a column from one to the other rewrites no table.
+CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION;
+CREATE CAST (uuid AS scru128) WITHOUT FUNCTION;
+COMMENT ON CAST (scru128 AS uuid) IS 'the same 16 bytes, read as uuid';
+COMMENT ON CAST (uuid AS scru128) IS 'the same 16 bytes, read as scru128';
+
+CREATE FUNCTION scru128_to_numeric(scru128) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'scru128_to_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_from_numeric(numeric) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_from_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru128 AS numeric) WITH FUNCTION scru128_to_numeric(scru128);
+CREATE CAST (numeric AS scru128) WITH FUNCTION scru128_from_numeric(numeric);
+COMMENT ON FUNCTION scru128_to_numeric(scru128) IS 'the integer value of a scru128';
+COMMENT ON FUNCTION scru128_from_numeric(numeric) IS 'the scru128 of this integer value';
+COMMENT ON CAST (scru128 AS numeric) IS 'the integer value';
+COMMENT ON CAST (numeric AS scru128) IS 'from the integer value';
+
+---------------------------------------------------------------------------------------------------------------- fields
+
+CREATE FUNCTION scru128_counter_hi(id scru128) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru128_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_counter_hi(id scru128) IS '24 random bits, renewed once a second, counted up when counter_lo overflows';
+CREATE FUNCTION scru128_counter_lo(id scru128) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru128_field_1' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_counter_lo(id scru128) IS '24 bits, random at the start of every millisecond, then counted up';
+CREATE FUNCTION scru128_entropy(id scru128) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru128_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_entropy(id scru128) IS '32 random bits, renewed for every ID';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru128() RETURNS scru128
+    AS 'MODULE_PATHNAME', 'gen_scru128' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru128() IS 'a new scru128, greater than the one before';
+
+CREATE FUNCTION gen_scru128(timestamptz) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'gen_scru128_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru128(timestamptz) IS 'a random scru128 of a given time, for back-filling';

@@ -1,0 +1,92 @@
+//! A call from the server: its arguments, and what becomes of its result.
+
+use core::ffi::CStr;
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::varlena_to_byte_slice;
+
+use crate::datum::{StoredDatum, Type};
+use crate::error::{self, Error};
+
+/// A call of one of our functions, with arguments of the types that the SQL declares, none of them NULL.
+#[derive(Clone, Copy)]
+pub struct Call(pg_sys::FunctionCallInfo);
+
+impl Call {
+    /// An argument as it is.
+    pub fn datum(self, index: usize) -> Datum {
+        // SAFETY: the SQL declares the argument, so that it is there.
+        unsafe { (*self.0).args.as_ptr().add(index).read().value }
+    }
+
+    /// An argument of the ID type itself.
+    pub fn id<T: Type>(self, index: usize) -> T {
+        let stored = self.stored::<T>(index);
+        // Only I/O and casts make Datums, and they check; a Datum that is no ID can only be a damaged page.
+        T::from_stored(stored).unwrap_or(T::MAX)
+    }
+
+    /// An argument of the ID type itself, in its stored form.
+    pub fn stored<T: Type>(self, index: usize) -> T::Stored {
+        // SAFETY: the SQL declares the argument as this type.
+        unsafe { <T::Stored as StoredDatum>::from_datum(self.datum(index)) }
+    }
+
+    /// An argument of type `bigint` or `timestamptz`.
+    pub fn int8(self, index: usize) -> i64 {
+        self.datum(index).value() as i64
+    }
+
+    /// An argument of type `integer`.
+    pub fn int4(self, index: usize) -> i32 {
+        self.datum(index).value() as i32
+    }
+
+    /// An argument of type `cstring`.
+    pub fn cstring<'a>(self, index: usize) -> &'a CStr {
+        // SAFETY: the server passes a C string that outlives the call.
+        unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
+    }
+
+    /// An argument of type `bytea`.
+    pub fn bytea<'a>(self, index: usize) -> &'a [u8] {
+        // SAFETY: a varlena of the server's; unpacked, it outlives the call.
+        unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
+    }
+
+    /// The rest of a binary message, which is read to its end.
+    pub fn message<'a>(self) -> &'a [u8] {
+        // SAFETY: receive functions get a StringInfo, whose bytes from the cursor on are ours to read.
+        unsafe {
+            let message = &mut *self.datum(0).cast_mut_ptr::<pg_sys::StringInfoData>();
+            let start = message.data.cast::<u8>().add(message.cursor as usize);
+            let rest = core::slice::from_raw_parts(start, (message.len - message.cursor) as usize);
+            message.cursor = message.len;
+            rest
+        }
+    }
+}
+
+/// Runs a function that may fail, and reports what it fails with; a panic within becomes an error of the server.
+///
+/// # Safety
+/// For the server to call, through a symbol that the SQL declares with the arguments that the function reads.
+pub unsafe fn guarded(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Result<Datum, Error>) -> Datum {
+    // SAFETY: this is the outermost frame of ours. The guard is what #[pg_guard] puts around a function; it ends before
+    // the report, so that an ordinary error is not a panic.
+    let result = unsafe { pg_sys::panic::pgrx_extern_c_guard(move || function(Call(info))) };
+    match result {
+        Ok(datum) => datum,
+        // SAFETY: no frame of ours below the server's has anything left to drop.
+        Err(error) => unsafe { error::report(error, (*info).context) },
+    }
+}
+
+/// Runs a function that can neither fail nor panic, with no guard around it, for it has to cost nothing.
+///
+/// # Safety
+/// As [`guarded`].
+#[inline(always)]
+pub unsafe fn plain(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Datum) -> Datum {
+    function(Call(info))
+}

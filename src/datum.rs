@@ -1,0 +1,140 @@
+//! IDs as Datums: 16 or 20 bytes by reference, or 8 bytes by value.
+
+use core::cmp::Ordering;
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use pgrx::pg_sys::{self, Datum};
+use scru_ids::{SortableId, Stored};
+
+use crate::process::Process;
+
+const _: () = assert!(
+    size_of::<Datum>() == 8,
+    "scru needs a platform whose Datum is 8 bytes: its 64-bit types are passed by value there, as bigint is"
+);
+
+/// An ID type, with what a server process keeps of it. [`crate::symbols`] implements it for every type of the registry.
+pub trait Type: SortableId<Stored: StoredDatum> {
+    /// What this process keeps of the type.
+    fn process() -> &'static Process<Self>;
+}
+
+/// How a stored form becomes a Datum, and what its bytes are to the server.
+pub trait StoredDatum: Stored {
+    /// Whether the Datum is the value itself.
+    const BY_VALUE: bool;
+
+    /// The value of a Datum.
+    ///
+    /// # Safety
+    /// The Datum is one of a type that is stored so.
+    unsafe fn from_datum(datum: Datum) -> Self;
+
+    /// The value as a Datum, in the current memory context.
+    fn into_datum(self) -> Datum;
+
+    /// The server's own hash of these bytes.
+    fn hash(self) -> u32;
+
+    /// The server's own hash of these bytes with a seed.
+    fn hash_extended(self, seed: u64) -> u64;
+}
+
+// The server's functions as they are. pgrx wraps each call into a sigsetjmp, which costs more than these calls do. What they
+// may raise (out of memory) is a longjmp over frames of ours that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn palloc(size: usize) -> *mut c_void;
+    fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
+    fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
+    fn hash_bytes_uint32(value: u32) -> u32;
+    fn hash_bytes_uint32_extended(value: u32, seed: u64) -> u64;
+}
+
+impl<const N: usize> StoredDatum for [u8; N] {
+    const BY_VALUE: bool = false;
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: such a Datum points to N bytes, at any alignment.
+        unsafe { *datum.cast_mut_ptr::<Self>() }
+    }
+
+    fn into_datum(self) -> Datum {
+        // SAFETY: palloc returns N bytes, or raises an error.
+        unsafe {
+            let copy = palloc(N).cast::<Self>();
+            copy.write(self);
+            Datum::from(copy)
+        }
+    }
+
+    fn hash(self) -> u32 {
+        // SAFETY: reads N bytes.
+        unsafe { hash_bytes(self.as_ptr(), N as c_int) }
+    }
+
+    fn hash_extended(self, seed: u64) -> u64 {
+        // SAFETY: reads N bytes.
+        unsafe { hash_bytes_extended(self.as_ptr(), N as c_int, seed) }
+    }
+}
+
+impl StoredDatum for i64 {
+    const BY_VALUE: bool = true;
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        datum.value() as Self
+    }
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self)
+    }
+
+    fn hash(self) -> u32 {
+        // SAFETY: a function of its argument.
+        unsafe { hash_bytes_uint32(folded(self)) }
+    }
+
+    fn hash_extended(self, seed: u64) -> u64 {
+        // SAFETY: a function of its arguments.
+        unsafe { hash_bytes_uint32_extended(folded(self), seed) }
+    }
+}
+
+/// The 32 bits of which bigint's hash is made, for values that are not negative.
+fn folded(value: i64) -> u32 {
+    (value >> 32) as u32 ^ value as u32
+}
+
+/// The order of two Datums of a stored form.
+///
+/// # Safety
+/// Both are Datums of a type that is stored so.
+#[inline]
+pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
+    // SAFETY: promised by the caller.
+    unsafe { S::from_datum(left).cmp(&S::from_datum(right)) }
+}
+
+/// A text without a NUL as a Datum of type `cstring`, in the current memory context.
+pub fn cstring(text: &str) -> Datum {
+    // SAFETY: palloc returns that many bytes, or raises an error; a NUL ends the text.
+    unsafe {
+        let copy = palloc(text.len() + 1).cast::<u8>();
+        ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
+        copy.add(text.len()).write(0);
+        Datum::from(copy)
+    }
+}
+
+/// Bytes as a Datum of type `bytea`, in the current memory context.
+pub fn bytea(bytes: &[u8]) -> Datum {
+    let length = pg_sys::VARHDRSZ + bytes.len();
+    // SAFETY: palloc returns that many bytes, or raises an error; the header comes first.
+    unsafe {
+        let varlena = palloc(length).cast::<pg_sys::varlena>();
+        pgrx::varlena::set_varsize_4b(varlena, length as i32);
+        ptr::copy_nonoverlapping(bytes.as_ptr(), varlena.cast::<u8>().add(pg_sys::VARHDRSZ), bytes.len());
+        Datum::from(varlena)
+    }
+}

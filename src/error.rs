@@ -1,0 +1,175 @@
+//! Errors as the server's own types word them: a message, the reason as DETAIL, the way out as HINT, and an SQLSTATE that
+//! programs can branch on.
+
+use core::ffi::{CStr, c_char, c_int};
+use std::ffi::CString;
+use std::fmt::Display;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{self, Datum, Node};
+use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
+
+/// An error on its way to the user. Texts are bytes, for what they quote is in the database's encoding, whichever it is.
+#[derive(Debug)]
+pub struct Error {
+    sqlstate: SqlState,
+    message: Vec<u8>,
+    detail: Option<Vec<u8>>,
+    hint: Option<Vec<u8>>,
+}
+
+impl Error {
+    /// An error with a message.
+    pub fn new(sqlstate: SqlState, message: impl Into<Vec<u8>>) -> Self {
+        Self { sqlstate, message: message.into(), detail: None, hint: None }
+    }
+
+    /// With the reason.
+    pub fn detail(mut self, detail: impl Into<Vec<u8>>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// With the way out.
+    pub fn hint(mut self, hint: impl Into<Vec<u8>>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A text that denotes no ID.
+    #[cold]
+    pub fn bad_text<T: SortableId>(text: &CStr, error: ParseError) -> Self {
+        let position = error.position + 1;
+        let detail = match error.kind {
+            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(text.to_bytes()),
+            ParseErrorKind::InvalidDigit => {
+                let character = character_at(text, error.position);
+                [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat()
+            }
+            ParseErrorKind::TooShort(digits) => {
+                format!("Expected {digits} digits, but the text ends at position {position}.").into()
+            }
+            ParseErrorKind::TooLong(digits) => {
+                format!("Expected {digits} digits, but the text goes on at position {position}.").into()
+            }
+        };
+        let intro = format!("invalid input syntax for type {}: \"", T::NAME);
+        let message = [intro.as_bytes(), text.to_bytes(), b"\""].concat();
+        Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail)
+    }
+
+    /// A value, as the user wrote it, that is well formed but no ID.
+    #[cold]
+    pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
+        let mut buffer = [0; MAX_TEXT_LEN];
+        let largest = T::MAX.encode(&T::Settings::default(), &mut buffer);
+        let message = [b"value \"", value, format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
+        Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+            .detail(format!("The largest {} is \"{largest}\".", T::NAME))
+    }
+
+    /// Bytes of a wrong number.
+    #[cold]
+    pub fn bad_length<T: SortableId>(expected: usize, received: usize) -> Self {
+        let message = format!("incorrect binary data format for type {}", T::NAME);
+        Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message)
+            .detail(format!("Expected {expected} bytes, but received {received}."))
+    }
+
+    /// A time for which the type has no ID.
+    #[cold]
+    pub fn time_out_of_range<T: SortableId>() -> Self {
+        let message = format!("timestamp out of range for type {}", T::NAME);
+        Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
+    }
+
+    /// The operating system has no random numbers.
+    #[cold]
+    pub fn no_randomness(error: &dyn Display) -> Self {
+        Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
+            .detail(format!("{error}."))
+    }
+
+    fn sqlstate(&self) -> c_int {
+        self.sqlstate as c_int
+    }
+}
+
+/// The character of the database's encoding that begins at a byte.
+fn character_at(text: &CStr, position: usize) -> &[u8] {
+    let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
+    // SAFETY: `rest` is a part of a C string, which the function reads up to its end at the most.
+    let length = unsafe { pg_sys::pg_mblen(rest.as_ptr().cast()) } as usize;
+    // The text of a database without an encoding may end within a character.
+    &rest[..length.min(rest.len().saturating_sub(1))]
+}
+
+// As the server's ereport and ereturn macros call them; pgrx keeps its own declarations to itself.
+unsafe extern "C-unwind" {
+    #[cfg(feature = "pg15")]
+    fn errstart(level: c_int, domain: *const c_char) -> bool;
+    #[cfg(feature = "pg15")]
+    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
+    fn errcode(sqlstate: c_int) -> c_int;
+    fn errmsg_internal(format: *const c_char, ...) -> c_int;
+    fn errdetail_internal(format: *const c_char, ...) -> c_int;
+    fn errhint(format: *const c_char, ...) -> c_int;
+}
+
+/// Reports an error: where `context` asks for soft errors (from 16 on) by taking note of it there, and else by leaving the
+/// function for good.
+///
+/// # Safety
+/// To be called where a longjmp passes no frame with something to drop, with the context of the function's call.
+#[cold]
+pub unsafe fn report(error: Error, context: *mut Node) -> Datum {
+    // SAFETY: called as the server's macros do. Nothing is left to drop when the last call leaves.
+    unsafe {
+        if start(context) {
+            errcode(error.sqlstate());
+            errmsg_internal(c"%s".as_ptr(), c_string(&error.message).as_ptr());
+            if let Some(detail) = &error.detail {
+                errdetail_internal(c"%s".as_ptr(), c_string(detail).as_ptr());
+            }
+            if let Some(hint) = &error.hint {
+                errhint(c"%s".as_ptr(), c_string(hint).as_ptr());
+            }
+            drop(error);
+            finish(context);
+        }
+    }
+    Datum::null()
+}
+
+#[cfg(feature = "pg15")]
+unsafe fn start(_context: *mut Node) -> bool {
+    // SAFETY: as the caller's.
+    unsafe { errstart(pgrx::PgLogLevel::ERROR as c_int, core::ptr::null()) }
+}
+
+#[cfg(not(feature = "pg15"))]
+unsafe fn start(context: *mut Node) -> bool {
+    // SAFETY: as the caller's.
+    unsafe { errsave_start(context, core::ptr::null()) }
+}
+
+#[cfg(feature = "pg15")]
+unsafe fn finish(_context: *mut Node) {
+    // SAFETY: as the caller's.
+    unsafe { errfinish(c"error.rs".as_ptr(), line!() as c_int, c"report".as_ptr()) }
+}
+
+#[cfg(not(feature = "pg15"))]
+unsafe fn finish(context: *mut Node) {
+    // SAFETY: as the caller's.
+    unsafe { errsave_finish(context, c"error.rs".as_ptr(), line!() as c_int, c"report".as_ptr()) }
+}
+
+/// Neither our words nor what they quote of a C string contain a NUL.
+fn c_string(text: &[u8]) -> CString {
+    CString::new(text).unwrap_or_default()
+}

@@ -1,0 +1,47 @@
+//! The binding: how PostgreSQL sees the ID types of [`scru_ids`]. One concern a file, each generic over the types; a type's
+//! own facts come from its [`scru_ids::SortableId`] alone.
+//!
+//! A call's way: the server calls a C symbol ([`symbols`]), which hands a [`call::Call`] to a generic function of one of the
+//! concerns; that returns a Datum, or an [`error::Error`] that [`error`] reports as the server's own types do.
+
+mod brin;
+mod call;
+mod casts;
+mod compare;
+mod datum;
+mod error;
+mod fields;
+mod generate;
+mod hash;
+mod io;
+mod process;
+mod settings;
+mod sort;
+mod symbols;
+mod time;
+
+#[cfg(any(test, feature = "pg_test"))]
+mod tests;
+
+use pgrx::prelude::*;
+
+pgrx::pg_module_magic!();
+
+/// Defines the settings, and nothing else: if the library is preloaded, this runs in the postmaster, and every backend
+/// forks from what it leaves behind. Random sources and generators come to life in the backend that uses them.
+#[pg_guard]
+extern "C-unwind" fn _PG_init() {
+    settings::define();
+}
+
+/// The test framework's set-up.
+#[cfg(test)]
+pub mod pg_test {
+    /// Runs once before the tests.
+    pub fn setup(_options: Vec<&str>) {}
+
+    /// The settings of the test server.
+    pub fn postgresql_conf_options() -> Vec<&'static str> {
+        vec![]
+    }
+}

@@ -1,0 +1,87 @@
+//! Every C symbol that the SQL names: `<type>_<function>`, for each type of the registry.
+
+use pgrx::pg_sys;
+use scru_ids::registry;
+
+use crate::call::{guarded, plain};
+use crate::datum::Type;
+use crate::process::Process;
+use crate::{brin, casts, compare, fields, generate, hash, io, sort, time};
+
+/// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
+/// for a function that may fail, `plain` for one that cannot.
+macro_rules! export {
+    ($run:ident, $symbol:expr, $function:expr) => {
+        const _: () = {
+            #[unsafe(export_name = concat!("pg_finfo_", $symbol))]
+            extern "C" fn convention() -> &'static pg_sys::Pg_finfo_record {
+                &pg_sys::Pg_finfo_record { api_version: 1 }
+            }
+
+            #[unsafe(export_name = $symbol)]
+            unsafe extern "C-unwind" fn entry(info: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
+                // SAFETY: the SQL declares the symbol with the arguments that the function reads.
+                unsafe { $run(info, $function) }
+            }
+        };
+    };
+}
+
+/// The symbols of one type, and its SQL.
+macro_rules! symbols {
+    ($name:ident, $id:ident, $sql:literal) => {
+        const _: () = {
+            use scru_ids::$id as Id;
+
+            impl Type for Id {
+                fn process() -> &'static Process<Self> {
+                    static PROCESS: Process<Id> = Process::new();
+                    &PROCESS
+                }
+            }
+
+            export!(guarded, concat!(stringify!($name), "_in"), io::input::<Id>);
+            export!(guarded, concat!(stringify!($name), "_out"), io::output::<Id>);
+            export!(guarded, concat!(stringify!($name), "_recv"), io::receive::<Id>);
+            export!(guarded, concat!(stringify!($name), "_send"), io::send::<Id>);
+
+            export!(plain, concat!(stringify!($name), "_eq"), |call| compare::test::<Id>(call, |order| order.is_eq()));
+            export!(plain, concat!(stringify!($name), "_ne"), |call| compare::test::<Id>(call, |order| order.is_ne()));
+            export!(plain, concat!(stringify!($name), "_lt"), |call| compare::test::<Id>(call, |order| order.is_lt()));
+            export!(plain, concat!(stringify!($name), "_le"), |call| compare::test::<Id>(call, |order| order.is_le()));
+            export!(plain, concat!(stringify!($name), "_gt"), |call| compare::test::<Id>(call, |order| order.is_gt()));
+            export!(plain, concat!(stringify!($name), "_ge"), |call| compare::test::<Id>(call, |order| order.is_ge()));
+            export!(plain, concat!(stringify!($name), "_cmp"), compare::cmp::<Id>);
+            export!(plain, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
+            export!(plain, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
+            export!(guarded, concat!(stringify!($name), "_sortsupport"), sort::support::<Id>);
+            export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
+            export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
+            export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
+            export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
+            export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
+            export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);
+            export!(guarded, concat!(stringify!($name), "_from_bigint"), casts::from_bigint::<Id>);
+            export!(guarded, concat!(stringify!($name), "_to_numeric"), casts::to_numeric::<Id>);
+            export!(guarded, concat!(stringify!($name), "_from_numeric"), casts::from_numeric::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_field_0"), fields::field::<Id, 0>);
+            export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);
+            export!(guarded, concat!(stringify!($name), "_field_2"), fields::field::<Id, 2>);
+            export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
+
+            export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
+            export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);
+
+            pgrx::extension_sql_file!($sql);
+        };
+    };
+}
+
+registry!(symbols);
+
+pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

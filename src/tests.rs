@@ -1,0 +1,1 @@
+//! Tests inside of the server, of what no SQL can see.

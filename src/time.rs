@@ -1,0 +1,49 @@
+//! Times of IDs, and IDs of times.
+
+use pgrx::pg_sys::{self, Datum};
+use scru_ids::TimeError;
+
+use crate::call::Call;
+use crate::datum::{StoredDatum, Type};
+use crate::error::Error;
+
+/// Microseconds from 1970-01-01, where our times begin, to 2000-01-01, where the server's do.
+const EPOCH_2000: i64 = 946_684_800_000_000;
+
+const MINUS_INFINITY: i64 = i64::MIN;
+const INFINITY: i64 = i64::MAX;
+
+const _: () = assert!(
+    pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE == (EPOCH_2000 / 1_000_000 / 86_400) as u32,
+    "both epochs are the server's"
+);
+
+/// `T_timestamp(T) → timestamptz`
+pub fn timestamp<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(Datum::from(call.id::<T>(0).timestamp_micros() - EPOCH_2000))
+}
+
+/// `T_lower(timestamptz) → T`
+pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
+    bound::<T>(call.int8(0), T::lower)
+}
+
+/// `T_upper(timestamptz) → T`
+pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
+    bound::<T>(call.int8(0), T::upper)
+}
+
+/// A timestamptz as microseconds since 1970, or nothing if it is infinite.
+pub fn unix_micros(timestamptz: i64) -> Option<i64> {
+    // No ID type reaches the years in which this sum would overflow.
+    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
+}
+
+fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+    let id = match unix_micros(timestamptz) {
+        Some(micros) => round(micros).map_err(|TimeError| Error::time_out_of_range::<T>())?,
+        None if timestamptz == INFINITY => T::MAX,
+        None => T::MIN,
+    };
+    Ok(id.to_stored().into_datum())
+}
