@@ -68,3 +68,42 @@ pub fn decode_25(text: &[u8]) -> Result<u128, ParseError> {
 fn number(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |number, &digit| number * 36 + u64::from(digit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ParseErrorKind;
+
+    #[test]
+    fn twelve_digits_are_written_with_leading_zeros() {
+        assert_eq!(encode_12(0, &mut [0; 12]), "000000000000");
+        assert_eq!(encode_12(35, &mut [0; 12]), "00000000000z");
+        assert_eq!(encode_12(36, &mut [0; 12]), "000000000010");
+        assert_eq!(encode_12(POW_12 - 1, &mut [0; 12]), "zzzzzzzzzzzz");
+    }
+
+    #[test]
+    fn every_twelve_digits_are_a_number() {
+        assert_eq!(decode_12(b"000000000000"), Ok(0));
+        assert_eq!(decode_12(b"zZzzzzzzzZzz"), Ok(POW_12 - 1));
+        assert_eq!(decode_12(b"0u375nxqh5cq"), u64::from_str_radix("0u375nxqh5cq", 36).map_err(|_| OUT_OF_RANGE));
+    }
+
+    #[test]
+    fn numbers_of_another_length_are_refused_at_their_end() {
+        let refused = |text: &[u8]| decode_12(text).map_err(|error| (error.kind, error.position));
+        assert_eq!(refused(b""), Err((ParseErrorKind::TooShort(12), 0)));
+        assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort(12), 11)));
+        assert_eq!(refused(b"0000000000000"), Err((ParseErrorKind::TooLong(12), 12)));
+        assert_eq!(refused(b"00000000000-0"), Err((ParseErrorKind::InvalidDigit, 11)));
+    }
+
+    #[test]
+    fn every_power_of_36_is_a_one_and_zeros() {
+        for power in 0..25 {
+            let text = format!("{:0>width$}1{:0>power$}", "", "", width = 24 - power);
+            assert_eq!(decode_25(text.as_bytes()), Ok(36_u128.pow(power as u32)), "{text}");
+            assert_eq!(encode_25(36_u128.pow(power as u32), &mut [0; 25]), text);
+        }
+    }
+}

@@ -41,3 +41,17 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_count_positions_from_one() {
+        let message = |kind, position| ParseError { kind, position }.to_string();
+        assert_eq!(message(ParseErrorKind::InvalidDigit, 25), "invalid digit at position 26");
+        assert_eq!(message(ParseErrorKind::TooShort(25), 0), "expected 25 digits, but the text ends at position 1");
+        assert_eq!(message(ParseErrorKind::TooLong(25), 25), "expected 25 digits, but the text goes on at position 26");
+        assert_eq!(message(ParseErrorKind::OutOfRange, 0), "the number is above the type's largest");
+    }
+}

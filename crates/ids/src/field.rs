@@ -68,3 +68,16 @@ impl Serialize for FieldValue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_numbers_or_hexadecimal_digits() {
+        let json = |value: FieldValue| serde_json::to_string(&value).unwrap();
+        assert_eq!(json(FieldValue::Bits24(0xff_ffff)), "16777215");
+        assert_eq!(json(FieldValue::Bits32(u32::MAX)), "4294967295");
+        assert_eq!(json(FieldValue::Bits80([0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff])), r#""000102030405060708ff""#);
+    }
+}

@@ -41,3 +41,24 @@ impl Stored for i64 {
         bytes.try_into().ok().map(Self::from_be_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_big_endian_on_the_wire() {
+        assert_eq!(0x0102_0304_0506_0708_i64.to_bytes(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(i64::from_bytes(&[1, 2, 3, 4, 5, 6, 7, 8]), Some(0x0102_0304_0506_0708));
+        assert_eq!(i64::from_bytes(&[0xff; 8]), Some(-1));
+    }
+
+    #[test]
+    fn another_number_of_bytes_is_nothing() {
+        for length in [0, 7, 9, 15, 17] {
+            assert_eq!(i64::from_bytes(&vec![0; length]), None);
+            assert_eq!(<[u8; 16]>::from_bytes(&vec![0; length]), None);
+        }
+        assert_eq!(<[u8; 16]>::from_bytes(&[3; 16]), Some([3; 16]));
+    }
+}

@@ -1,0 +1,122 @@
+//! What several test files need. Each uses its share.
+#![allow(dead_code)]
+
+use std::convert::Infallible;
+
+use rand::{Rng, TryRng};
+use scru_ids::{Context, OnClockRollback, SortableId, State, Step, Stored};
+
+/// 2026-11-01 12:00 UTC, in microseconds: where simulated clocks begin.
+pub const NOON: i64 = 1_793_534_400_000_000;
+
+/// SplitMix64: random enough, fast without optimisation, and the same in every run.
+#[derive(Clone)]
+pub struct SplitMix(pub u64);
+
+impl TryRng for SplitMix {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|word| (word >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Ok(word ^ word >> 31)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            let word = self.next_u64().to_le_bytes();
+            chunk.copy_from_slice(&word[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl SplitMix {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next_u64() % bound
+    }
+
+    /// One of `choices`.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
+    /// Another order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+/// A generator with a clock that moves only when told, or when the generator has to wait for it.
+#[derive(Clone)]
+pub struct Simulation<T: SortableId> {
+    pub clock: i64,
+    pub state: T::State,
+    pub rng: SplitMix,
+}
+
+impl<T: SortableId> Simulation<T> {
+    pub fn new(seed: u64) -> Self {
+        Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed) }
+    }
+
+    /// One step, with the type's default settings.
+    pub fn step(&mut self, on_clock_rollback: OnClockRollback) -> Step<T> {
+        let context = Context { now: self.clock, on_clock_rollback, settings: T::Settings::default() };
+        T::step(self.state, &context, &mut self.rng)
+    }
+
+    /// The next ID. The clock moves on where the generator has to wait.
+    pub fn next_id(&mut self) -> T {
+        for _ in 0..10 {
+            match self.step(OnClockRollback::Reset) {
+                Step::Made(state, id) => {
+                    self.state = state;
+                    return id;
+                }
+                Step::Wait(until) => self.wait(until),
+                Step::Refused(refusal) => panic!("refused: {refusal:?}"),
+            }
+        }
+        panic!("waits again and again")
+    }
+
+    fn wait(&mut self, until: i64) {
+        assert!(until > self.clock, "waits for a moment that has passed");
+        assert!(until - self.clock <= 5_000_000, "waits for more than five seconds");
+        self.clock = until;
+    }
+
+    /// So many IDs, so many a millisecond.
+    pub fn bulk(&mut self, ids: usize, per_milli: usize) -> Vec<T> {
+        (0..ids)
+            .map(|made| {
+                self.clock += if made % per_milli == 0 { 1_000 } else { 0 };
+                self.next_id()
+            })
+            .collect()
+    }
+
+    /// The word that the state packs into.
+    pub fn word(&self) -> <T::State as State>::Word {
+        self.state.pack()
+    }
+}
+
+/// The big-endian bytes of an ID.
+pub fn bytes<T: SortableId>(id: T) -> Vec<u8> {
+    id.to_stored().to_bytes().as_ref().to_vec()
+}
+
+/// The ID of these big-endian bytes, if there is one.
+pub fn from_bytes<T: SortableId>(bytes: &[u8]) -> Option<T> {
+    T::Stored::from_bytes(bytes).and_then(T::from_stored)
+}

@@ -1,0 +1,195 @@
+//! What holds for the generator of every type, whatever its specification.
+
+mod common;
+
+use std::collections::HashSet;
+
+use common::{NOON, Simulation, SplitMix};
+use scru_ids::{Context, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, SortableId, State, Step};
+
+/// The most that a generator may run ahead of its clock.
+const MAX_LEAD_MICROS: i64 = 1_000_000;
+
+/// A clock that mostly stands still, creeps, jumps, and falls back within what is ridden out.
+fn move_clock<T: SortableId>(simulation: &mut Simulation<T>) {
+    let moves = [0, 0, 0, 0, 1, 300, 1_000, 1_700, 40_000, 1_000_000, -1, -1_000, -30_000];
+    simulation.clock += simulation.rng.pick(&moves);
+}
+
+fn ids_increase_strictly<T: SortableId>() {
+    let mut simulation = Simulation::<T>::new(1);
+    let mut last = simulation.next_id();
+    for _ in 0..1_000_000 {
+        move_clock(&mut simulation);
+        let id = simulation.next_id();
+        assert!(id > last, "{id} after {last}");
+        last = id;
+    }
+}
+
+fn ids_keep_to_the_clock<T: SortableId>() {
+    let mut simulation = Simulation::<T>::new(2);
+    for _ in 0..200_000 {
+        simulation.clock += simulation.rng.pick(&[0, 0, 0, 1, 300, 1_700, 1_000_000]);
+        let lead = simulation.next_id().timestamp_micros() - simulation.clock;
+        assert!((-T::TICKS.micros + 1..=MAX_LEAD_MICROS).contains(&lead), "{lead} microseconds ahead");
+    }
+}
+
+fn a_run_within_one_millisecond_is_unique<T: SortableId>() {
+    let ids: HashSet<_> = Simulation::<T>::new(3).bulk(200_000, 200_000).into_iter().collect();
+    assert_eq!(ids.len(), 200_000);
+}
+
+fn the_word_zero_is_a_fresh_state<T: SortableId>() {
+    let zero = <T::State as State>::Word::default();
+    assert!(T::State::default().pack() == zero);
+    assert!(T::State::unpack(zero).pack() == zero);
+}
+
+fn a_used_state_is_never_the_word_zero<T: SortableId>() {
+    let mut simulation = Simulation::<T>::new(4);
+    for _ in 0..10_000 {
+        move_clock(&mut simulation);
+        simulation.next_id();
+        assert!(simulation.word() != <T::State as State>::Word::default());
+    }
+}
+
+fn a_state_survives_its_word<T: SortableId>() {
+    let mut kept = Simulation::<T>::new(5);
+    let mut packed = kept.clone();
+    for _ in 0..100_000 {
+        move_clock(&mut kept);
+        move_clock(&mut packed);
+        packed.state = T::State::unpack(packed.word());
+        assert_eq!(packed.next_id(), kept.next_id());
+        assert!(packed.word() == kept.word());
+    }
+}
+
+fn different_seeds_share_no_id<T: SortableId>() {
+    // The 64-bit types are unique by their node and one state for all, not by their random bits.
+    if !T::SERVER_WIDE {
+        let [a, b] = [6, 7].map(|seed| Simulation::<T>::new(seed).bulk(100_000, 100));
+        let a: HashSet<_> = a.into_iter().collect();
+        assert!(b.iter().all(|id| !a.contains(id)));
+    }
+}
+
+fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: SortableId>() {
+    let mut predecessor = Simulation::<T>::new(8);
+    let made: HashSet<_> = predecessor.bulk(300_000, 50_000).into_iter().collect();
+    let state = T::successor_state(predecessor.clock);
+    let mut successor = Simulation { clock: predecessor.clock, state, rng: SplitMix(9) };
+    for id in successor.bulk(300_000, 50_000) {
+        assert!(!made.contains(&id), "{id} again");
+    }
+}
+
+fn a_clock_outside_of_the_range_is_refused<T: SortableId>() {
+    let (first, last) = (T::TICKS.start(1), T::TICKS.start(T::TICKS.max) - 1);
+    let refused = [i64::MIN, -1, T::TICKS.epoch - 1, T::TICKS.epoch, first - 1, last + 1, i64::MAX];
+    for now in refused {
+        assert_eq!(refusal(first_step::<T>(now)), Some(Refusal::ClockOutOfRange), "at {now}");
+    }
+    for now in [first, last] {
+        assert_eq!(refusal(first_step::<T>(now)), None, "at {now}");
+    }
+}
+
+fn first_step<T: SortableId>(now: i64) -> Step<T> {
+    let context = Context { now, on_clock_rollback: OnClockRollback::Reset, settings: T::Settings::default() };
+    T::step(T::State::default(), &context, &mut SplitMix(10))
+}
+
+fn refusal<T: SortableId>(step: Step<T>) -> Option<Refusal> {
+    match step {
+        Step::Refused(refusal) => Some(refusal),
+        _ => None,
+    }
+}
+
+fn a_large_rollback_is_refused_with_its_distance_if_so_set<T: SortableId>() {
+    // The 64-bit types ride out less, and refuse more always.
+    if !T::SERVER_WIDE {
+        let mut simulation = Simulation::<T>::new(11);
+        let id = simulation.next_id();
+        simulation.clock = id.timestamp_micros() - MAX_ROLLBACK_MICROS as i64 - T::TICKS.micros;
+        let distance = MAX_ROLLBACK_MICROS + T::TICKS.micros as u64;
+        let refused = refusal(simulation.step(OnClockRollback::Error));
+        assert_eq!(refused, Some(Refusal::ClockMovedBack(distance)));
+        assert!(simulation.next_id() < id, "starts afresh");
+    }
+}
+
+fn a_rollback_of_just_ten_seconds_goes_on<T: SortableId>() {
+    if !T::SERVER_WIDE {
+        let mut simulation = Simulation::<T>::new(12);
+        let id = simulation.next_id();
+        simulation.clock = id.timestamp_micros() - MAX_ROLLBACK_MICROS as i64;
+        for policy in [OnClockRollback::Error, OnClockRollback::Reset] {
+            let Step::Made(_, next) = simulation.step(policy) else { panic!("none made") };
+            assert!(next > id && next.tick() == id.tick());
+        }
+    }
+}
+
+#[test]
+fn simulated_clocks_begin_on_the_first_of_november_2026() {
+    assert_eq!(NOON, ((20_758 * 24) + 12) * 3_600 * 1_000_000);
+}
+
+macro_rules! test_type {
+    ($name:ident, $Id:ident, $sql:literal) => {
+        mod $name {
+            use scru_ids::$Id as Id;
+
+            #[test]
+            fn ids_increase_strictly() {
+                super::ids_increase_strictly::<Id>();
+            }
+            #[test]
+            fn ids_keep_to_the_clock() {
+                super::ids_keep_to_the_clock::<Id>();
+            }
+            #[test]
+            fn a_run_within_one_millisecond_is_unique() {
+                super::a_run_within_one_millisecond_is_unique::<Id>();
+            }
+            #[test]
+            fn the_word_zero_is_a_fresh_state() {
+                super::the_word_zero_is_a_fresh_state::<Id>();
+            }
+            #[test]
+            fn a_used_state_is_never_the_word_zero() {
+                super::a_used_state_is_never_the_word_zero::<Id>();
+            }
+            #[test]
+            fn a_state_survives_its_word() {
+                super::a_state_survives_its_word::<Id>();
+            }
+            #[test]
+            fn different_seeds_share_no_id() {
+                super::different_seeds_share_no_id::<Id>();
+            }
+            #[test]
+            fn a_successor_repeats_no_id_of_a_forgotten_predecessor() {
+                super::a_successor_repeats_no_id_of_a_forgotten_predecessor::<Id>();
+            }
+            #[test]
+            fn a_clock_outside_of_the_range_is_refused() {
+                super::a_clock_outside_of_the_range_is_refused::<Id>();
+            }
+            #[test]
+            fn a_large_rollback_is_refused_with_its_distance_if_so_set() {
+                super::a_large_rollback_is_refused_with_its_distance_if_so_set::<Id>();
+            }
+            #[test]
+            fn a_rollback_of_just_ten_seconds_goes_on() {
+                super::a_rollback_of_just_ten_seconds_goes_on::<Id>();
+            }
+        }
+    };
+}
+scru_ids::registry!(test_type);

@@ -1,0 +1,387 @@
+//! Properties that hold for every ID of every type.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use common::{SplitMix, bytes, from_bytes};
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseResult, TestRunner};
+use scru_ids::{FieldValue, ParseError, ParseErrorKind, SortableId, Stored};
+
+/// What is no digit in any type's alphabet: the neighbours of the digits in ASCII, controls, spaces, signs, characters of
+/// two, three and four bytes, and some that other case foldings make letters of.
+const NO_DIGITS: &[&str] = &[
+    "/",
+    ":",
+    "@",
+    "[",
+    "`",
+    "{",
+    "\u{1}",
+    "\u{7f}",
+    " ",
+    "\t",
+    "\n",
+    "+",
+    "-",
+    "_",
+    "\u{80}",
+    "\u{e9}",
+    "\u{131}",
+    "\u{17f}",
+    "\u{7ff}",
+    "\u{800}",
+    "\u{212a}",
+    "\u{feff}",
+    "\u{ff10}",
+    "\u{ffff}",
+    "\u{10000}",
+    "\u{10ffff}",
+];
+
+fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
+    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn ticks<T: SortableId>() -> impl Strategy<Value = u64> {
+    let max = T::TICKS.max;
+    prop_oneof![0..=max, 0..=3_u64, max - 3..=max]
+}
+
+fn ids<T: SortableId>() -> impl Strategy<Value = T> {
+    let patterns = prop::collection::vec(any::<u8>(), T::Stored::LEN);
+    prop_oneof![
+        4 => patterns.prop_filter_map("no ID is stored so", |pattern| from_bytes(&pattern)),
+        4 => (ticks::<T>(), any::<u64>()).prop_map(|(tick, seed)| T::random_of(tick, &mut SplitMix(seed))),
+        1 => ticks::<T>().prop_map(T::first_of),
+        1 => ticks::<T>().prop_map(T::last_of),
+        1 => prop_oneof![Just(T::MIN), Just(T::MAX)],
+    ]
+}
+
+/// Pairs, of which many are alike but for a bit, or neighbours.
+fn pairs<T: SortableId>() -> impl Strategy<Value = (T, T)> {
+    let bits = 0..8 * T::Stored::LEN;
+    prop_oneof![
+        (ids::<T>(), ids::<T>()),
+        (ids::<T>(), bits).prop_filter_map("no ID", |(id, bit)| Some((id, with_bit_flipped(id, bit)?))),
+        ids::<T>().prop_filter_map("no successor", |id| Some((id, successor(id)?))),
+        ids::<T>().prop_map(|id| (id, id)),
+    ]
+}
+
+/// Moments around the ticks, and from anywhere.
+fn moments<T: SortableId>() -> impl Strategy<Value = i64> {
+    let (first, end, tick) = (T::MIN.timestamp_micros(), end_of_time::<T>(), T::TICKS.micros);
+    let around = (ticks::<T>(), prop::sample::select(vec![-1, 0, 1, tick / 2, tick - 1]));
+    prop_oneof![
+        4 => around.prop_map(|(tick, offset)| T::TICKS.start(tick) + offset),
+        4 => first..=end,
+        1 => any::<i64>(),
+        1 => prop_oneof![Just(i64::MIN), Just(first - 1), Just(end), Just(end + 1), Just(i64::MAX)],
+    ]
+}
+
+/// The last microsecond of the last tick.
+fn end_of_time<T: SortableId>() -> i64 {
+    T::TICKS.start(T::TICKS.max) + T::TICKS.micros - 1
+}
+
+fn with_bit_flipped<T: SortableId>(id: T, bit: usize) -> Option<T> {
+    let mut bytes = bytes(id);
+    bytes[bit / 8] ^= 0x80 >> (bit % 8);
+    from_bytes(&bytes)
+}
+
+/// The next larger ID, by the bytes alone.
+fn successor<T: SortableId>(id: T) -> Option<T> {
+    let mut bytes = bytes(id);
+    let last = bytes.iter().rposition(|&byte| byte < u8::MAX)?;
+    bytes[last] += 1;
+    bytes[last + 1..].fill(0);
+    from_bytes(&bytes)
+}
+
+/// The next smaller ID, by the bytes alone.
+fn predecessor<T: SortableId>(id: T) -> Option<T> {
+    let mut bytes = bytes(id);
+    let last = bytes.iter().rposition(|&byte| byte > 0)?;
+    bytes[last] -= 1;
+    bytes[last + 1..].fill(u8::MAX);
+    from_bytes(&bytes)
+}
+
+/// The digits that the canonical text uses, in order.
+fn digits<T: SortableId>() -> Vec<char> {
+    let mut rng = SplitMix(36);
+    let texts = (0..1_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng).to_string());
+    texts.flat_map(|text| text.chars().collect::<Vec<_>>()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn fields<T: SortableId>(id: T) -> Vec<FieldValue> {
+    T::FIELDS.iter().filter_map(|field| field.getter.value(id)).collect()
+}
+
+fn in_the_case_of(mask: u64, text: &str) -> String {
+    let upper = |position: usize| mask >> (position % 64) & 1 == 1;
+    text.chars()
+        .enumerate()
+        .map(|(p, c)| if upper(p) { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+        .collect()
+}
+
+fn orders_are_one<T: SortableId>() {
+    check(pairs::<T>(), |(a, b)| {
+        let order = a.cmp(&b);
+        prop_assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
+        prop_assert_eq!(a.to_stored().cmp(&b.to_stored()), order, "stored");
+        prop_assert_eq!(a.to_string().cmp(&b.to_string()), order, "text");
+        let folded = |id: T| id.to_string().to_ascii_lowercase();
+        prop_assert_eq!(folded(a).cmp(&folded(b)), order, "text, case folded");
+        prop_assert_eq!((a.tick(), a).cmp(&(b.tick(), b)), order, "ticks");
+        Ok(())
+    });
+}
+
+fn text_round_trips_in_any_case<T: SortableId>() {
+    check((ids::<T>(), any::<u64>()), |(id, mask)| {
+        let text = id.to_string();
+        prop_assert_eq!(text.len(), T::TEXT_LEN);
+        prop_assert!(text.is_ascii());
+        prop_assert_eq!(T::parse(text.as_bytes()), Ok(id));
+        prop_assert_eq!(T::parse(in_the_case_of(mask, &text).as_bytes()), Ok(id));
+        Ok(())
+    });
+}
+
+fn stored_bytes_round_trip<T: SortableId>() {
+    check(ids::<T>(), |id| {
+        let bytes = bytes(id);
+        prop_assert_eq!(bytes.len(), T::Stored::LEN);
+        prop_assert_eq!(T::from_stored(id.to_stored()), Some(id));
+        prop_assert_eq!(from_bytes(&bytes), Some(id));
+        prop_assert_eq!(T::Stored::from_bytes(&bytes[1..]), None, "a byte less");
+        prop_assert_eq!(T::Stored::from_bytes(&[&bytes[..], &[0]].concat()), None, "a byte more");
+        Ok(())
+    });
+}
+
+fn every_bit_belongs_to_the_timestamp_or_a_field<T: SortableId>() {
+    check(pairs::<T>(), |(a, b)| {
+        prop_assert_eq!((a.tick(), fields(a)) == (b.tick(), fields(b)), a == b);
+        Ok(())
+    });
+}
+
+fn fields_are_no_wider_than_said<T: SortableId>() {
+    check(ids::<T>(), |id| {
+        for value in fields(id) {
+            prop_assert!(!matches!(value, FieldValue::Bits24(0x100_0000..)), "{:?}", value);
+        }
+        Ok(())
+    });
+}
+
+fn a_wrong_digit_is_named_by_its_position<T: SortableId>() {
+    let wrong = prop::sample::select(NO_DIGITS);
+    check((ids::<T>(), 0..T::TEXT_LEN, wrong), |(id, position, wrong)| {
+        let text = id.to_string();
+        let error = ParseError { kind: ParseErrorKind::InvalidDigit, position };
+        let replaced = [&text[..position], wrong, &text[position + 1..]].concat();
+        prop_assert_eq!(replaced.parse::<T>(), Err(error), "replaced");
+        let inserted = [&text[..position], wrong, &text[position..]].concat();
+        prop_assert_eq!(inserted.parse::<T>(), Err(error), "inserted");
+        let cut_off = [&text[..position], wrong].concat();
+        prop_assert_eq!(cut_off.parse::<T>(), Err(error), "the last");
+        Ok(())
+    });
+}
+
+fn the_first_of_several_wrong_digits_is_named<T: SortableId>() {
+    let wrongs = prop::collection::btree_set(0..T::TEXT_LEN, 2..=5);
+    check((ids::<T>(), wrongs), |(id, positions)| {
+        let mut text = id.to_string().into_bytes();
+        positions.iter().for_each(|&position| text[position] = b'-');
+        let position = *positions.first().unwrap();
+        prop_assert_eq!(T::parse(&text), Err(ParseError { kind: ParseErrorKind::InvalidDigit, position }));
+        Ok(())
+    });
+}
+
+fn missing_digits_are_missed_at_the_end<T: SortableId>() {
+    check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
+        let error = ParseError { kind: ParseErrorKind::TooShort(T::TEXT_LEN), position };
+        prop_assert_eq!(id.to_string()[..position].parse::<T>(), Err(error));
+        Ok(())
+    });
+}
+
+fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
+    check(ids::<T>(), |id| {
+        let error = ParseError { kind: ParseErrorKind::TooLong(T::TEXT_LEN), position: T::TEXT_LEN };
+        prop_assert_eq!(format!("{id}0").parse::<T>(), Err(error));
+        Ok(())
+    });
+}
+
+/// Any digits are an ID up to the largest one, and out of range above it.
+fn digits_above_the_largest_are_out_of_range<T: SortableId>() {
+    let (max, digits) = (T::MAX.to_string(), digits::<T>());
+    let tail = prop::collection::vec(prop::sample::select(digits), T::TEXT_LEN);
+    check((0..=T::TEXT_LEN, tail), |(kept, tail)| {
+        let text: String = max.chars().take(kept).chain(tail.into_iter().skip(kept)).collect();
+        let parsed = text.parse::<T>();
+        if text <= max {
+            prop_assert_eq!(parsed.map(|id| id.to_string()), Ok(text));
+        } else {
+            prop_assert_eq!(parsed, Err(ParseError { kind: ParseErrorKind::OutOfRange, position: 0 }));
+        }
+        Ok(())
+    });
+}
+
+fn arbitrary_bytes_are_refused_where_they_stop_being_digits<T: SortableId>() {
+    let is_digit = |digits: &[char], byte: u8| {
+        digits.contains(&byte.to_ascii_lowercase().into()) || digits.contains(&byte.to_ascii_uppercase().into())
+    };
+    let digits = digits::<T>();
+    check(prop::collection::vec(any::<u8>(), 0..64), |text| {
+        if let Some(position) = text.iter().position(|&byte| !is_digit(&digits, byte)) {
+            prop_assert_eq!(T::parse(&text), Err(ParseError { kind: ParseErrorKind::InvalidDigit, position }));
+        }
+        Ok(())
+    });
+}
+
+fn an_id_lies_within_its_tick<T: SortableId>() {
+    check(ids::<T>(), |id| {
+        prop_assert!((T::first_of(id.tick())..=T::last_of(id.tick())).contains(&id));
+        prop_assert_eq!(id.timestamp_micros(), T::TICKS.start(id.tick()));
+        prop_assert!((T::MIN..=T::MAX).contains(&id));
+        Ok(())
+    });
+}
+
+fn nothing_lies_between_two_ticks<T: SortableId>() {
+    check(ticks::<T>(), |tick| {
+        prop_assert_eq!((T::first_of(tick).tick(), T::last_of(tick).tick()), (tick, tick));
+        let next = (tick < T::TICKS.max).then(|| T::first_of(tick + 1));
+        prop_assert_eq!(successor(T::last_of(tick)), next);
+        Ok(())
+    });
+    assert_eq!((T::first_of(0), T::last_of(T::TICKS.max)), (T::MIN, T::MAX));
+}
+
+fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
+    check((ticks::<T>(), any::<u64>()), |(tick, seed)| {
+        let mut rng = SplitMix(seed);
+        prop_assert_eq!(T::random_of(tick, &mut rng).tick(), tick);
+        if T::BACKFILL {
+            prop_assert_ne!(T::random_of(tick, &mut rng), T::random_of(tick, &mut rng));
+        }
+        Ok(())
+    });
+}
+
+/// The definition: the smallest ID whose time is at or after the moment.
+fn lower_is_exact<T: SortableId>() {
+    check(moments::<T>(), |moment| {
+        let range: RangeInclusive<i64> = T::MIN.timestamp_micros()..=T::MAX.timestamp_micros();
+        prop_assert_eq!(T::lower(moment).is_ok(), range.contains(&moment));
+        if let Ok(lower) = T::lower(moment) {
+            prop_assert!(lower.timestamp_micros() >= moment);
+            prop_assert!(predecessor(lower).is_none_or(|id| id.timestamp_micros() < moment));
+        }
+        Ok(())
+    });
+}
+
+/// The definition: the largest ID whose time is at or before the moment.
+fn upper_is_exact<T: SortableId>() {
+    check(moments::<T>(), |moment| {
+        let range = T::MIN.timestamp_micros()..=end_of_time::<T>();
+        prop_assert_eq!(T::upper(moment).is_ok(), range.contains(&moment));
+        if let Ok(upper) = T::upper(moment) {
+            prop_assert!(upper.timestamp_micros() <= moment);
+            prop_assert!(successor(upper).is_none_or(|id| id.timestamp_micros() > moment));
+        }
+        Ok(())
+    });
+}
+
+macro_rules! test_type {
+    ($name:ident, $Id:ident, $sql:literal) => {
+        mod $name {
+            use scru_ids::$Id as Id;
+
+            #[test]
+            fn orders_are_one() {
+                super::orders_are_one::<Id>();
+            }
+            #[test]
+            fn text_round_trips_in_any_case() {
+                super::text_round_trips_in_any_case::<Id>();
+            }
+            #[test]
+            fn stored_bytes_round_trip() {
+                super::stored_bytes_round_trip::<Id>();
+            }
+            #[test]
+            fn every_bit_belongs_to_the_timestamp_or_a_field() {
+                super::every_bit_belongs_to_the_timestamp_or_a_field::<Id>();
+            }
+            #[test]
+            fn fields_are_no_wider_than_said() {
+                super::fields_are_no_wider_than_said::<Id>();
+            }
+            #[test]
+            fn a_wrong_digit_is_named_by_its_position() {
+                super::a_wrong_digit_is_named_by_its_position::<Id>();
+            }
+            #[test]
+            fn the_first_of_several_wrong_digits_is_named() {
+                super::the_first_of_several_wrong_digits_is_named::<Id>();
+            }
+            #[test]
+            fn missing_digits_are_missed_at_the_end() {
+                super::missing_digits_are_missed_at_the_end::<Id>();
+            }
+            #[test]
+            fn a_digit_too_many_is_named_by_its_position() {
+                super::a_digit_too_many_is_named_by_its_position::<Id>();
+            }
+            #[test]
+            fn digits_above_the_largest_are_out_of_range() {
+                super::digits_above_the_largest_are_out_of_range::<Id>();
+            }
+            #[test]
+            fn arbitrary_bytes_are_refused_where_they_stop_being_digits() {
+                super::arbitrary_bytes_are_refused_where_they_stop_being_digits::<Id>();
+            }
+            #[test]
+            fn an_id_lies_within_its_tick() {
+                super::an_id_lies_within_its_tick::<Id>();
+            }
+            #[test]
+            fn nothing_lies_between_two_ticks() {
+                super::nothing_lies_between_two_ticks::<Id>();
+            }
+            #[test]
+            fn a_random_id_lies_within_the_tick_asked_for() {
+                super::a_random_id_lies_within_the_tick_asked_for::<Id>();
+            }
+            #[test]
+            fn lower_is_exact() {
+                super::lower_is_exact::<Id>();
+            }
+            #[test]
+            fn upper_is_exact() {
+                super::upper_is_exact::<Id>();
+            }
+        }
+    };
+}
+scru_ids::registry!(test_type);

@@ -1,0 +1,305 @@
+//! SCRU128 against its reference crate: a million random values, and generators with the same clock and random numbers.
+
+mod common;
+
+use common::{NOON, SplitMix};
+use rand::Rng;
+use scru_ids::{OnClockRollback, ParseErrorKind, Refusal, Scru128, SortableId, Step};
+use scru128::{Generator, Id, generator::RandSource};
+
+const VALUES: usize = 1_000_000;
+const STEPS: usize = 1_500_000;
+
+/// Values of all magnitudes, many of them with runs of zeros or ones.
+fn values() -> impl Iterator<Item = u128> {
+    let mut rng = SplitMix(128);
+    let mut word = move || u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
+    (0..VALUES).map(move |number| match number % 4 {
+        0 => word() >> (word() % 128),
+        1 => word() | u128::MAX << (word() % 128),
+        _ => word(),
+    })
+}
+
+#[test]
+fn values_are_written_alike() {
+    for value in values() {
+        let mut buffer = [0; scru_ids::MAX_TEXT_LEN];
+        let text = Scru128::from_u128(value).encode(&(), &mut buffer);
+        assert_eq!(text, Id::from_u128(value).encode().as_str());
+    }
+}
+
+#[test]
+fn values_are_read_alike() {
+    for (number, value) in values().enumerate() {
+        let mut text = Id::from_u128(value).encode().as_str().to_owned();
+        if number % 2 == 1 {
+            text.make_ascii_uppercase();
+        }
+        assert_eq!(Scru128::parse(text.as_bytes()), Ok(Scru128::from_u128(value)), "{text}");
+        assert_eq!(Id::try_from_str(&text).unwrap().to_u128(), value, "{text}");
+    }
+}
+
+#[test]
+fn values_have_the_same_bytes_and_fields() {
+    for value in values() {
+        let (ours, theirs) = (Scru128::from_u128(value), Id::from_u128(value));
+        assert_eq!(ours.to_stored(), theirs.to_bytes());
+        assert_eq!(ours.timestamp(), theirs.timestamp());
+        assert_eq!(ours.counter_hi(), theirs.counter_hi());
+        assert_eq!(ours.counter_lo(), theirs.counter_lo());
+        assert_eq!(ours.entropy(), theirs.entropy());
+        let [timestamp, hi, lo, entropy] = [80, 56, 32, 0].map(|shift| value >> shift);
+        let ours_again = Scru128::from_fields(timestamp as u64, hi as u32, lo as u32, entropy as u32);
+        assert_eq!(ours_again, ours);
+    }
+}
+
+#[test]
+fn values_have_the_same_order() {
+    for (a, b) in values().zip(values().skip(1)) {
+        let (theirs_a, theirs_b) = (Id::from_u128(a), Id::from_u128(b));
+        assert_eq!(Scru128::from_u128(a).cmp(&Scru128::from_u128(b)), theirs_a.cmp(&theirs_b));
+    }
+}
+
+/// A text with one to three characters replaced, inserted or removed.
+fn mutated(text: &str, rng: &mut SplitMix) -> String {
+    let others = ['0', 'F', 'f', 'g', 'Z', 'z', '/', ':', '@', '[', '`', '{', ' ', '-', '+', '\u{7f}', 'é', '漢', '🦀'];
+    let mut text: Vec<char> = text.chars().collect();
+    for _ in 0..=rng.below(3) {
+        let position = rng.below(text.len() as u64) as usize;
+        match rng.below(8) {
+            0 => drop(text.remove(position)),
+            1 => text.insert(position, rng.pick(&others)),
+            2 => text[0] = rng.pick(&others),
+            _ => text[position] = rng.pick(&others),
+        }
+    }
+    text.into_iter().collect()
+}
+
+/// Where the reference crate says that a digit is invalid, from 0.
+fn invalid_digit(error: &scru128::id::ParseError) -> Option<usize> {
+    let message = error.to_string();
+    let (_, position) = message.rsplit_once("' at ")?;
+    position.parse().ok()
+}
+
+#[test]
+fn mutated_texts_are_accepted_or_refused_alike() {
+    let mut rng = SplitMix(25);
+    let (mut accepted, mut placed) = (0, 0);
+    for value in values() {
+        let text = mutated(Id::from_u128(value).encode().as_str(), &mut rng);
+        match (Scru128::parse(text.as_bytes()), Id::try_from_str(&text)) {
+            (Ok(ours), Ok(theirs)) => {
+                assert_eq!(ours.to_u128(), theirs.to_u128(), "{text}");
+                accepted += 1;
+            }
+            (Err(ours), Err(theirs)) => {
+                if let Some(position) = invalid_digit(&theirs) {
+                    assert_eq!((ours.kind, ours.position), (ParseErrorKind::InvalidDigit, position), "{text}");
+                    placed += 1;
+                }
+            }
+            (ours, theirs) => panic!("{text}: {ours:?}, reference: {theirs:?}"),
+        }
+    }
+    assert!(accepted > VALUES / 20, "only {accepted} accepted");
+    assert!(placed > VALUES / 5, "only {placed} invalid digits");
+}
+
+/// Random numbers of which many are all ones, or nearly, so that counters overflow.
+#[derive(Clone)]
+struct HighNumbers {
+    rng: SplitMix,
+    /// In how many of 8 numbers.
+    share: u64,
+}
+
+impl HighNumbers {
+    fn next(&mut self) -> u32 {
+        let number = self.rng.next_u32();
+        match self.rng.below(8) {
+            place if place >= self.share => number,
+            place if place % 2 == 0 => u32::MAX,
+            _ => u32::MAX - number % 50,
+        }
+    }
+}
+
+impl RandSource for HighNumbers {
+    fn next_u32(&mut self) -> u32 {
+        self.next()
+    }
+}
+
+impl rand::TryRng for HighNumbers {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.next())
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        panic!("the reference draws 32 bits at a time")
+    }
+
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+        panic!("the reference draws 32 bits at a time")
+    }
+}
+
+/// A clock that stands still, creeps, jumps, and now and then reads the past for a while.
+struct Clock {
+    rng: SplitMix,
+    time: u64,
+    back: u64,
+}
+
+impl Clock {
+    fn new(seed: u64) -> Self {
+        Self { rng: SplitMix(seed), time: NOON as u64 / 1_000, back: 0 }
+    }
+
+    fn read_millis(&mut self) -> u64 {
+        self.time += match self.rng.below(400) {
+            0 => self.rng.pick(&[900, 998, 999, 1_000, 1_001, 60_000]),
+            1..30 => 1 + self.rng.below(20),
+            _ => 0,
+        };
+        if self.rng.below(100) == 0 {
+            self.back = self.rng.pick(&[0, 0, 1, 500, 9_999, 10_000, 10_001, 10_002, 3_600_000]);
+        }
+        self.time - self.back
+    }
+}
+
+/// How often a trace came upon what it is meant to come upon.
+#[derive(Debug, Default)]
+struct Seen {
+    carries: usize,
+    overflows: usize,
+    rides: usize,
+    resets: usize,
+    refusals: usize,
+    renewals: usize,
+}
+
+impl Seen {
+    fn note(&mut self, last: Scru128, id: Scru128, clock: u64) {
+        let (hi, next_hi) = (last.counter_hi(), id.counter_hi());
+        self.resets += usize::from(id < last);
+        self.rides += usize::from(id > last && clock < last.timestamp());
+        self.overflows += usize::from(id > last && clock < id.timestamp() && id.timestamp() > last.timestamp());
+        self.carries += usize::from(id.timestamp() == last.timestamp() && next_hi == hi + 1 && id.counter_lo() == 0);
+        self.renewals += usize::from(id.timestamp() > last.timestamp() && next_hi != hi && next_hi != 0);
+    }
+
+    fn assert_all(&self, on_clock_rollback: OnClockRollback) {
+        let Self { carries, overflows, rides, resets, refusals, renewals } = *self;
+        assert!(carries > 1_000 && overflows > 1_000 && rides > 1_000 && renewals > 1_000, "{self:?}");
+        match on_clock_rollback {
+            OnClockRollback::Reset => assert!(resets > 1_000 && refusals == 0, "{self:?}"),
+            OnClockRollback::Error => assert!(resets == 0 && refusals > 1_000, "{self:?}"),
+        }
+    }
+}
+
+/// Both generators, step by step, with the same clock and random numbers.
+struct Trace {
+    on_clock_rollback: OnClockRollback,
+    ours: <Scru128 as SortableId>::State,
+    our_numbers: HighNumbers,
+    theirs: Generator<HighNumbers, ()>,
+    last: Scru128,
+    seen: Seen,
+}
+
+impl Trace {
+    fn new(on_clock_rollback: OnClockRollback, share: u64) -> Self {
+        let numbers = HighNumbers { rng: SplitMix(24), share };
+        Self {
+            on_clock_rollback,
+            ours: Default::default(),
+            our_numbers: numbers.clone(),
+            theirs: Generator::with_rand_and_time_sources(numbers, ()),
+            last: Scru128::MIN,
+            seen: Seen::default(),
+        }
+    }
+
+    fn step(&mut self, millis: u64, micros: u64) {
+        let theirs = match self.on_clock_rollback {
+            OnClockRollback::Reset => Some(self.theirs.generate_or_reset_with_ts(millis)),
+            OnClockRollback::Error => self.theirs.generate_or_abort_with_ts(millis),
+        };
+        let now = (millis * 1_000 + micros) as i64;
+        let context = scru_ids::Context { now, on_clock_rollback: self.on_clock_rollback, settings: () };
+        match (Scru128::step(self.ours, &context, &mut self.our_numbers), theirs) {
+            (Step::Made(state, id), Some(theirs)) => {
+                assert_eq!(id.to_u128(), theirs.to_u128(), "{id} is {theirs} to the reference");
+                self.seen.note(self.last, id, millis);
+                (self.ours, self.last) = (state, id);
+            }
+            (Step::Refused(Refusal::ClockMovedBack(distance)), None) => {
+                assert_eq!(distance, (self.last.timestamp() - millis) * 1_000);
+                self.seen.refusals += 1;
+            }
+            (ours, theirs) => panic!("{ours:?}, reference: {theirs:?}"),
+        }
+    }
+}
+
+fn generators_agree(on_clock_rollback: OnClockRollback) {
+    let mut trace = Trace::new(on_clock_rollback, 5);
+    let mut clock = Clock::new(13);
+    for _ in 0..STEPS {
+        let (millis, micros) = (clock.read_millis(), clock.rng.below(1_000));
+        trace.step(millis, micros);
+    }
+    trace.seen.assert_all(on_clock_rollback);
+}
+
+#[test]
+fn generators_agree_where_a_rollback_starts_afresh() {
+    generators_agree(OnClockRollback::Reset);
+}
+
+#[test]
+fn generators_agree_where_a_rollback_is_refused() {
+    generators_agree(OnClockRollback::Error);
+}
+
+/// All random numbers are all ones or nearly, so that both counters overflow soon, and the IDs run ahead of the clock.
+#[test]
+fn generators_agree_on_the_highest_random_numbers() {
+    let mut trace = Trace::new(OnClockRollback::Error, 8);
+    let mut clock = Clock::new(14);
+    for _ in 0..STEPS {
+        let millis = clock.read_millis().max(trace.last.timestamp().saturating_sub(10_000));
+        trace.step(millis, 999);
+    }
+    assert!(trace.seen.overflows > 1_000, "{:?}", trace.seen);
+}
+
+/// From one carry of `counter_lo` to the next, one ID at a time.
+#[test]
+fn generators_agree_over_a_whole_cycle_of_counter_lo() {
+    let mut trace = Trace::new(OnClockRollback::Reset, 0);
+    for _ in 0..(1 << 24) + 10 {
+        trace.step(NOON as u64 / 1_000, 0);
+    }
+    assert_eq!(trace.seen.carries, 1);
+}
+
+#[test]
+fn generators_agree_at_the_first_and_the_last_timestamps() {
+    let mut trace = Trace::new(OnClockRollback::Reset, 0);
+    for millis in [1, 1, 2, 999, 1_000, 1_001, 1_002, 2_000, (1 << 48) - 3, (1 << 48) - 2, (1 << 48) - 2] {
+        trace.step(millis, 0);
+    }
+}

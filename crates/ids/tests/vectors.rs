@@ -1,0 +1,235 @@
+//! Every type against its test vectors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scru_ids::{FieldValue, Getter, ParseError, ParseErrorKind, SortableId, Stored};
+use serde_json::Value;
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Vectors {
+    r#type: String,
+    valid: Vec<Valid>,
+    malformed: Vec<Malformed>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Valid {
+    source: String,
+    text: String,
+    bytes: String,
+    timestamp: String,
+    timestamp_micros: i64,
+    /// Numbers, hexadecimal digits where they are wider, or, by the value of the parameter that they depend on, numbers.
+    fields: BTreeMap<String, Value>,
+    also_read: Vec<String>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Malformed {
+    source: String,
+    text: String,
+    kind: String,
+    /// In characters from 1; none where the number is out of range.
+    position: Option<usize>,
+}
+
+impl Vectors {
+    fn read<T: SortableId>(json: &str) -> Self {
+        let vectors: Self = serde_json::from_str(json).expect("test vectors");
+        assert_eq!(vectors.r#type, T::NAME);
+        assert!(!vectors.valid.is_empty() && !vectors.malformed.is_empty());
+        vectors
+    }
+
+    fn ids<T: SortableId>(json: &str) -> impl Iterator<Item = (Valid, T)> {
+        Self::read::<T>(json).valid.into_iter().map(|valid| {
+            let id = valid.text.parse().unwrap_or_else(|error| panic!("{}: {error}", valid.text));
+            (valid, id)
+        })
+    }
+}
+
+fn texts_are_written_as_they_are_read<T: SortableId>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(id.to_string(), valid.text, "{}", valid.source);
+    }
+}
+
+fn other_forms_denote_the_same_id<T: SortableId>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        for text in &valid.also_read {
+            assert_eq!(text.parse(), Ok(id), "{text}: {}", valid.source);
+        }
+    }
+}
+
+fn bytes_are_big_endian<T: SortableId>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(hex(id.to_stored().to_bytes().as_ref()), valid.bytes, "{}", valid.text);
+        let stored = T::Stored::from_bytes(&unhex(&valid.bytes)).expect("as many bytes as the type has");
+        assert_eq!(T::from_stored(stored), Some(id), "{}", valid.text);
+    }
+}
+
+fn timestamps_are_exact<T: SortableId>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(id.timestamp_micros(), valid.timestamp_micros, "{}", valid.text);
+        assert_eq!(utc(id.timestamp_micros()), valid.timestamp, "{}", valid.text);
+    }
+}
+
+fn fields_are_exact_and_complete<T: SortableId>(json: &str) {
+    let names: BTreeSet<_> = T::FIELDS.iter().map(|field| field.name).collect();
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(valid.fields.keys().map(String::as_str).collect::<BTreeSet<_>>(), names, "{}", valid.text);
+        for field in T::FIELDS {
+            check_field(&field.getter, id, &valid.fields[field.name], field.name);
+        }
+    }
+}
+
+fn check_field<T: SortableId>(getter: &Getter<T>, id: T, expected: &Value, name: &str) {
+    if let Getter::Bits24By { get, .. } = getter {
+        for (parameter, expected) in expected.as_object().expect("values by parameter") {
+            let value = FieldValue::Bits24(get(id, parameter.parse().expect("a number")));
+            assert_eq!(&serde_json::to_value(value).unwrap(), expected, "{name} of {id} for {parameter}");
+        }
+        return;
+    }
+    let value = getter.value(id).expect("a field that depends on nothing but the ID");
+    assert_eq!(&serde_json::to_value(value).unwrap(), expected, "{name} of {id}");
+}
+
+fn malformed_texts_are_refused_with_their_position<T: SortableId>(json: &str) {
+    for malformed in Vectors::read::<T>(json).malformed {
+        let (text, source) = (&malformed.text, &malformed.source);
+        let error = T::parse(text.as_bytes()).expect_err(source);
+        assert_eq!(kind(error.kind), malformed.kind, "{text:?}: {source}");
+        assert_eq!(position(error), malformed.position, "{text:?}: {source}");
+    }
+}
+
+fn smallest_and_largest_are_among_them<T: SortableId>(json: &str) {
+    let texts: Vec<_> = Vectors::ids::<T>(json).map(|(valid, _)| valid.text).collect();
+    assert!(texts.contains(&T::MIN.to_string()) && texts.contains(&T::MAX.to_string()));
+}
+
+fn no_vector_is_there_twice<T: SortableId>(json: &str) {
+    let vectors = Vectors::read::<T>(json);
+    let count = vectors.valid.len() + vectors.malformed.len();
+    let valid = vectors.valid.into_iter().map(|valid| valid.text);
+    let texts: BTreeSet<_> = valid.chain(vectors.malformed.into_iter().map(|malformed| malformed.text)).collect();
+    assert_eq!(texts.len(), count);
+}
+
+fn kind(kind: ParseErrorKind) -> &'static str {
+    match kind {
+        ParseErrorKind::InvalidDigit => "invalid_digit",
+        ParseErrorKind::TooShort(_) => "too_short",
+        ParseErrorKind::TooLong(_) => "too_long",
+        ParseErrorKind::OutOfRange => "out_of_range",
+    }
+}
+
+fn position(error: ParseError) -> Option<usize> {
+    (error.kind != ParseErrorKind::OutOfRange).then_some(error.position + 1)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits")).collect()
+}
+
+/// A time as the server prints it where the time zone is UTC.
+fn utc(micros: i64) -> String {
+    let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    let (year, month, day) = civil(seconds.div_euclid(86_400));
+    let second = seconds.rem_euclid(86_400);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let fraction = if fraction == 0 { String::new() } else { format!(".{fraction:06}") };
+    let fraction = fraction.trim_end_matches('0');
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}+00")
+}
+
+/// Year, month and day of a number of days since 1970-01-01, by counting.
+fn civil(mut days: i64) -> (i64, i64, i64) {
+    let leap = |year: i64| i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    let mut year = 1970;
+    while days >= 365 + leap(year) {
+        days -= 365 + leap(year);
+        year += 1;
+    }
+    let lengths = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    (year, month as i64 + 1, days + 1)
+}
+
+macro_rules! test_type {
+    ($name:ident, $Id:ident, $sql:literal) => {
+        mod $name {
+            use scru_ids::$Id as Id;
+
+            const JSON: &str = include_str!(concat!("../../../tests/vectors/", stringify!($name), ".json"));
+
+            #[test]
+            fn texts_are_written_as_they_are_read() {
+                super::texts_are_written_as_they_are_read::<Id>(JSON);
+            }
+            #[test]
+            fn other_forms_denote_the_same_id() {
+                super::other_forms_denote_the_same_id::<Id>(JSON);
+            }
+            #[test]
+            fn bytes_are_big_endian() {
+                super::bytes_are_big_endian::<Id>(JSON);
+            }
+            #[test]
+            fn timestamps_are_exact() {
+                super::timestamps_are_exact::<Id>(JSON);
+            }
+            #[test]
+            fn fields_are_exact_and_complete() {
+                super::fields_are_exact_and_complete::<Id>(JSON);
+            }
+            #[test]
+            fn malformed_texts_are_refused_with_their_position() {
+                super::malformed_texts_are_refused_with_their_position::<Id>(JSON);
+            }
+            #[test]
+            fn smallest_and_largest_are_among_them() {
+                super::smallest_and_largest_are_among_them::<Id>(JSON);
+            }
+            #[test]
+            fn no_vector_is_there_twice() {
+                super::no_vector_is_there_twice::<Id>(JSON);
+            }
+        }
+    };
+}
+scru_ids::registry!(test_type);
+
+/// A file of vectors without a line in the registry would go untested.
+#[test]
+fn every_vectors_file_belongs_to_a_registered_type() {
+    let mut registered = BTreeSet::new();
+    macro_rules! name {
+        ($name:ident, $Id:ident, $sql:literal) => {
+            registered.insert(concat!(stringify!($name), ".json").to_owned());
+        };
+    }
+    scru_ids::registry!(name);
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors")).unwrap();
+    let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, registered);
+}
