@@ -1,0 +1,61 @@
+-- The catalogs: what the extension is made of.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- The types.
+SELECT typname, typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typmodin, typdelim
+FROM types JOIN pg_type USING (oid) ORDER BY typname;
+
+-- The members of the extension. Those that belong to no type; all others have a type's name in theirs.
+CREATE VIEW members AS
+    SELECT classid, objid, pg_describe_object(classid, objid, 0) AS description
+    FROM pg_depend
+    WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru') AND deptype = 'e';
+SELECT description FROM members
+WHERE NOT EXISTS (SELECT FROM types WHERE description ~ ('(?<![a-z0-9])' || name || '(?![a-z0-9])')) ORDER BY description COLLATE "C";
+
+-- All are commented.
+SELECT description FROM members WHERE coalesce(obj_description(objid, classid::regclass::name), '') = '';
+
+-- What one type has, so has every other: how many members, and the real differences: a line here is either
+-- meant, or missing elsewhere.
+CREATE TABLE differences AS SELECT * FROM each_type($$
+    SELECT description FROM members WHERE description ~ '(?<![a-z0-9])$T(?![a-z0-9])' ORDER BY description COLLATE "C"
+$$);
+SELECT for_types, count(*) FROM differences WHERE for_types = 'every type' GROUP BY for_types;
+SELECT for_types, result FROM differences WHERE for_types <> 'every type' ORDER BY for_types, result COLLATE "C";
+
+-- Functions are immutable and strict, but for these; safe in parallel, all; leakproof, these alone.
+CREATE VIEW functions AS
+    SELECT p.* FROM members JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND objid = p.oid;
+SELECT * FROM each_type($$
+    SELECT oid::regprocedure, provolatile, proisstrict FROM functions
+    WHERE oid::regprocedure::text ~ '(?<![a-z0-9])$T(?![a-z0-9])' AND (provolatile <> 'i' OR NOT proisstrict)
+    ORDER BY oid::regprocedure::text COLLATE "C"
+$$);
+SELECT oid::regprocedure, proparallel FROM functions WHERE proparallel <> 's';
+SELECT * FROM each_type($$
+    SELECT oid::regprocedure FROM functions
+    WHERE oid::regprocedure::text ~ '(?<![a-z0-9])$T(?![a-z0-9])' AND proleakproof ORDER BY oid::regprocedure::text COLLATE "C"
+$$);
+SELECT oid::regprocedure, prosecdef, procost FROM functions WHERE prosecdef OR procost <> 1;
+
+-- The operator classes: valid, complete, and the default but for two.
+CREATE VIEW opclasses AS
+    SELECT o.oid, opcname, amname, opcdefault, opcfamily, opcintype::regtype::text AS type
+    FROM members JOIN pg_opclass AS o ON classid = 'pg_opclass'::regclass AND objid = o.oid JOIN pg_am AS a ON a.oid = opcmethod;
+SELECT * FROM each_type($$
+    SELECT amname, opcname, opcdefault, amvalidate(oid),
+           (SELECT string_agg(amopstrategy || ' ' || oprname, ', ' ORDER BY amopstrategy)
+            FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr WHERE amopfamily = opcfamily)
+    FROM opclasses WHERE type = '$T' ORDER BY amname, opcname
+$$);
+-- Skip support, for the types passed by value, is there from 18 on.
+SELECT * FROM each_type($$
+    SELECT amname, opcname, amprocnum, amproc
+    FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily
+    WHERE type = '$T' AND (amname, amprocnum) <> ('btree', 6) ORDER BY amname, opcname, amprocnum
+$$);
+SELECT name FROM types
+WHERE (by_value AND current_setting('server_version_num')::integer >= 180000)
+   <> EXISTS (SELECT FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily WHERE type = name AND (amname, amprocnum) = ('btree', 6));

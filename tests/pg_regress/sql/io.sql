@@ -1,0 +1,116 @@
+-- Text and binary input and output.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- Every type has its vectors.
+SELECT * FROM each_type($$
+    SELECT (SELECT count(*) >= 10 FROM valid WHERE type = '$T') AS valid,
+           (SELECT count(*) >= 10 FROM malformed WHERE type = '$T') AS malformed
+$$);
+
+-- Text is written as the vectors say, and read in each of the forms that they name.
+SELECT * FROM each_type($$
+    SELECT source, text, id FROM valid, CAST(text AS $T) AS id WHERE type = '$T' AND id::text <> text
+$$);
+SELECT * FROM each_type($$
+    SELECT source, text, other FROM valid, unnest(also_read) AS other WHERE type = '$T' AND other::$T <> text::$T
+$$);
+
+-- A malformed text is refused with its reason and its place.
+SELECT * FROM each_type($$
+    SELECT source, text, error_of(format('SELECT %L::$T', text)), error FROM malformed
+    WHERE type = '$T' AND error_of(format('SELECT %L::$T', text)) IS DISTINCT FROM error
+$$);
+SELECT error_of($$SELECT ''::scru128$$);
+SELECT error_of($$SELECT '0372ijojuxuhjsfkeryi2mrt'::scru128$$);
+SELECT error_of($$SELECT '0372ijojuxuhjsfkeryi2mrtm0'::scru128$$);
+SELECT error_of($$SELECT '0372ijojuxuh-sfkeryi2mrtm'::scru128$$);
+SELECT error_of($$SELECT '0372ijojuxuh漢sfkeryi2mrt'::scru128$$);
+SELECT error_of($$SELECT 'f5lxx1zz5pnorynqglhzmsp34'::scru128$$);
+
+-- From 16 on, such an error is soft, and the same. Before, there are no soft errors.
+SELECT current_setting('server_version_num')::integer >= 160000 AS has_soft_errors,
+       current_setting('server_version_num')::integer >= 170000 AS has_on_error \gset
+\if :has_soft_errors
+CREATE FUNCTION soft_error_of(text, type text) RETURNS text LANGUAGE sql AS $$
+    SELECT concat_ws(' / ', sql_error_code || ' ' || message, 'DETAIL ' || detail, 'HINT ' || hint)
+    FROM pg_input_error_info($1, type) WHERE NOT pg_input_is_valid($1, type)
+$$;
+\else
+CREATE FUNCTION soft_error_of(text, type text) RETURNS text LANGUAGE sql AS $$
+    SELECT error_of(format('SELECT %L::%s', $1, type))
+$$;
+\endif
+SELECT * FROM each_type($$
+    SELECT source, text, soft_error_of(text, '$T'), error FROM malformed
+    WHERE type = '$T' AND soft_error_of(text, '$T') IS DISTINCT FROM error
+$$);
+SELECT * FROM each_type($$
+    SELECT source, text, soft_error_of(text, '$T') FROM valid WHERE type = '$T' AND soft_error_of(text, '$T') IS NOT NULL
+$$);
+
+-- From 17 on, COPY passes over such lines, and keeps the others.
+SELECT current_setting('data_directory') || '/scru_io.copy' AS file \gset
+SELECT FROM set_config('test.file', :'file', false);
+CALL for_each_type('CREATE TABLE $T_copied (id $T)');
+\if :has_on_error
+CREATE FUNCTION lines_to_copy(text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT text FROM valid WHERE type = $1 UNION ALL SELECT text FROM malformed WHERE type = $1
+$$;
+\set on_error 'ON_ERROR ignore'
+\else
+CREATE FUNCTION lines_to_copy(text) RETURNS SETOF text LANGUAGE sql AS 'SELECT text FROM valid WHERE type = $1';
+\set on_error 'FORMAT text'
+\endif
+SELECT * FROM each_type(format($$
+    SELECT error_of($sql$COPY (SELECT lines_to_copy('$T')) TO %1$L$sql$),
+           error_of($sql$COPY $T_copied FROM %1$L (%2$s)$sql$)
+$$, :'file', :'on_error'));
+SELECT * FROM each_type($$
+    SELECT (SELECT array_agg(id::text ORDER BY id) FROM $T_copied)
+         = (SELECT array_agg(text ORDER BY bytes) FROM valid WHERE type = '$T')
+$$);
+
+-- Binary is the big-endian bytes: a COPY file of them as bytea is a COPY file of IDs.
+CREATE FUNCTION received(type text, bytes bytea[]) RETURNS SETOF bytea LANGUAGE plpgsql AS $$
+DECLARE
+    file text := current_setting('test.file');
+BEGIN
+    EXECUTE format('CREATE TABLE ids (id %s); CREATE TABLE sent (bytes bytea)', type);
+    EXECUTE format('COPY (SELECT unnest(%L::bytea[])) TO %L (FORMAT binary)', bytes, file);
+    EXECUTE format('COPY ids FROM %L (FORMAT binary)', file);
+    EXECUTE format('COPY ids TO %L (FORMAT binary)', file);
+    EXECUTE format('COPY sent FROM %L (FORMAT binary)', file);
+    RETURN QUERY EXECUTE format('SELECT sent.bytes FROM sent UNION ALL SELECT %s_send(id) FROM ids', type);
+    DROP TABLE ids, sent;
+END $$;
+SELECT * FROM each_type($$
+    SELECT ARRAY(SELECT received('$T', array_agg(bytes))) = array_agg(bytes) || array_agg(bytes) FROM valid WHERE type = '$T'
+$$);
+
+-- Bytes of a wrong number are refused, and so are those of no ID.
+SELECT * FROM each_type($$
+    SELECT number, error FROM types,
+        unnest(ARRAY[0, 1, length - 1, length + 1, 2 * length, 1000]) AS number,
+        error_of(format('SELECT received(%L, ARRAY[%L::bytea])', name, decode(repeat('00', number), 'hex'))) AS error
+    WHERE name = '$T' AND error IS DISTINCT FROM
+        format('22P03 incorrect binary data format for type $T / DETAIL Expected %s bytes, but received %s.', length, number)
+$$);
+SELECT error_of($$SELECT received('scru128', ARRAY['\x0123456789'::bytea])$$);
+SELECT * FROM each_type($$
+    SELECT error IS NOT DISTINCT FROM CASE WHEN by_value THEN format(
+        '22003 value "\xffffffffffffffff" is out of range for type $T / DETAIL The largest $T is "%s".', largest('$T')) END
+    FROM types, error_of(format('SELECT received(%L, ARRAY[%L::bytea])', name, decode(repeat('ff', length), 'hex'))) AS error
+    WHERE name = '$T'
+$$);
+
+-- IDs in arrays, rows and JSON; NULL; no type modifier.
+SELECT * FROM each_type($$
+    SELECT ARRAY[id, NULL]::text = format('{%s,NULL}', id),
+           (SELECT bool_and(id = ANY (read)) FROM CAST(format('{%s,NULL}', id) AS $T[]) AS read),
+           ROW(1, id)::text = format('(1,%s)', id),
+           to_jsonb(id) = to_jsonb(text)
+    FROM valid, CAST(text AS $T) AS id WHERE type = '$T' GROUP BY 1, 2, 3, 4
+$$);
+SELECT * FROM each_type($$ SELECT NULL::$T IS NULL, $T_in(NULL) IS NULL, $T_out(NULL) IS NULL, $T_send(NULL) IS NULL $$);
+SELECT * FROM each_type($$ SELECT NULL::$T(1) $$);

@@ -1,0 +1,48 @@
+-- The settings.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- All of them, and who may change them: user, any user for the own connection; sighup, the administrator for the server.
+SELECT name, context, vartype, boot_val, min_val, max_val, enumvals, short_desc <> '' AS described
+FROM pg_settings WHERE name LIKE 'scru.%' ORDER BY name;
+
+-- Those that a user may change take all of their values, and go back.
+CREATE FUNCTION after_set(name text, value text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SET %s = %L', name, value);
+    RETURN current_setting(name);
+END $$;
+SELECT name, value, after_set(name, value), after_set(name, upper(value))
+FROM pg_settings, unnest(enumvals) AS value WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name, value;
+RESET scru.on_clock_rollback;
+SHOW scru.on_clock_rollback;
+
+-- And nothing else.
+SELECT name, error_of(format('SET %s = %L', name, 'nonsense'))
+FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
+SELECT name, error_of(format('SET %s = %L', name, ''))
+FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
+
+-- The others are not for a connection to change.
+SELECT name, error_of(format('SET %s = %L', name, boot_val))
+FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name;
+
+-- The administrator is told of wrong values, too.
+SELECT format('ALTER SYSTEM SET %s = %L', name, value)
+FROM pg_settings,
+    unnest(CASE vartype WHEN 'integer' THEN ARRAY[min_val::bigint - 1, max_val::bigint + 1]::text[] ELSE '{nonsense,""}' END) AS value
+WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name, value \gexec
+
+-- A misspelt name is an error, not a setting that does nothing.
+SELECT error_of('SET scru.on_clock_rolback = error');
+
+-- Settings of a function and of a transaction.
+CREATE FUNCTION strict_rollback() RETURNS text LANGUAGE sql SET scru.on_clock_rollback = error AS $$
+    SELECT current_setting('scru.on_clock_rollback')
+$$;
+SELECT strict_rollback(), current_setting('scru.on_clock_rollback');
+BEGIN;
+SET LOCAL scru.on_clock_rollback = error;
+SHOW scru.on_clock_rollback;
+ROLLBACK;
+SHOW scru.on_clock_rollback;

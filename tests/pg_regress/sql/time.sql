@@ -1,0 +1,81 @@
+-- The times of IDs, and the IDs of times.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- The time of an ID, exact to the microsecond.
+SELECT * FROM each_type($$
+    SELECT source, text, $T_timestamp(text::$T), timestamp FROM valid
+    WHERE type = '$T' AND ($T_timestamp(text::$T) <> timestamp OR text::$T::timestamptz <> timestamp
+                           OR extract(epoch FROM $T_timestamp(text::$T)) * 1000000 <> timestamp_micros)
+$$);
+
+-- The first and the last ID of a tick, at its start and a microsecond around it. Just before the start comes the ID just
+-- before the first; just after it the first is the first of the next tick.
+SELECT * FROM each_type($$
+    SELECT source, text FROM valid
+    WHERE type = '$T' AND timestamp > $T_timestamp(smallest('$T')::$T) AND timestamp < $T_timestamp(largest('$T')::$T)
+      AND NOT (text::$T BETWEEN $T_lower(timestamp) AND $T_upper(timestamp)
+               AND $T_timestamp($T_lower(timestamp)) = timestamp
+               AND $T_timestamp($T_upper(timestamp)) = timestamp
+               AND $T_lower(timestamp - interval '1 us') = $T_lower(timestamp)
+               AND $T_upper(timestamp + interval '1 us') = $T_upper(timestamp)
+               AND number_of($T_upper(timestamp - interval '1 us')::bytea) = number_of($T_lower(timestamp)::bytea) - 1
+               AND number_of($T_lower(timestamp + interval '1 us')::bytea) = number_of($T_upper(timestamp)::bytea) + 1
+               AND timestamp::$T = $T_lower(timestamp))
+$$);
+
+-- So IDs of a time are found by the order of IDs, wherever the bounds are.
+CALL for_each_type($$
+    CREATE TABLE $T_ids AS
+        SELECT $T_lower('2024-06-01'::timestamptz + n * interval '12345678 us') AS id FROM generate_series(1, 1000) AS n
+$$);
+SELECT * FROM each_type($$
+    SELECT low, high FROM generate_series(1, 20) AS n,
+        CAST('2024-06-01'::timestamptz + n * interval '234567891 us' AS timestamptz) AS low,
+        CAST(low + n * interval '45678912 us' AS timestamptz) AS high
+    WHERE (SELECT count(*) FROM $T_ids WHERE id BETWEEN $T_lower(low) AND $T_upper(high))
+       <> (SELECT count(*) FROM $T_ids WHERE $T_timestamp(id) BETWEEN low AND high)
+$$);
+
+-- The ends of time.
+SELECT * FROM each_type($$
+    SELECT $T_lower(timestamptz '-infinity') = smallest('$T')::$T, $T_upper(timestamptz '-infinity') = smallest('$T')::$T,
+           $T_lower(timestamptz 'infinity') = largest('$T')::$T, $T_upper(timestamptz 'infinity') = largest('$T')::$T,
+           '-infinity'::timestamptz::$T = smallest('$T')::$T, 'infinity'::timestamptz::$T = largest('$T')::$T
+$$);
+SELECT * FROM each_type($$
+    SELECT $T_lower(first) = smallest('$T')::$T, $T_upper(last) = largest('$T')::$T
+    FROM $T_timestamp(smallest('$T')::$T) AS first, $T_timestamp(largest('$T')::$T) AS last
+$$);
+
+-- From when to when there are IDs: none whose time is at or after a time beyond the start of the last tick, and none whose
+-- time is at or before a time beyond its end.
+SELECT name, length, first, last
+FROM types,
+     LATERAL (SELECT min(timestamp) AS first, max(timestamp) AS last FROM valid WHERE type = name) AS q
+ORDER BY name;
+SELECT * FROM each_type($$
+    SELECT function, moment FROM
+        $T_timestamp(smallest('$T')::$T) AS first,
+        $T_timestamp(largest('$T')::$T) AS last,
+        CAST(CASE '$T' WHEN 'scru64' THEN '256 ms' ELSE '1 ms' END AS interval) AS tick,
+        unnest(ARRAY['lower', 'upper']) AS function,
+        unnest(ARRAY[first - interval '1 us', first, last, last + interval '1 us', last + tick - interval '1 us', last + tick,
+                     '4713-01-01 BC', '294276-12-31 23:59:59.999999']) AS moment
+    WHERE error_of(format('SELECT $T_%s(timestamptz %L)', function, moment)) IS DISTINCT FROM CASE
+        WHEN moment < first OR moment >= last + CASE function WHEN 'lower' THEN interval '1 us' ELSE tick END
+        THEN '22008 timestamp out of range for type $T'
+        END
+$$);
+SELECT * FROM each_type($$ SELECT error_of('SELECT ''1969-07-20''::timestamptz::$T') $$);
+
+-- No session's time zone matters, so that times of IDs can be indexed.
+CALL for_each_type($$ CREATE INDEX ON $T_ids ($T_timestamp(id)); ANALYZE $T_ids $$);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT * FROM each_type($$ SELECT plan_of('SELECT FROM $T_ids WHERE $T_timestamp(id) = ''2024-06-01 12:00+00''') $$);
+SET timezone = 'Asia/Kathmandu';
+SELECT * FROM each_type($$
+    SELECT source, text FROM valid WHERE type = '$T' AND $T_timestamp(text::$T) <> timestamp
+$$);
+SELECT * FROM each_type($$ SELECT NULL = $T_timestamp(NULL), NULL = $T_lower(NULL::timestamptz), NULL = $T_upper(NULL::timestamptz) $$);
