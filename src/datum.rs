@@ -5,9 +5,10 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{SortableId, Stored};
+use scru_ids::{SortableId, State, Stored};
 
 use crate::process::Process;
+use crate::shared::SharedWord;
 
 const _: () = assert!(
     size_of::<Datum>() == 8,
@@ -15,7 +16,7 @@ const _: () = assert!(
 );
 
 /// An ID type, with what a server process keeps of it. [`crate::symbols`] implements it for every type of the registry.
-pub trait Type: SortableId<Stored: StoredDatum> {
+pub trait Type: SortableId<Stored: StoredDatum, State: State<Word: SharedWord>> {
     /// What this process keeps of the type.
     fn process() -> &'static Process<Self>;
 }

@@ -9,6 +9,8 @@ use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
+use crate::server;
+
 /// An error on its way to the user. Texts are bytes, for what they quote is in the database's encoding, whichever it is.
 #[derive(Debug)]
 pub struct Error {
@@ -106,14 +108,6 @@ fn character_at(text: &CStr, position: usize) -> &[u8] {
 
 // As the server's ereport and ereturn macros call them; pgrx keeps its own declarations to itself.
 unsafe extern "C-unwind" {
-    #[cfg(feature = "pg15")]
-    fn errstart(level: c_int, domain: *const c_char) -> bool;
-    #[cfg(feature = "pg15")]
-    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
-    #[cfg(not(feature = "pg15"))]
-    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
-    #[cfg(not(feature = "pg15"))]
-    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
     fn errcode(sqlstate: c_int) -> c_int;
     fn errmsg_internal(format: *const c_char, ...) -> c_int;
     fn errdetail_internal(format: *const c_char, ...) -> c_int;
@@ -129,7 +123,7 @@ unsafe extern "C-unwind" {
 pub unsafe fn report(error: Error, context: *mut Node) -> Datum {
     // SAFETY: called as the server's macros do. Nothing is left to drop when the last call leaves.
     unsafe {
-        if start(context) {
+        if server::start_error(context) {
             errcode(error.sqlstate());
             errmsg_internal(c"%s".as_ptr(), c_string(&error.message).as_ptr());
             if let Some(detail) = &error.detail {
@@ -139,34 +133,10 @@ pub unsafe fn report(error: Error, context: *mut Node) -> Datum {
                 errhint(c"%s".as_ptr(), c_string(hint).as_ptr());
             }
             drop(error);
-            finish(context);
+            server::finish_error(context, line!());
         }
     }
     Datum::null()
-}
-
-#[cfg(feature = "pg15")]
-unsafe fn start(_context: *mut Node) -> bool {
-    // SAFETY: as the caller's.
-    unsafe { errstart(pgrx::PgLogLevel::ERROR as c_int, core::ptr::null()) }
-}
-
-#[cfg(not(feature = "pg15"))]
-unsafe fn start(context: *mut Node) -> bool {
-    // SAFETY: as the caller's.
-    unsafe { errsave_start(context, core::ptr::null()) }
-}
-
-#[cfg(feature = "pg15")]
-unsafe fn finish(_context: *mut Node) {
-    // SAFETY: as the caller's.
-    unsafe { errfinish(c"error.rs".as_ptr(), line!() as c_int, c"report".as_ptr()) }
-}
-
-#[cfg(not(feature = "pg15"))]
-unsafe fn finish(context: *mut Node) {
-    // SAFETY: as the caller's.
-    unsafe { errsave_finish(context, c"error.rs".as_ptr(), line!() as c_int, c"report".as_ptr()) }
 }
 
 /// Neither our words nor what they quote of a C string contain a NUL.

@@ -4,22 +4,39 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{Context, MAX_ROLLBACK_MICROS, Refusal, Step};
+use scru_ids::{Context, Refusal, Step};
 
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
 use crate::process::with_random;
-use crate::{settings, time};
+use crate::{settings, shared, time};
+
+unsafe extern "C-unwind" {
+    // The plain function: pgrx's guard around it would cost more than the whole rest of a draw.
+    fn RecoveryInProgress() -> bool;
+}
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
+    if T::SERVER_WIDE {
+        refuse_in_recovery::<T>()?;
+    }
+    let common = settings::common();
+    let context =
+        || Context { now: unix_micros(), on_clock_rollback: common.on_clock_rollback, settings: settings::of::<T>() };
     loop {
-        let now = unix_micros();
-        match step::<T>(now)? {
-            Step::Made(_, id) => return Ok(id.to_stored().into_datum()),
-            Step::Wait(until) => wait(until - now),
-            Step::Refused(refusal) => return Err(refused::<T>(refusal)),
+        let step = if T::SERVER_WIDE || common.server_wide {
+            shared::step::<T>(context)?
+        } else {
+            Some(own_step::<T>(&context())?)
+        };
+        match step {
+            Some(Step::Made(_, id)) => return Ok(id.to_stored().into_datum()),
+            Some(Step::Wait(until)) => wait(until - unix_micros()),
+            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal)),
+            // Another backend was faster: again, from the state that it left.
+            None => {}
         }
     }
 }
@@ -35,12 +52,11 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(id.to_stored().into_datum())
 }
 
-fn step<T: Type>(now: i64) -> Result<Step<T>, Error> {
-    let on_clock_rollback = settings::common().on_clock_rollback;
-    let context = Context { now, on_clock_rollback, settings: settings::of::<T>() };
+/// One step from the state of this process.
+fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
     with_random(|rng| {
         T::process().generator.with(|state| {
-            let step = T::step(state.unwrap_or_default(), &context, rng);
+            let step = T::step(state.unwrap_or_default(), context, rng);
             if let Step::Made(next, _) = step {
                 *state = Some(next);
             }
@@ -49,8 +65,20 @@ fn step<T: Type>(now: i64) -> Result<Step<T>, Error> {
     })
 }
 
+/// A standby has its primary's settings, so that both would give out the same IDs.
+fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
+    // SAFETY: reads the server's state.
+    if !unsafe { RecoveryInProgress() } {
+        return Ok(());
+    }
+    let message = format!("cannot execute gen_{}() during recovery", T::NAME);
+    Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+        .detail("A standby would give out the same IDs as its primary.")
+        .hint("Generate the ID on the primary."))
+}
+
 /// The clock, in microseconds since 1970-01-01 UTC.
-fn unix_micros() -> i64 {
+pub fn unix_micros() -> i64 {
     let micros = |distance: Duration| distance.as_micros() as i64;
     SystemTime::now().duration_since(UNIX_EPOCH).map_or_else(|before| -micros(before.duration()), micros)
 }
@@ -74,15 +102,7 @@ fn wait(micros: i64) {
 #[cold]
 fn refused<T: Type>(refusal: Refusal) -> Error {
     match refusal {
-        Refusal::ClockMovedBack(micros) => Error::new(
-            SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("could not generate a {}: the system clock has moved back", T::NAME),
-        )
-        .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
-        .hint(format!(
-            "Correct the clock, or wait until it has caught up. To start afresh where it is more than {} s behind, set scru.on_clock_rollback to \"reset\".",
-            seconds(MAX_ROLLBACK_MICROS)
-        )),
+        Refusal::ClockMovedBack(micros) => clock_moved_back::<T>(micros as f64 / 1e6),
         Refusal::ClockOutOfRange => Error::time_out_of_range::<T>()
             .detail("The system clock reads a time for which there are no IDs.")
             .hint("Correct the clock."),
@@ -95,7 +115,14 @@ fn refused<T: Type>(refusal: Refusal) -> Error {
     }
 }
 
-/// Microseconds as seconds, without needless digits.
-fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
+fn clock_moved_back<T: Type>(seconds: f64) -> Error {
+    let message = format!("could not generate a {}: the system clock has moved back", T::NAME);
+    let hint = if T::SERVER_WIDE {
+        "Correct the clock, or wait until it has caught up: an ID that was given out must not come again."
+    } else {
+        "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
+    };
+    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(format!("The clock is {seconds} s behind the last ID."))
+        .hint(hint)
 }

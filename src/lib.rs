@@ -13,9 +13,14 @@ mod error;
 mod fields;
 mod generate;
 mod hash;
+mod inspect;
 mod io;
 mod process;
+mod server;
 mod settings;
+mod shared;
+#[cfg(feature = "pg18")]
+mod skip;
 mod sort;
 mod symbols;
 mod time;
@@ -27,11 +32,12 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings, and nothing else: if the library is preloaded, this runs in the postmaster, and every backend
-/// forks from what it leaves behind. Random sources and generators come to life in the backend that uses them.
+/// Defines the settings and, if the library is preloaded, reserves shared memory; nothing else, for then this runs in the
+/// postmaster, and every backend forks from what it leaves behind. Random sources and generators come to life in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
+    shared::reserve();
 }
 
 /// The test framework's set-up.

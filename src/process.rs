@@ -5,10 +5,11 @@ use core::cell::UnsafeCell;
 use pgrx::pg_sys;
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
-use scru_ids::SortableId;
 
+use crate::datum::Type;
 use crate::error::Error;
 use crate::settings::Group;
+use crate::shared::Atomic;
 
 /// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
 pub struct PerProcess<T>(UnsafeCell<T>);
@@ -30,17 +31,23 @@ impl<T> PerProcess<T> {
 }
 
 /// What this process keeps of one type.
-pub struct Process<T: SortableId> {
-    /// The state of the type's generator.
+pub struct Process<T: Type> {
+    /// The state of this process's own generator.
     pub generator: PerProcess<Option<T::State>>,
+    /// Where the state is that all processes share, once it has been looked up.
+    pub shared: PerProcess<Option<&'static Atomic<T>>>,
     /// The settings of the type alone.
     pub settings: PerProcess<Group<T::Settings>>,
 }
 
-impl<T: SortableId> Process<T> {
+impl<T: Type> Process<T> {
     /// Nothing yet.
     pub const fn new() -> Self {
-        Self { generator: PerProcess::new(None), settings: PerProcess::new(Group::new(T::SETTINGS)) }
+        Self {
+            generator: PerProcess::new(None),
+            shared: PerProcess::new(None),
+            settings: PerProcess::new(Group::new(T::SETTINGS)),
+        }
     }
 }
 

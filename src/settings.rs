@@ -16,19 +16,29 @@ use crate::process::PerProcess;
 pub struct Common {
     /// What generators do when the clock has moved back.
     pub on_clock_rollback: OnClockRollback,
+    /// Whether all generators draw from the state that the whole server shares.
+    pub server_wide: bool,
 }
 
-const COMMON_SETTINGS: &[Setting<Common>] = &[Setting {
-    name: "on_clock_rollback",
-    summary: "What generators do when the clock has moved back by more than 10 seconds: start afresh, or raise an error.",
-    scope: Scope::User,
-    kind: Kind::Choice {
-        words: &["reset", "error"],
-        keep: |common, word| {
-            common.on_clock_rollback = [OnClockRollback::Reset, OnClockRollback::Error][word];
+const COMMON_SETTINGS: &[Setting<Common>] = &[
+    Setting {
+        name: "generator_scope",
+        summary: "Within what the IDs of scru128, ulid and scru160 are strictly increasing: a connection, or the server.",
+        scope: Scope::User,
+        kind: Kind::Choice { words: &["backend", "server"], keep: |common, word| common.server_wide = word == 1 },
+    },
+    Setting {
+        name: "on_clock_rollback",
+        summary: "What scru128, ulid and scru160 do when the clock has moved back by more than 10 s: start afresh, or fail.",
+        scope: Scope::User,
+        kind: Kind::Choice {
+            words: &["reset", "error"],
+            keep: |common, word| {
+                common.on_clock_rollback = if word == 0 { OnClockRollback::Reset } else { OnClockRollback::Error };
+            },
         },
     },
-}];
+];
 
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
@@ -228,9 +238,9 @@ unsafe extern "C-unwind" fn check_text<T: Type>(
             Kind::Text { keep, .. } => keep(&mut T::Settings::default(), &text).err(),
             _ => None,
         });
-        let Some(reason) = reason else { return true };
+        let Some(reason) = reason.map(|reason| CString::new(reason).unwrap_or_default()) else { return true };
         pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);
-        pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(leaked(&reason));
+        pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(reason.as_ptr());
         false
     }
 }

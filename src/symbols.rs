@@ -55,6 +55,8 @@ macro_rules! symbols {
             export!(plain, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
             export!(plain, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
             export!(guarded, concat!(stringify!($name), "_sortsupport"), sort::support::<Id>);
+            #[cfg(feature = "pg18")]
+            export!(guarded, concat!(stringify!($name), "_skipsupport"), crate::skip::support::<Id>);
             export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
             export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);

@@ -1,7 +1,8 @@
 //! Times of IDs, and IDs of times.
 
+use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::TimeError;
+use scru_ids::{SortableId, TimeError};
 
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
@@ -21,6 +22,11 @@ const _: () = assert!(
 /// `T_timestamp(T) → timestamptz`
 pub fn timestamp<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(call.id::<T>(0).timestamp_micros() - EPOCH_2000))
+}
+
+/// The time of an ID as pgrx's type.
+pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
+    TimestampWithTimeZone::try_from(id.timestamp_micros() - EPOCH_2000).ok()
 }
 
 /// `T_lower(timestamptz) → T`

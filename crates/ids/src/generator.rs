@@ -6,6 +6,14 @@ use crate::SortableId;
 /// the last timestamp.
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
+/// How far the tick of an ID may start after the clock, for the types whose IDs are unique by one state for the whole
+/// server: 1 s. Such a generator runs ahead of its clock no further than this, and takes a clock that is further behind its
+/// last ID for one that has moved back. A state that was forgotten is outlived by waiting so long.
+///
+/// The clock must be read after the state: else, where another process has gone on with the state in between, it may seem
+/// to have moved back.
+pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
+
 /// What a generator remembers. It packs into one word, and the word 0 is [`Default`]: no ID made yet.
 pub trait State: Copy + Default {
     /// `u64` or `u128`.
@@ -78,10 +86,7 @@ pub enum Moment {
 /// [`Refusal::ClockMovedBack`] if that is to be refused, and [`Refusal::ClockOutOfRange`] if the clock's tick is one of
 /// the two reserved ones, the first and the last, or beyond them.
 pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
-    let tick = match T::TICKS.at_or_before(context.now) {
-        Ok(tick) if tick > 0 && tick < T::TICKS.max => tick,
-        _ => return Err(Refusal::ClockOutOfRange),
-    };
+    let tick = clock_tick::<T>(context.now)?;
     if last == 0 {
         return Ok(Moment::Fresh(tick));
     }
@@ -93,5 +98,34 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
         _ if behind <= MAX_ROLLBACK_MICROS => Ok(Moment::Same),
         OnClockRollback::Reset => Ok(Moment::Fresh(tick)),
         OnClockRollback::Error => Err(Refusal::ClockMovedBack(behind)),
+    }
+}
+
+/// Where the clock stands to the tick of the last ID (0: none), for the types whose IDs are unique by one state for the
+/// whole server, so that it never starts afresh.
+///
+/// # Errors
+/// [`Refusal::ClockMovedBack`] if the tick of the last ID starts more than [`MAX_AHEAD_MICROS`] after the clock, and
+/// [`Refusal::ClockOutOfRange`] if the clock's tick, or the one to go on with, is a reserved one or beyond them.
+pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Refusal> {
+    let tick = clock_tick::<T>(now)?;
+    if last == 0 {
+        return Ok(Moment::Fresh(tick));
+    }
+    if tick > last {
+        return Ok(Moment::Later(tick));
+    }
+    match T::TICKS.start(last) - now {
+        behind if behind > MAX_AHEAD_MICROS => Err(Refusal::ClockMovedBack(behind as u64)),
+        _ if last >= T::TICKS.max => Err(Refusal::ClockOutOfRange),
+        _ => Ok(Moment::Same),
+    }
+}
+
+/// The tick that the clock reads, if IDs of it may be minted.
+fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
+    match T::TICKS.at_or_before(now) {
+        Ok(tick) if tick > 0 && tick < T::TICKS.max => Ok(tick),
+        _ => Err(Refusal::ClockOutOfRange),
     }
 }

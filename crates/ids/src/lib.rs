@@ -24,7 +24,10 @@ mod time;
 
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
-pub use generator::{Context, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State, Step, place_in_time};
+pub use generator::{
+    Context, MAX_AHEAD_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State, Step, place_in_time,
+    place_strictly,
+};
 pub use scru128::Scru128;
 pub use setting::{Kind, Scope, Setting};
 pub use sort_key::SortKeys;

@@ -46,6 +46,15 @@ impl Ticks {
         }
     }
 
+    /// The tick that a moment falls into, or the nearest to it: the first, if the moment is before that, or the last.
+    pub const fn nearest(self, micros: i64) -> u64 {
+        match self.at_or_before(micros) {
+            Ok(tick) => tick,
+            Err(TimeError) if micros < self.epoch => 0,
+            Err(TimeError) => self.max,
+        }
+    }
+
     const fn check(self, tick: u64) -> Result<u64, TimeError> {
         if tick <= self.max { Ok(tick) } else { Err(TimeError) }
     }
@@ -78,5 +87,12 @@ mod tests {
         assert_eq!(TICKS.at_or_after(i64::MIN), Err(TimeError));
         assert_eq!(TICKS.at_or_before(i64::MIN), Err(TimeError));
         assert_eq!(TICKS.at_or_after(i64::MAX), Err(TimeError));
+    }
+
+    #[test]
+    fn moments_outside_of_the_range_have_a_nearest_tick() {
+        assert_eq!([i64::MIN, 999_999, 1_000_000].map(|moment| TICKS.nearest(moment)), [0, 0, 0]);
+        assert_eq!([1_003_999, 1_009_999].map(|moment| TICKS.nearest(moment)), [3, 9]);
+        assert_eq!([1_010_000, i64::MAX].map(|moment| TICKS.nearest(moment)), [9, 9]);
     }
 }

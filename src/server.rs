@@ -1,0 +1,79 @@
+//! What differs between the supported versions of the server. Everything else in `src` is the same for all of them.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+
+use pgrx::pg_sys::{self, Node};
+
+unsafe extern "C-unwind" {
+    #[cfg(feature = "pg15")]
+    fn errstart(level: c_int, domain: *const c_char) -> bool;
+    #[cfg(feature = "pg15")]
+    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
+}
+
+/// Starts an error report. From 16 on, a `context` that asks for it makes the error a soft one; 15 knows none.
+///
+/// # Safety
+/// As [`crate::error::report`], which alone calls it.
+pub unsafe fn start_error(context: *mut Node) -> bool {
+    // SAFETY: as the caller's.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let _ = context;
+            errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null())
+        }
+        #[cfg(not(feature = "pg15"))]
+        errsave_start(context, ptr::null())
+    }
+}
+
+/// Finishes an error report: returns only from a soft error.
+///
+/// # Safety
+/// As [`start_error`].
+pub unsafe fn finish_error(context: *mut Node, line: u32) {
+    let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
+    // SAFETY: as the caller's.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let _ = context;
+            errfinish(file, line as c_int, function);
+        }
+        #[cfg(not(feature = "pg15"))]
+        errsave_finish(context, file, line as c_int, function);
+    }
+}
+
+/// A piece of shared memory by its name, all zero when it is new, that every backend of the server finds; without the
+/// library being preloaded. Up to 16 it comes out of the slack that every server reserves, from 17 on it is a segment of
+/// its own.
+///
+/// # Errors
+/// Raises the server's error 53200 if there is none left.
+pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
+    let mut found = false;
+    // SAFETY: both functions are made for this. What ShmemInitStruct hands out is zero, for it was never used before.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        {
+            pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found)
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        {
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_word), &mut found)
+        }
+    }
+}
+
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+unsafe extern "C-unwind" fn zero_word(memory: *mut c_void) {
+    // SAFETY: every piece is one word of 16 bytes.
+    unsafe { memory.cast::<[u8; 16]>().write([0; 16]) };
+}
