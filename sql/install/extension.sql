@@ -3,6 +3,10 @@
 ----------------------------------------------------------------------------------------------------------------- casts
 -- Types of 16 bytes hold the same bytes: changing a column from one to the other rewrites no table.
 
+CREATE CAST (scru128 AS ulid) WITHOUT FUNCTION;
+COMMENT ON CAST (scru128 AS ulid) IS 'the same 16 bytes, read as ulid';
+CREATE CAST (ulid AS scru128) WITHOUT FUNCTION;
+COMMENT ON CAST (ulid AS scru128) IS 'the same 16 bytes, read as scru128';
 
 --------------------------------------------------------------------------------------------------------------- inspect
 

@@ -11,16 +11,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod base32;
 pub mod base36;
 mod digits;
 mod error;
 mod field;
 mod generator;
+#[cfg(test)]
+mod script;
 mod scru128;
 mod setting;
 mod sort_key;
 mod stored;
 mod time;
+mod ulid;
 
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
@@ -33,6 +37,7 @@ pub use setting::{Kind, Scope, Setting};
 pub use sort_key::SortKeys;
 pub use stored::Stored;
 pub use time::{Ticks, TimeError};
+pub use ulid::Ulid;
 
 use std::{fmt, hash::Hash, str::FromStr};
 
@@ -44,6 +49,7 @@ use rand::Rng;
 macro_rules! registry {
     ($each:ident) => {
         $each!(scru128, Scru128, "../sql/install/scru128.sql");
+        $each!(ulid, Ulid, "../sql/install/ulid.sql");
     };
 }
 

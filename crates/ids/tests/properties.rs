@@ -248,7 +248,7 @@ fn arbitrary_bytes_are_refused_where_they_stop_being_digits<T: SortableId>() {
         digits.contains(&byte.to_ascii_lowercase().into()) || digits.contains(&byte.to_ascii_uppercase().into())
     };
     let digits = digits::<T>();
-    check(prop::collection::vec(any::<u8>(), 0..64), |text| {
+    check(prop::collection::vec(any::<u8>(), 0..T::TEXT_LEN + 8), |text| {
         if let Some(position) = text.iter().position(|&byte| !is_digit(&digits, byte)) {
             prop_assert_eq!(T::parse(&text), Err(ParseError { kind: ParseErrorKind::InvalidDigit, position }));
         }

@@ -1,0 +1,293 @@
+//! ULID: 128 bits, unique without coordination, ordered by creation.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 48 | timestamp, in milliseconds since 1970 |
+//! | 80 | randomness: random, renewed every millisecond; + 1 for every further ID |
+
+use rand::Rng;
+
+use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, text_traits};
+
+const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
+
+/// A ULID, as the integer of its bytes. Every 128-bit pattern is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ulid(u128);
+
+impl Ulid {
+    /// The ID with this integer value.
+    pub const fn from_u128(value: u128) -> Self {
+        Self(value)
+    }
+
+    /// The integer value.
+    pub const fn to_u128(self) -> u128 {
+        self.0
+    }
+
+    /// The ID of these fields; bits beyond a field's width are cut off.
+    pub const fn from_fields(timestamp: u64, randomness: u128) -> Self {
+        Self((timestamp as u128) << 80 | randomness & MAX_RANDOMNESS)
+    }
+
+    /// The 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    pub const fn timestamp(self) -> u64 {
+        (self.0 >> 80) as u64
+    }
+
+    /// The 80-bit randomness, as an integer.
+    pub const fn randomness(self) -> u128 {
+        self.0 & MAX_RANDOMNESS
+    }
+
+    fn randomness_bytes(self) -> [u8; 10] {
+        let [_, _, _, _, _, _, randomness @ ..] = self.0.to_be_bytes();
+        randomness
+    }
+}
+
+/// What a ULID generator remembers: the fields of the last ID.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UlidState {
+    timestamp: u64,
+    randomness: u128,
+}
+
+impl State for UlidState {
+    type Word = u128;
+
+    fn pack(self) -> u128 {
+        self.id().0
+    }
+
+    fn unpack(word: u128) -> Self {
+        let id = Ulid(word);
+        Self { timestamp: id.timestamp(), randomness: id.randomness() }
+    }
+}
+
+impl UlidState {
+    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
+        Self { timestamp, randomness: randomness(rng) }
+    }
+
+    /// Counts up, if there is room: the specification lets the timestamp alone.
+    fn count(self) -> Option<Self> {
+        (self.randomness < MAX_RANDOMNESS).then_some(Self { randomness: self.randomness + 1, ..self })
+    }
+
+    fn id(self) -> Ulid {
+        Ulid::from_fields(self.timestamp, self.randomness)
+    }
+}
+
+/// 80 random bits.
+fn randomness(rng: &mut impl Rng) -> u128 {
+    let high = rng.next_u32() as u16;
+    u128::from(high) << 64 | u128::from(rng.next_u64())
+}
+
+impl SortableId for Ulid {
+    const NAME: &'static str = "ulid";
+    const SUMMARY: &'static str =
+        "ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)";
+    const TEXT_LEN: usize = 26;
+    const MIN: Self = Self(0);
+    const MAX: Self = Self(u128::MAX);
+    const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
+    const SEQUENCE_BITS: u32 = 80;
+    const BACKFILL: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[Field {
+        name: "randomness",
+        summary: "80 bits, random at the start of every millisecond, then counted up",
+        getter: Getter::Bits80(Self::randomness_bytes),
+    }];
+
+    type Stored = [u8; 16];
+    type Settings = ();
+    type State = UlidState;
+
+    fn to_stored(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    fn from_stored(stored: [u8; 16]) -> Option<Self> {
+        Some(Self(u128::from_be_bytes(stored)))
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        base32::decode_crockford_26(text).map(Self)
+    }
+
+    fn encode<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        base32::encode_crockford_26(self.0, buffer)
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, MAX_RANDOMNESS)
+    }
+
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Self::from_fields(tick, randomness(rng))
+    }
+
+    fn step(state: UlidState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let next = match place_in_time::<Self>(state.timestamp, context) {
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => UlidState::fresh(timestamp, rng),
+            Ok(Moment::Same) => match state.count() {
+                Some(next) => next,
+                None => return Step::Refused(Refusal::Exhausted),
+            },
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        Step::Made(next, next.id())
+    }
+}
+
+text_traits!(Ulid);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OnClockRollback;
+    use crate::script::Draw::{self, Bits32, Bits64};
+    use crate::script::step;
+
+    /// 2026-11-01 12:00 UTC, in milliseconds.
+    const NOON: u64 = 1_793_534_400_000;
+    /// The last timestamp that is not reserved.
+    const LAST: u64 = (1 << 48) - 2;
+
+    fn at(millis: u64) -> Context<()> {
+        Context { now: millis as i64 * 1_000, on_clock_rollback: OnClockRollback::Error, settings: () }
+    }
+
+    /// The state and the fields of the ID that a step makes, at a time in milliseconds.
+    fn made(state: UlidState, millis: u64, draws: &[Draw]) -> (UlidState, (u64, u128)) {
+        match step::<Ulid>(state, &at(millis), draws) {
+            Step::Made(state, id) => (state, (id.timestamp(), id.randomness())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn used(timestamp: u64, randomness: u128) -> UlidState {
+        UlidState { timestamp, randomness }
+    }
+
+    #[test]
+    fn fields_are_cut_to_their_width() {
+        assert_eq!(Ulid::from_fields(u64::MAX, u128::MAX), Ulid::MAX);
+        assert_eq!(Ulid::from_fields(1 << 48 | 1, 1 << 80 | 2).to_u128(), 1 << 80 | 2);
+    }
+
+    #[test]
+    fn a_fresh_generator_draws_80_bits() {
+        let draws = [Bits32(0xabcd_1234), Bits64(0x5678_9abc_def0_1234)];
+        let (state, id) = made(UlidState::default(), NOON, &draws);
+        assert_eq!(id, (NOON, 0x1234_5678_9abc_def0_1234));
+        assert_eq!(state, used(NOON, 0x1234_5678_9abc_def0_1234));
+    }
+
+    #[test]
+    fn within_a_millisecond_randomness_counts_up_and_nothing_is_drawn() {
+        let (state, id) = made(used(NOON, 7), NOON, &[]);
+        assert_eq!(id, (NOON, 8));
+        assert_eq!(made(state, NOON, &[]).1, (NOON, 9));
+    }
+
+    #[test]
+    fn in_a_later_millisecond_randomness_is_drawn_anew() {
+        assert_eq!(made(used(NOON, 7), NOON + 1, &[Bits32(0), Bits64(5)]).1, (NOON + 1, 5));
+        assert_eq!(made(used(NOON, MAX_RANDOMNESS), NOON + 1, &[Bits32(1), Bits64(0)]).1, (NOON + 1, 1 << 64));
+    }
+
+    #[test]
+    fn counting_carries_through_all_80_bits() {
+        assert_eq!(made(used(NOON, u128::from(u64::MAX)), NOON, &[]).1, (NOON, 1 << 64));
+        assert_eq!(made(used(NOON, (1 << 79) - 1), NOON, &[]).1, (NOON, 1 << 79));
+        assert_eq!(made(used(NOON, MAX_RANDOMNESS - 1), NOON, &[]).1, (NOON, MAX_RANDOMNESS));
+    }
+
+    /// The example of the specification, section Monotonicity.
+    #[test]
+    fn the_specification_s_generator_ends_at_the_last_of_its_millisecond() {
+        let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();
+        let (mut state, millis) = (UlidState::unpack(last.to_u128()), last.timestamp());
+        for expected in ["01BX5ZZKBKZZZZZZZZZZZZZZZY", "01BX5ZZKBKZZZZZZZZZZZZZZZZ"] {
+            let Step::Made(next, id) = step::<Ulid>(state, &at(millis), &[]) else { panic!("none made") };
+            assert_eq!(id.to_string(), expected);
+            state = next;
+        }
+        assert_eq!(step::<Ulid>(state, &at(millis), &[]), Step::Refused(Refusal::Exhausted));
+    }
+
+    #[test]
+    fn overflow_is_refused_until_the_next_millisecond() {
+        let full = used(NOON, MAX_RANDOMNESS);
+        assert_eq!(step::<Ulid>(full, &at(NOON), &[]), Step::Refused(Refusal::Exhausted));
+        assert_eq!(step::<Ulid>(full, &at(NOON - 10_000), &[]), Step::Refused(Refusal::Exhausted));
+        assert_eq!(made(full, NOON + 1, &[Bits32(0), Bits64(5)]).1, (NOON + 1, 5));
+    }
+
+    #[test]
+    fn a_rollback_of_10_seconds_goes_on_with_the_last_timestamp() {
+        assert_eq!(made(used(NOON, 7), NOON - 1, &[]).1, (NOON, 8));
+        assert_eq!(made(used(NOON, 7), NOON - 10_000, &[]).1, (NOON, 8));
+    }
+
+    #[test]
+    fn a_larger_rollback_is_refused_with_its_distance_or_starts_afresh() {
+        let refused = step::<Ulid>(used(NOON, 7), &at(NOON - 10_001), &[]);
+        assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(10_001_000)));
+        let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(NOON - 10_001) };
+        let made = step::<Ulid>(used(NOON, 7), &context, &[Bits32(0), Bits64(5)]);
+        assert_eq!(made, Step::Made(used(NOON - 10_001, 5), Ulid::from_fields(NOON - 10_001, 5)));
+    }
+
+    #[test]
+    fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
+        let end = (LAST as i64 + 1) * 1_000;
+        for state in [UlidState::default(), used(1, 2), used(LAST, 2)] {
+            for now in [i64::MIN, -1, 0, 999, end, end + 999, end + 1_000, i64::MAX] {
+                let context = Context { now, ..at(0) };
+                assert_eq!(step::<Ulid>(state, &context, &[]), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_timestamp_are_minted() {
+        assert_eq!(made(UlidState::default(), 1, &[Bits32(0), Bits64(5)]).1, (1, 5));
+        assert_eq!(made(UlidState::default(), LAST, &[Bits32(0), Bits64(5)]).1, (LAST, 5));
+    }
+
+    #[test]
+    fn a_state_packs_into_the_last_id() {
+        let state = used(0x1234_5678_9abc, 0xdef0_1234_5678_9abc_def0);
+        assert_eq!(state.pack(), 0x1234_5678_9abc_def0_1234_5678_9abc_def0);
+        assert_eq!(UlidState::unpack(state.pack()), state);
+        assert_eq!((UlidState::default().pack(), UlidState::unpack(0)), (0, UlidState::default()));
+    }
+
+    #[test]
+    fn randomness_is_a_field_of_ten_bytes() {
+        let id = Ulid::from_fields(u64::MAX, 0x0102_0304_0506_0708_090a);
+        assert_eq!(id.randomness_bytes(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn random_ids_draw_80_bits() {
+        let id = Ulid::random_of(NOON, &mut crate::script::Script(&[Bits32(0xffff_0001), Bits64(2)]));
+        assert_eq!(id, Ulid::from_fields(NOON, 1 << 64 | 2));
+    }
+}

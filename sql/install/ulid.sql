@@ -1,0 +1,233 @@
+-- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+--
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
+-- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+
+-------------------------------------------------------------------------------------------------------------------- io
+
+CREATE TYPE ulid;
+
+CREATE FUNCTION ulid_in(cstring) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_out(ulid) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'ulid_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_recv(internal) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_send(ulid) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulid_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE ulid (
+    INPUT = ulid_in,
+    OUTPUT = ulid_out,
+    RECEIVE = ulid_recv,
+    SEND = ulid_send,
+    INTERNALLENGTH = 16,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+
+COMMENT ON TYPE ulid IS 'ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)';
+COMMENT ON FUNCTION ulid_in(cstring) IS 'I/O: reads the text of a ulid';
+COMMENT ON FUNCTION ulid_out(ulid) IS 'I/O: writes the text of a ulid';
+COMMENT ON FUNCTION ulid_recv(internal) IS 'I/O: reads the 16 big-endian bytes of a ulid';
+COMMENT ON FUNCTION ulid_send(ulid) IS 'I/O: writes the 16 big-endian bytes of a ulid';
+
+--------------------------------------------------------------------------------------------------------------- compare
+
+CREATE FUNCTION ulid_eq(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_ne(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_lt(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_le(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_gt(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_ge(ulid, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulid_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_smaller(ulid, ulid) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE AGGREGATE min(ulid) (
+    SFUNC = ulid_smaller, STYPE = ulid, SORTOP = <, COMBINEFUNC = ulid_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(ulid) (
+    SFUNC = ulid_larger, STYPE = ulid, SORTOP = >, COMBINEFUNC = ulid_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION ulid_eq(ulid, ulid) IS 'implementation of = operator';
+COMMENT ON OPERATOR = (ulid, ulid) IS 'equal';
+COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
+COMMENT ON OPERATOR <> (ulid, ulid) IS 'not equal';
+COMMENT ON FUNCTION ulid_lt(ulid, ulid) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (ulid, ulid) IS 'less than: created before';
+COMMENT ON FUNCTION ulid_le(ulid, ulid) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (ulid, ulid) IS 'less than or equal';
+COMMENT ON FUNCTION ulid_gt(ulid, ulid) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (ulid, ulid) IS 'greater than: created after';
+COMMENT ON FUNCTION ulid_ge(ulid, ulid) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (ulid, ulid) IS 'greater than or equal';
+COMMENT ON FUNCTION ulid_cmp(ulid, ulid) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
+COMMENT ON FUNCTION ulid_smaller(ulid, ulid) IS 'smaller of two';
+COMMENT ON AGGREGATE min(ulid) IS 'smallest ulid of all input values: the first in order of creation';
+COMMENT ON AGGREGATE max(ulid) IS 'largest ulid of all input values: the last in order of creation';
+
+------------------------------------------------------------------------------------------------------------------ sort
+
+CREATE FUNCTION ulid_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'ulid_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 ulid_cmp(ulid, ulid),
+    FUNCTION 2 ulid_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+COMMENT ON FUNCTION ulid_sortsupport(internal) IS 'sort support';
+COMMENT ON OPERATOR CLASS ulid_ops USING btree IS 'order of creation, with sort support and deduplication';
+COMMENT ON OPERATOR FAMILY ulid_ops USING btree IS 'order of creation';
+
+------------------------------------------------------------------------------------------------------------------ hash
+
+CREATE FUNCTION ulid_hash(ulid) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulid_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_hash_extended(ulid, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'ulid_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 ulid_hash(ulid),
+    FUNCTION 2 ulid_hash_extended(ulid, bigint);
+
+COMMENT ON FUNCTION ulid_hash(ulid) IS 'hash';
+COMMENT ON FUNCTION ulid_hash_extended(ulid, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'equality by hash';
+COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'equality by hash';
+
+------------------------------------------------------------------------------------------------------------------ brin
+
+CREATE FUNCTION ulid_distance(ulid, ulid) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulid_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 brin_minmax_multi_options(internal),
+    FUNCTION 11 ulid_distance(ulid, ulid);
+
+CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin AS
+    OPERATOR 1 =,
+    FUNCTION 1 brin_bloom_opcinfo(internal),
+    FUNCTION 2 brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 brin_bloom_options(internal),
+    FUNCTION 11 ulid_hash(ulid);
+
+COMMENT ON FUNCTION ulid_distance(ulid, ulid) IS 'distance of the first ulid to the second, for BRIN minmax-multi';
+COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR FAMILY ulid_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR CLASS ulid_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR CLASS ulid_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION ulid_timestamp(ulid) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulid_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_lower(timestamptz) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the millisecond that the ID belongs to';
+COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
+COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
+
+----------------------------------------------------------------------------------------------------------------- casts
+
+CREATE FUNCTION ulid_to_bytea(ulid) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulid_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_from_bytea(bytea) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (ulid AS bytea) WITH FUNCTION ulid_to_bytea(ulid);
+CREATE CAST (bytea AS ulid) WITH FUNCTION ulid_from_bytea(bytea);
+COMMENT ON FUNCTION ulid_to_bytea(ulid) IS 'the 16 big-endian bytes of a ulid';
+COMMENT ON FUNCTION ulid_from_bytea(bytea) IS 'the ulid of 16 big-endian bytes';
+COMMENT ON CAST (ulid AS bytea) IS 'the 16 big-endian bytes';
+COMMENT ON CAST (bytea AS ulid) IS 'from 16 big-endian bytes';
+
+CREATE CAST (ulid AS timestamptz) WITH FUNCTION ulid_timestamp(ulid);
+CREATE CAST (timestamptz AS ulid) WITH FUNCTION ulid_lower(timestamptz);
+COMMENT ON CAST (ulid AS timestamptz) IS 'time of creation';
+COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid whose time is at or after the time';
+
+-- The bytes are the same: changing a column from one to the other rewrites no table.
+CREATE CAST (ulid AS uuid) WITHOUT FUNCTION;
+CREATE CAST (uuid AS ulid) WITHOUT FUNCTION;
+COMMENT ON CAST (ulid AS uuid) IS 'the same 16 bytes, read as uuid';
+COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';
+
+---------------------------------------------------------------------------------------------------------------- fields
+
+CREATE FUNCTION ulid_randomness(id ulid) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulid_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_randomness(id ulid) IS '80 bits, random at the start of every millisecond, then counted up';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_ulid() RETURNS ulid
+    AS 'MODULE_PATHNAME', 'gen_ulid' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulid() IS 'a new ulid, greater than the one before';
+
+CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'gen_ulid_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'a random ulid of a given time, for back-filling';
