@@ -11,6 +11,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod base16;
 pub mod base32;
 pub mod base36;
 mod digits;
@@ -20,6 +21,7 @@ mod generator;
 #[cfg(test)]
 mod script;
 mod scru128;
+mod scru160;
 mod setting;
 mod sort_key;
 mod stored;
@@ -33,6 +35,7 @@ pub use generator::{
     place_strictly,
 };
 pub use scru128::Scru128;
+pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use setting::{Kind, Scope, Setting};
 pub use sort_key::SortKeys;
 pub use stored::Stored;
@@ -49,6 +52,7 @@ use rand::Rng;
 macro_rules! registry {
     ($each:ident) => {
         $each!(scru128, Scru128, "../sql/install/scru128.sql");
+        $each!(scru160, Scru160, "../sql/install/scru160.sql");
         $each!(ulid, Ulid, "../sql/install/ulid.sql");
     };
 }

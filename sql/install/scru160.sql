@@ -1,0 +1,233 @@
+-- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+--
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
+-- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+
+-------------------------------------------------------------------------------------------------------------------- io
+
+CREATE TYPE scru160;
+
+CREATE FUNCTION scru160_in(cstring) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_out(scru160) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'scru160_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_recv(internal) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_send(scru160) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru160_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE scru160 (
+    INPUT = scru160_in,
+    OUTPUT = scru160_out,
+    RECEIVE = scru160_recv,
+    SEND = scru160_send,
+    INTERNALLENGTH = 20,
+    ALIGNMENT = char,
+    STORAGE = plain
+);
+
+COMMENT ON TYPE scru160 IS 'SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)';
+COMMENT ON FUNCTION scru160_in(cstring) IS 'I/O: reads the text of a scru160';
+COMMENT ON FUNCTION scru160_out(scru160) IS 'I/O: writes the text of a scru160';
+COMMENT ON FUNCTION scru160_recv(internal) IS 'I/O: reads the 20 big-endian bytes of a scru160';
+COMMENT ON FUNCTION scru160_send(scru160) IS 'I/O: writes the 20 big-endian bytes of a scru160';
+
+--------------------------------------------------------------------------------------------------------------- compare
+
+CREATE FUNCTION scru160_eq(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_ne(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_lt(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_le(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_gt(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_ge(scru160, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_cmp(scru160, scru160) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru160_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_larger(scru160, scru160) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_smaller(scru160, scru160) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE AGGREGATE min(scru160) (
+    SFUNC = scru160_smaller, STYPE = scru160, SORTOP = <, COMBINEFUNC = scru160_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru160) (
+    SFUNC = scru160_larger, STYPE = scru160, SORTOP = >, COMBINEFUNC = scru160_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION scru160_eq(scru160, scru160) IS 'implementation of = operator';
+COMMENT ON OPERATOR = (scru160, scru160) IS 'equal';
+COMMENT ON FUNCTION scru160_ne(scru160, scru160) IS 'implementation of <> operator';
+COMMENT ON OPERATOR <> (scru160, scru160) IS 'not equal';
+COMMENT ON FUNCTION scru160_lt(scru160, scru160) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (scru160, scru160) IS 'less than: created before';
+COMMENT ON FUNCTION scru160_le(scru160, scru160) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (scru160, scru160) IS 'less than or equal';
+COMMENT ON FUNCTION scru160_gt(scru160, scru160) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (scru160, scru160) IS 'greater than: created after';
+COMMENT ON FUNCTION scru160_ge(scru160, scru160) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (scru160, scru160) IS 'greater than or equal';
+COMMENT ON FUNCTION scru160_cmp(scru160, scru160) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru160_larger(scru160, scru160) IS 'larger of two';
+COMMENT ON FUNCTION scru160_smaller(scru160, scru160) IS 'smaller of two';
+COMMENT ON AGGREGATE min(scru160) IS 'smallest scru160 of all input values: the first in order of creation';
+COMMENT ON AGGREGATE max(scru160) IS 'largest scru160 of all input values: the last in order of creation';
+
+------------------------------------------------------------------------------------------------------------------ sort
+
+CREATE FUNCTION scru160_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru160_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru160_ops DEFAULT FOR TYPE scru160 USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru160_cmp(scru160, scru160),
+    FUNCTION 2 scru160_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+COMMENT ON FUNCTION scru160_sortsupport(internal) IS 'sort support';
+COMMENT ON OPERATOR CLASS scru160_ops USING btree IS 'order of creation, with sort support and deduplication';
+COMMENT ON OPERATOR FAMILY scru160_ops USING btree IS 'order of creation';
+
+------------------------------------------------------------------------------------------------------------------ hash
+
+CREATE FUNCTION scru160_hash(scru160) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru160_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_hash_extended(scru160, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru160_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru160_ops DEFAULT FOR TYPE scru160 USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 scru160_hash(scru160),
+    FUNCTION 2 scru160_hash_extended(scru160, bigint);
+
+COMMENT ON FUNCTION scru160_hash(scru160) IS 'hash';
+COMMENT ON FUNCTION scru160_hash_extended(scru160, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON OPERATOR CLASS scru160_ops USING hash IS 'equality by hash';
+COMMENT ON OPERATOR FAMILY scru160_ops USING hash IS 'equality by hash';
+
+------------------------------------------------------------------------------------------------------------------ brin
+
+CREATE FUNCTION scru160_distance(scru160, scru160) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru160_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru160_minmax_ops DEFAULT FOR TYPE scru160 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE OPERATOR CLASS scru160_minmax_multi_ops FOR TYPE scru160 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 brin_minmax_multi_options(internal),
+    FUNCTION 11 scru160_distance(scru160, scru160);
+
+CREATE OPERATOR CLASS scru160_bloom_ops FOR TYPE scru160 USING brin AS
+    OPERATOR 1 =,
+    FUNCTION 1 brin_bloom_opcinfo(internal),
+    FUNCTION 2 brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 brin_bloom_options(internal),
+    FUNCTION 11 scru160_hash(scru160);
+
+COMMENT ON FUNCTION scru160_distance(scru160, scru160) IS 'distance of the first scru160 to the second, for BRIN minmax-multi';
+COMMENT ON OPERATOR CLASS scru160_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR FAMILY scru160_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR CLASS scru160_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru160_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR CLASS scru160_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru160_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION scru160_timestamp(scru160) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru160_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_lower(timestamptz) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_upper(timestamptz) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION scru160_timestamp(scru160) IS 'time of creation: the start of the millisecond that the ID belongs to';
+COMMENT ON FUNCTION scru160_lower(timestamptz) IS 'smallest scru160 whose time is at or after a time';
+COMMENT ON FUNCTION scru160_upper(timestamptz) IS 'largest scru160 whose time is at or before a time';
+
+----------------------------------------------------------------------------------------------------------------- casts
+
+CREATE FUNCTION scru160_to_bytea(scru160) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru160_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_from_bytea(bytea) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru160 AS bytea) WITH FUNCTION scru160_to_bytea(scru160);
+CREATE CAST (bytea AS scru160) WITH FUNCTION scru160_from_bytea(bytea);
+COMMENT ON FUNCTION scru160_to_bytea(scru160) IS 'the 20 big-endian bytes of a scru160';
+COMMENT ON FUNCTION scru160_from_bytea(bytea) IS 'the scru160 of 20 big-endian bytes';
+COMMENT ON CAST (scru160 AS bytea) IS 'the 20 big-endian bytes';
+COMMENT ON CAST (bytea AS scru160) IS 'from 20 big-endian bytes';
+
+CREATE CAST (scru160 AS timestamptz) WITH FUNCTION scru160_timestamp(scru160);
+CREATE CAST (timestamptz AS scru160) WITH FUNCTION scru160_lower(timestamptz);
+COMMENT ON CAST (scru160 AS timestamptz) IS 'time of creation';
+COMMENT ON CAST (timestamptz AS scru160) IS 'smallest scru160 whose time is at or after the time';
+
+---------------------------------------------------------------------------------------------------------------- fields
+
+CREATE FUNCTION scru160_counter(id scru160) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru160_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_counter(id scru160) IS '16 bits, random at the start of every millisecond, then counted up';
+CREATE FUNCTION scru160_random16(id scru160) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru160_field_1' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_random16(id scru160) IS '16 random bits, renewed for every ID';
+CREATE FUNCTION scru160_random80(id scru160) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru160_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_random80(id scru160) IS '80 random bits, renewed for every ID';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru160() RETURNS scru160
+    AS 'MODULE_PATHNAME', 'gen_scru160' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru160() IS 'a new scru160, greater than the one before';
+
+CREATE FUNCTION gen_scru160(timestamptz) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'gen_scru160_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru160(timestamptz) IS 'a random scru160 of a given time, for back-filling';
