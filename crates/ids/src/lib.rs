@@ -22,6 +22,7 @@ mod generator;
 mod script;
 mod scru128;
 mod scru160;
+mod scru64;
 mod setting;
 mod sort_key;
 mod stored;
@@ -34,6 +35,7 @@ pub use generator::{
     Context, MAX_AHEAD_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State, Step, place_in_time,
     place_strictly,
 };
+pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use setting::{Kind, Scope, Setting};
@@ -53,6 +55,7 @@ macro_rules! registry {
     ($each:ident) => {
         $each!(scru128, Scru128, "../sql/install/scru128.sql");
         $each!(scru160, Scru160, "../sql/install/scru160.sql");
+        $each!(scru64, Scru64, "../sql/install/scru64.sql");
         $each!(ulid, Ulid, "../sql/install/ulid.sql");
     };
 }

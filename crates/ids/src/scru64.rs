@@ -1,0 +1,682 @@
+//! SCRU64: 64 bits, unique by the node that makes them, ordered by creation.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 1 | 0: an ID is below 36^12, and so no negative number |
+//! | 39 | timestamp, in 256 milliseconds since 1970 |
+//! | 24 | node_ctr: the node_id in its upper 1 to 23 bits (node_id_size), and the counter in the others |
+//!
+//! The counter is random, renewed every tick; + 1 for every further ID. From a node_id_size of 20 its first bit then begins
+//! with 0, to leave room to count, as in the reference implementation.
+//!
+//! When the counter overflows, the timestamp runs ahead of the clock, by one second at the most.
+
+use std::str::FromStr;
+
+use rand::Rng;
+
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
+
+/// Bits that the node ID and the counter share.
+const NODE_CTR_BITS: u32 = 24;
+const MAX_NODE_CTR: u32 = (1 << NODE_CTR_BITS) - 1;
+
+/// From this size of the node ID, the counter begins with a 0 bit.
+const GUARDED_SIZE: u32 = 20;
+
+/// A SCRU64 ID, as the integer of the specification, below 36^12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scru64(u64);
+
+impl Scru64 {
+    /// The ID with this integer value, or nothing if that is 36^12 or more.
+    pub const fn from_u64(value: u64) -> Option<Self> {
+        if value < base36::POW_12 { Some(Self(value)) } else { None }
+    }
+
+    /// The integer value.
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The ID of these fields, or nothing if the timestamp is too large; bits beyond the width of `node_ctr` are cut off.
+    pub const fn from_fields(timestamp: u64, node_ctr: u32) -> Option<Self> {
+        if timestamp <= Self::TICKS.max { Some(Self::join(timestamp, node_ctr & MAX_NODE_CTR)) } else { None }
+    }
+
+    /// The timestamp, in 256 milliseconds since 1970-01-01 UTC.
+    pub const fn timestamp(self) -> u64 {
+        self.0 >> NODE_CTR_BITS
+    }
+
+    /// The 24 bits of node ID and counter.
+    pub const fn node_ctr(self) -> u32 {
+        self.0 as u32 & MAX_NODE_CTR
+    }
+
+    /// The node ID, if it has this size in bits, 1 to 23.
+    pub const fn node_id(self, node_id_size: u32) -> u32 {
+        self.node_ctr() >> (NODE_CTR_BITS - node_id_size)
+    }
+
+    /// The counter, if the node ID has this size in bits, 1 to 23.
+    pub const fn counter(self, node_id_size: u32) -> u32 {
+        self.node_ctr() & (MAX_NODE_CTR >> node_id_size)
+    }
+
+    const fn join(timestamp: u64, node_ctr: u32) -> Self {
+        Self(timestamp << NODE_CTR_BITS | node_ctr as u64)
+    }
+}
+
+/// The node that a generator is, and the ID to go on from.
+///
+/// As text one of `42/8`, `0xb00/12` and `0u2r85hm2pt3/16`: the node ID, decimal or hexadecimal, or a SCRU64 ID that this
+/// node has made, and after the slash the size of the node ID in bits. Twelve characters before the slash are an ID always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scru64Node {
+    id: u32,
+    size: u32,
+    previous: Scru64,
+}
+
+impl Scru64Node {
+    /// The node ID.
+    pub const fn id(self) -> u32 {
+        self.id
+    }
+
+    /// The size of the node ID in bits, 1 to 23.
+    pub const fn size(self) -> u32 {
+        self.size
+    }
+
+    /// The ID to go on from, or [`Scru64::MIN`].
+    pub const fn previous(self) -> Scru64 {
+        self.previous
+    }
+
+    /// An ID of that tick with a random counter.
+    fn start(self, tick: u64, rng: &mut impl Rng) -> Scru64 {
+        let guard = u32::from(self.size >= GUARDED_SIZE);
+        let counter = rng.next_u32() & (MAX_NODE_CTR >> (self.size + guard));
+        Scru64::join(tick, self.id << (NODE_CTR_BITS - self.size) | counter)
+    }
+
+    /// The ID after the last one in its tick, if the last one is this node's and leaves room.
+    fn count(self, last: Scru64) -> Option<Scru64> {
+        let has_room = last.counter(self.size) < MAX_NODE_CTR >> self.size;
+        (last.node_id(self.size) == self.id && has_room).then_some(Scru64(last.0 + 1))
+    }
+}
+
+/// Node 0 of 16.
+impl Default for Scru64Node {
+    fn default() -> Self {
+        Self { id: 0, size: 4, previous: Scru64::MIN }
+    }
+}
+
+impl FromStr for Scru64Node {
+    type Err = String;
+
+    /// The node that a text specifies, or a sentence that tells what is wrong with which part.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
+        let (node, size) =
+            parts.ok_or("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".")?;
+        let size = parse_size(size).ok_or_else(|| {
+            format!("The node_id_size after the slash must be a number from 1 to 23, not \"{size}\".")
+        })?;
+        if node.len() == Scru64::TEXT_LEN {
+            let previous: Scru64 =
+                node.parse().map_err(|error| format!("\"{node}\" before the slash is no SCRU64 ID: {error}."))?;
+            return Ok(Self { id: previous.node_id(size), size, previous });
+        }
+        let id = parse_node_id(node).ok_or_else(|| {
+            format!(
+                "\"{node}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
+                 \"0x\", nor a SCRU64 ID of 12 digits."
+            )
+        })?;
+        if id >> size != 0 {
+            return Err(format!("The node_id {node} does not fit into a node_id_size of {size}."));
+        }
+        Ok(Self { id, size, previous: Scru64::MIN })
+    }
+}
+
+fn parse_size(text: &str) -> Option<u32> {
+    if text.len() > 3 {
+        return None;
+    }
+    parse_digits(text, 10).filter(|size| (1..NODE_CTR_BITS).contains(size))
+}
+
+fn parse_node_id(text: &str) -> Option<u32> {
+    if text.len() > 8 {
+        return None;
+    }
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => parse_digits(digits, 16),
+        None => parse_digits(text, 10),
+    }
+}
+
+/// A number without a sign.
+fn parse_digits(text: &str, radix: u32) -> Option<u32> {
+    if text.starts_with('+') {
+        return None;
+    }
+    u32::from_str_radix(text, radix).ok()
+}
+
+/// What the settings of SCRU64 say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scru64Settings {
+    /// The node that this server is.
+    pub node: Scru64Node,
+}
+
+/// What a SCRU64 generator remembers: the last ID, or 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scru64State {
+    last: u64,
+}
+
+impl State for Scru64State {
+    type Word = u64;
+
+    fn pack(self) -> u64 {
+        self.last
+    }
+
+    fn unpack(word: u64) -> Self {
+        Self { last: word }
+    }
+}
+
+/// An ID of the tick after the last one, ahead of the clock, if that is not too far ahead.
+fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
+    let tick = last.timestamp() + 1;
+    if tick >= Scru64::TICKS.max {
+        return Err(Step::Refused(Refusal::ClockOutOfRange));
+    }
+    let earliest = Scru64::TICKS.start(tick) - MAX_AHEAD_MICROS;
+    if context.now < earliest {
+        return Err(Step::Wait(earliest));
+    }
+    Ok(context.settings.node.start(tick, rng))
+}
+
+impl SortableId for Scru64 {
+    const NAME: &'static str = "scru64";
+    const SUMMARY: &'static str = "SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)";
+    const TEXT_LEN: usize = 12;
+    const MIN: Self = Self(0);
+    const MAX: Self = Self(base36::POW_12 - 1);
+    const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp() };
+    const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
+    const SERVER_WIDE: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "node_ctr",
+            summary: "24 bits: the node ID, and below it the counter",
+            getter: Getter::Bits24(Self::node_ctr),
+        },
+        Field {
+            name: "node_id",
+            summary: "The node that made the ID",
+            getter: Getter::Bits24By {
+                parameter: "node_id_size",
+                range: 1..=23,
+                get: |id, node_id_size| id.node_id(node_id_size as u32),
+            },
+        },
+        Field {
+            name: "counter",
+            summary: "The bits below the node ID, random at the start of every tick, then counted up",
+            getter: Getter::Bits24By {
+                parameter: "node_id_size",
+                range: 1..=23,
+                get: |id, node_id_size| id.counter(node_id_size as u32),
+            },
+        },
+    ];
+    const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
+        name: "scru64_node",
+        summary: "The node that this server is, as node_id/node_id_size; every server needs its own.",
+        scope: Scope::Server,
+        kind: Kind::Text {
+            default: "0/4",
+            keep: |settings, text| {
+                settings.node = text.parse()?;
+                Ok(())
+            },
+        },
+    }];
+
+    type Stored = i64;
+    type Settings = Scru64Settings;
+    type State = Scru64State;
+
+    fn to_stored(self) -> i64 {
+        self.0 as i64
+    }
+
+    fn from_stored(stored: i64) -> Option<Self> {
+        u64::try_from(stored).ok().and_then(Self::from_u64)
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        base36::decode_12(text).map(Self)
+    }
+
+    fn encode<'a>(self, _: &Scru64Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        base36::encode_12(self.0, buffer)
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::join(tick, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::join(tick, MAX_NODE_CTR)
+    }
+
+    /// A random ID of that tick, of whatever node: not to be minted.
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Self::join(tick, rng.next_u32() & MAX_NODE_CTR)
+    }
+
+    /// The predecessor may have been as far ahead as is allowed: the largest ID of the tick it may have come to, so that
+    /// the next ID, of whatever node, is of a later one.
+    fn successor_state(now: i64) -> Scru64State {
+        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
+        Scru64State { last: Self::last_of(tick).0 }
+    }
+
+    fn step(state: Scru64State, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
+        let node = context.settings.node;
+        let last = Self(state.last).max(node.previous);
+        let next = match place_strictly::<Self>(last.timestamp(), context.now) {
+            Ok(Moment::Fresh(tick) | Moment::Later(tick)) => Ok(node.start(tick, rng)),
+            Ok(Moment::Same) => node.count(last).map_or_else(|| overtake(last, context, rng), Ok),
+            Err(refusal) => Err(Step::Refused(refusal)),
+        };
+        match next {
+            Ok(next) => Step::Made(Scru64State { last: next.0 }, next),
+            Err(step) => step,
+        }
+    }
+}
+
+text_traits!(Scru64);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::OnClockRollback;
+    use crate::script::Draw::{self, Bits32};
+    use crate::script::{Script, step};
+
+    /// The tick of 2026-11-01 12:00 UTC, and its start.
+    const TICK: u64 = 7_005_993_750;
+    const NOON: i64 = 1_793_534_400_000_000;
+    const TICK_MICROS: i64 = 256_000;
+    const SECOND: i64 = 1_000_000;
+    /// The last tick that is not reserved.
+    const LAST: u64 = Scru64::TICKS.max - 1;
+
+    fn node(text: &str) -> Scru64Node {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn at(now: i64, node: &str) -> Context<Scru64Settings> {
+        let settings = Scru64Settings { node: self::node(node) };
+        Context { now, on_clock_rollback: OnClockRollback::Reset, settings }
+    }
+
+    /// The ID of this tick, node and counter.
+    fn id(tick: u64, node: &str, counter: u32) -> Scru64 {
+        let node = self::node(node);
+        Scru64::from_fields(tick, node.id << (24 - node.size) | counter).unwrap()
+    }
+
+    fn used(last: Scru64) -> Scru64State {
+        Scru64State { last: last.0 }
+    }
+
+    fn made(state: Scru64State, now: i64, node: &str, draws: &[Draw]) -> Scru64 {
+        match step::<Scru64>(state, &at(now, node), draws) {
+            Step::Made(next, id) => {
+                assert_eq!(next, used(id));
+                id
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A step that makes no ID, and draws nothing.
+    fn unmade(last: Scru64, now: i64, node: &str) -> Step<Scru64> {
+        step::<Scru64>(used(last), &at(now, node), &[])
+    }
+
+    fn moved_back(micros: i64) -> Step<Scru64> {
+        Step::Refused(Refusal::ClockMovedBack(micros as u64))
+    }
+
+    #[test]
+    fn ids_are_below_36_to_the_12() {
+        assert_eq!(Scru64::from_u64(base36::POW_12 - 1), Some(Scru64::MAX));
+        assert_eq!(Scru64::from_u64(base36::POW_12), None);
+        assert_eq!(Scru64::from_stored(base36::POW_12 as i64), None);
+        assert_eq!([-1, i64::MIN, i64::MAX].map(Scru64::from_stored), [None; 3]);
+        assert_eq!(Scru64::from_fields(9_u64.pow(12) - 1, u32::MAX), Some(Scru64::MAX));
+        assert_eq!(Scru64::from_fields(9_u64.pow(12), 0), None);
+        assert_eq!(Scru64::from_fields(1, 1 << 24 | 2), Some(Scru64(1 << 24 | 2)));
+    }
+
+    #[test]
+    fn node_id_and_counter_share_24_bits() {
+        let id = Scru64(TICK << 24 | 0xabcdef);
+        assert_eq!((id.timestamp(), id.node_ctr()), (TICK, 0xabcdef));
+        assert_eq!((id.node_id(1), id.counter(1)), (1, 0x2bcdef));
+        assert_eq!((id.node_id(8), id.counter(8)), (0xab, 0xcdef));
+        assert_eq!((id.node_id(16), id.counter(16)), (0xabcd, 0xef));
+        assert_eq!((id.node_id(23), id.counter(23)), (0xabcdef >> 1, 1));
+    }
+
+    #[test]
+    fn a_fresh_generator_draws_the_counter() {
+        assert_eq!(TICK as i64 * TICK_MICROS, NOON);
+        let fresh = Scru64State::default();
+        assert_eq!(made(fresh, NOON, "42/8", &[Bits32(0xabcd_1234)]), id(TICK, "42/8", 0x1234));
+        assert_eq!(made(fresh, NOON + TICK_MICROS - 1, "42/8", &[Bits32(0)]), id(TICK, "42/8", 0));
+        assert_eq!(made(fresh, NOON, "0/4", &[Bits32(u32::MAX)]), id(TICK, "0/4", (1 << 20) - 1));
+    }
+
+    #[test]
+    fn from_a_size_of_20_the_counter_begins_with_a_guard_bit() {
+        let widest = |node| made(Scru64State::default(), NOON, node, &[Bits32(u32::MAX)]);
+        assert_eq!(widest("1/1"), id(TICK, "1/1", 0x7f_ffff));
+        assert_eq!(widest("5/19"), id(TICK, "5/19", 0b1_1111));
+        assert_eq!(widest("5/20"), id(TICK, "5/20", 0b0111));
+        assert_eq!(widest("5/21"), id(TICK, "5/21", 0b011));
+        assert_eq!(widest("5/22"), id(TICK, "5/22", 0b01));
+        assert_eq!(widest("5/23"), id(TICK, "5/23", 0), "a guard bit alone");
+    }
+
+    #[test]
+    fn within_a_tick_the_counter_counts_up() {
+        let last = id(TICK, "42/8", 7);
+        assert_eq!(made(used(last), NOON, "42/8", &[]), id(TICK, "42/8", 8));
+        assert_eq!(made(used(last), NOON + TICK_MICROS - 1, "42/8", &[]), id(TICK, "42/8", 8));
+        assert_eq!(made(used(id(TICK, "5/20", 0b0111)), NOON, "5/20", &[]), id(TICK, "5/20", 0b1000), "the guard bit");
+        assert_eq!(made(used(id(TICK, "42/8", 0xfffe)), NOON, "42/8", &[]), id(TICK, "42/8", 0xffff));
+    }
+
+    #[test]
+    fn in_a_later_tick_the_counter_is_drawn_anew() {
+        let last = used(id(TICK, "42/8", 0xffff));
+        assert_eq!(made(last, NOON + TICK_MICROS, "42/8", &[Bits32(3)]), id(TICK + 1, "42/8", 3));
+        assert_eq!(made(last, NOON + 3_600 * SECOND, "42/8", &[Bits32(3)]), id(TICK + 14_062, "42/8", 3));
+    }
+
+    #[test]
+    fn overflow_goes_on_in_the_next_tick() {
+        let full = |tick| id(tick, "5/20", 15);
+        assert_eq!(made(used(full(TICK)), NOON, "5/20", &[Bits32(3)]), id(TICK + 1, "5/20", 3));
+        assert_eq!(made(used(full(TICK + 1)), NOON, "5/20", &[Bits32(3)]), id(TICK + 2, "5/20", 3));
+        assert_eq!(
+            made(used(id(TICK + 2, "5/20", 3)), NOON, "5/20", &[]),
+            id(TICK + 2, "5/20", 4),
+            "ahead of the clock"
+        );
+    }
+
+    #[test]
+    fn overflow_waits_where_the_next_tick_is_more_than_a_second_ahead() {
+        // The fourth tick from now starts in 1.024 s.
+        let full = id(TICK + 3, "5/20", 15);
+        let until = NOON + 4 * TICK_MICROS - SECOND;
+        assert_eq!(unmade(full, NOON, "5/20"), Step::Wait(until));
+        assert_eq!(unmade(full, until - 1, "5/20"), Step::Wait(until));
+        assert_eq!(made(used(full), until, "5/20", &[Bits32(3)]), id(TICK + 4, "5/20", 3));
+    }
+
+    #[test]
+    fn a_rollback_of_a_second_goes_on_with_the_last_tick() {
+        let last = id(TICK, "42/8", 7);
+        assert_eq!(made(used(last), NOON - 1, "42/8", &[]), id(TICK, "42/8", 8));
+        assert_eq!(made(used(last), NOON - SECOND, "42/8", &[]), id(TICK, "42/8", 8));
+        let full = id(TICK, "42/8", 0xffff);
+        assert_eq!(unmade(full, NOON - SECOND, "42/8"), Step::Wait(NOON + TICK_MICROS - SECOND));
+    }
+
+    #[test]
+    fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
+        for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
+            for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
+                for behind in [SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
+                    let context = Context { on_clock_rollback, ..at(NOON - behind, "42/8") };
+                    assert_eq!(step::<Scru64>(used(last), &context, &[]), moved_back(behind));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_node_goes_on_in_the_next_tick_and_back() {
+        let first = id(TICK, "42/8", 7);
+        let other = made(used(first), NOON, "3/8", &[Bits32(9)]);
+        assert_eq!(other, id(TICK + 1, "3/8", 9));
+        let back = made(used(other), NOON, "42/8", &[Bits32(7)]);
+        assert_eq!(back, id(TICK + 2, "42/8", 7));
+        assert_eq!(made(used(back), NOON, "42/8", &[]), id(TICK + 2, "42/8", 8));
+        let until = NOON + 4 * TICK_MICROS - SECOND;
+        assert_eq!(unmade(id(TICK + 3, "42/8", 7), NOON, "3/8"), Step::Wait(until), "not too far ahead either");
+    }
+
+    #[test]
+    fn another_size_goes_on_only_where_the_node_id_is_the_same() {
+        assert_eq!(made(used(id(TICK, "0/4", 7)), NOON, "0/8", &[]), id(TICK, "0/8", 8));
+        assert_eq!(made(used(id(TICK, "0/4", 0x1_0000)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3));
+        assert_eq!(made(used(id(TICK, "0/4", 0xffff)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3), "full");
+        assert_eq!(made(used(id(TICK, "0/8", 0xffff)), NOON, "0/4", &[]), id(TICK, "0/4", 0x1_0000));
+    }
+
+    #[test]
+    fn the_node_s_previous_id_is_resumed_after() {
+        let spec = format!("{}/8", id(TICK, "42/8", 7));
+        let fresh = Scru64State::default();
+        assert_eq!(made(fresh, NOON, &spec, &[]), id(TICK, "42/8", 8));
+        assert_eq!(made(fresh, NOON + TICK_MICROS, &spec, &[Bits32(3)]), id(TICK + 1, "42/8", 3));
+        assert_eq!(made(used(id(TICK, "42/8", 9)), NOON, &spec, &[]), id(TICK, "42/8", 10), "the state is further");
+        assert_eq!(made(used(id(TICK, "42/8", 5)), NOON, &spec, &[]), id(TICK, "42/8", 8), "the state is less far");
+        assert_eq!(made(used(id(TICK - 9, "3/8", 5)), NOON, &spec, &[]), id(TICK, "42/8", 8));
+    }
+
+    #[test]
+    fn a_previous_id_of_the_future_is_a_clock_that_moved_back() {
+        let spec = format!("{}/8", id(TICK + 4, "42/8", 7));
+        let step = step::<Scru64>(Scru64State::default(), &at(NOON, &spec), &[]);
+        assert_eq!(step, moved_back(4 * TICK_MICROS));
+        let far = unmade(Scru64::MIN, NOON, "zzzzzzzzzzzz/8");
+        assert_eq!(far, moved_back(Scru64::MAX.timestamp_micros() - NOON));
+    }
+
+    #[test]
+    fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
+        let end = Scru64::TICKS.start(LAST + 1);
+        for last in [Scru64::MIN, id(1, "0/4", 2), id(LAST, "0/4", 2), Scru64::MAX] {
+            for now in [i64::MIN, -1, 0, TICK_MICROS - 1, end, end + TICK_MICROS - 1, end + TICK_MICROS, i64::MAX] {
+                assert_eq!(unmade(last, now, "0/4"), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_timestamp_are_minted() {
+        let fresh = Scru64State::default();
+        assert_eq!(made(fresh, TICK_MICROS, "0/4", &[Bits32(3)]), id(1, "0/4", 3));
+        assert_eq!(made(fresh, Scru64::TICKS.start(LAST), "0/4", &[Bits32(3)]), id(LAST, "0/4", 3));
+    }
+
+    #[test]
+    fn overflow_into_the_reserved_timestamp_is_refused() {
+        let (full, now) = (id(LAST, "42/8", 0xffff), Scru64::TICKS.start(LAST));
+        assert_eq!(unmade(full, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange));
+        assert_eq!(unmade(full, now - SECOND, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "nor is it waited for");
+        let reserved = id(LAST + 1, "42/8", 7);
+        assert_eq!(unmade(reserved, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "with room to count");
+    }
+
+    #[test]
+    fn a_successor_begins_after_the_tick_a_second_ahead() {
+        assert_eq!(Scru64::successor_state(NOON), used(Scru64::last_of(TICK + 3)));
+        assert_eq!(Scru64::successor_state(NOON + 24_000 - 1), used(Scru64::last_of(TICK + 3)));
+        assert_eq!(Scru64::successor_state(NOON + 24_000), used(Scru64::last_of(TICK + 4)));
+        for now in [NOON, NOON + 23_999, NOON + 24_000, NOON + TICK_MICROS - 1] {
+            let last = Scru64(Scru64::successor_state(now).last);
+            let until = last.timestamp_micros() + TICK_MICROS - SECOND;
+            assert!(now < until && until <= now + TICK_MICROS);
+            for node in ["0/4", "15/4", "8388607/23"] {
+                assert_eq!(unmade(last, now, node), Step::Wait(until));
+                assert_eq!(made(used(last), until, node, &[Bits32(0)]), id(last.timestamp() + 1, node, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_successor_outside_of_the_range_begins_at_its_ends() {
+        assert_eq!(Scru64::successor_state(i64::MIN), used(Scru64::last_of(0)));
+        assert_eq!(Scru64::successor_state(i64::MAX), used(Scru64::MAX));
+        assert_eq!(made(Scru64::successor_state(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));
+        let last_moment = Scru64::TICKS.start(LAST);
+        assert_eq!(unmade(Scru64::MAX, last_moment, "0/4"), Step::Refused(Refusal::ClockOutOfRange));
+    }
+
+    #[test]
+    fn a_state_packs_into_the_last_id() {
+        let state = used(id(TICK, "42/8", 7));
+        assert_eq!(state.pack(), TICK << 24 | 0x2a_0007);
+        assert_eq!(Scru64State::unpack(state.pack()), state);
+        assert_eq!((Scru64State::default().pack(), Scru64State::unpack(0)), (0, Scru64State::default()));
+    }
+
+    #[test]
+    fn random_ids_draw_24_bits() {
+        let id = Scru64::random_of(TICK, &mut Script(&[Bits32(0xabcd_ef01)]));
+        assert_eq!(id, Scru64::from_fields(TICK, 0xcd_ef01).unwrap());
+    }
+
+    #[test]
+    fn nodes_are_specified_in_three_forms() {
+        let parts = |text| (node(text).id(), node(text).size(), node(text).previous().to_u64());
+        assert_eq!(parts("42/8"), (42, 8, 0));
+        assert_eq!(parts("0xb00/12"), (0xb00, 12, 0));
+        assert_eq!(parts("0XB00/12"), (0xb00, 12, 0));
+        let previous = u64::from_str_radix("0u2r85hm2pt3", 36).unwrap();
+        assert_eq!(parts("0u2r85hm2pt3/16"), (11_001, 16, previous));
+        assert_eq!(parts("0U2R85HM2PT3/16"), (11_001, 16, previous));
+        assert_eq!(parts("0/1"), (0, 1, 0));
+        assert_eq!(parts("8388607/23"), (8_388_607, 23, 0));
+        assert_eq!(parts("0042/008"), (42, 8, 0));
+        assert_eq!(parts("000000000000/23"), (0, 23, 0), "an ID");
+        assert_eq!(parts("000000000042/8"), (0, 8, 4 * 36 + 2), "an ID, whatever it looks like");
+    }
+
+    #[test]
+    fn malformed_nodes_are_told_which_part_is_wrong() {
+        let slash = "A node is specified as node_id/node_id_size with one slash, such as \"42/8\".";
+        let size = |text| format!("The node_id_size after the slash must be a number from 1 to 23, not \"{text}\".");
+        let left = |text| {
+            format!(
+                "\"{text}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
+                 \"0x\", nor a SCRU64 ID of 12 digits."
+            )
+        };
+        let fit = |node, size| format!("The node_id {node} does not fit into a node_id_size of {size}.");
+        let error = |text: &str| text.parse::<Scru64Node>().expect_err(text);
+        for text in ["", "42", "1/2/3", "42//8", "/42/8", "42/8/", "0u2r85hm2pt3"] {
+            assert_eq!(error(text), slash, "{text}");
+        }
+        let sizes = ["", "0", "24", "800", "+8", "-8", " 8", "8 ", "x", "0x8", "8.0", "0008", "4294967304", "٨", "é"];
+        for text in sizes {
+            assert_eq!(error(&format!("42/{text}")), size(text));
+        }
+        let nodes = ["", "+42", "-42", " 42", "42 ", "ab", "0x", "0x+1", "0xg", "x1", "42.0", "000000042", "0x0000001"];
+        for text in nodes.into_iter().chain(["0000000000001", "99999999999", "é", "٤٢", "0b1"]) {
+            assert_eq!(error(&format!("{text}/8")), left(text));
+        }
+        assert_eq!(error("2/1"), fit("2", 1));
+        assert_eq!(error("256/8"), fit("256", 8));
+        assert_eq!(error("0x100/8"), fit("0x100", 8));
+        assert_eq!(error("99999999/23"), fit("99999999", 23));
+        assert_eq!(error("256/x"), size("x"), "the size first");
+        assert_eq!(
+            error("0u2r85hm2p-3/16"),
+            "\"0u2r85hm2p-3\" before the slash is no SCRU64 ID: invalid digit at position 11."
+        );
+        assert_eq!(
+            error("0u2r85hm2pé/16"),
+            "\"0u2r85hm2pé\" before the slash is no SCRU64 ID: invalid digit at position 11."
+        );
+    }
+
+    #[test]
+    fn the_setting_keeps_its_node_and_its_default_is_node_0_of_16() {
+        let Kind::Text { default, keep } = Scru64::SETTINGS[0].kind else { panic!("a text") };
+        let mut settings = Scru64Settings { node: node("42/8") };
+        keep(&mut settings, default).unwrap();
+        assert_eq!(settings, Scru64Settings::default());
+        keep(&mut settings, "0xb00/12").unwrap();
+        assert_eq!(settings.node, node("0xb00/12"));
+        keep(&mut settings, "1/0").unwrap_err();
+        assert_eq!(settings.node, node("0xb00/12"), "stays as it was");
+    }
+
+    /// IDs from one state, with a clock that jitters and nodes that change, all increasing; and that all limits were met.
+    #[test]
+    fn ids_increase_whatever_the_clock_and_the_nodes_do() {
+        let mut rng = StdRng::seed_from_u64(64);
+        let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
+        let (mut clock, mut state, mut last, mut spec) = (NOON, Scru64State::default(), Scru64::MIN, nodes[0]);
+        let (mut ids, mut waits, mut refusals) = (HashSet::new(), 0, 0);
+        for _ in 0..1_000_000 {
+            clock += [0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000][rng.random_range(0..9)];
+            if rng.random_range(0..500) == 0 {
+                spec = nodes[rng.random_range(0..nodes.len())];
+            }
+            match Scru64::step(state, &at(clock, spec), &mut rng) {
+                Step::Made(next, id) => {
+                    assert!(id > last && id.timestamp_micros() <= clock + SECOND);
+                    assert_eq!(id.node_id(node(spec).size), node(spec).id);
+                    ids.insert(id);
+                    (state, last) = (next, id);
+                }
+                Step::Wait(until) => {
+                    assert!(clock < until && until <= clock + TICK_MICROS + SECOND);
+                    (clock, waits) = (until, waits + 1);
+                }
+                Step::Refused(Refusal::ClockMovedBack(behind)) => {
+                    assert_eq!(behind as i64, last.timestamp_micros() - clock);
+                    refusals += 1;
+                }
+                Step::Refused(refusal) => panic!("{refusal:?}"),
+            }
+        }
+        assert!(waits > 100 && refusals > 100 && ids.len() > 500_000, "{waits}, {refusals}, {}", ids.len());
+    }
+}

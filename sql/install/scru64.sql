@@ -1,0 +1,248 @@
+-- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+--
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
+-- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+
+-------------------------------------------------------------------------------------------------------------------- io
+
+CREATE TYPE scru64;
+
+CREATE FUNCTION scru64_in(cstring) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_out(scru64) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'scru64_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_recv(internal) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_send(scru64) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru64_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE scru64 (
+    INPUT = scru64_in,
+    OUTPUT = scru64_out,
+    RECEIVE = scru64_recv,
+    SEND = scru64_send,
+    LIKE = bigint
+);
+
+COMMENT ON TYPE scru64 IS 'SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)';
+COMMENT ON FUNCTION scru64_in(cstring) IS 'I/O: reads the text of a scru64';
+COMMENT ON FUNCTION scru64_out(scru64) IS 'I/O: writes the text of a scru64';
+COMMENT ON FUNCTION scru64_recv(internal) IS 'I/O: reads the 8 big-endian bytes of a scru64';
+COMMENT ON FUNCTION scru64_send(scru64) IS 'I/O: writes the 8 big-endian bytes of a scru64';
+
+--------------------------------------------------------------------------------------------------------------- compare
+
+CREATE FUNCTION scru64_eq(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_ne(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_lt(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_le(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_gt(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_ge(scru64, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_cmp(scru64, scru64) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_larger(scru64, scru64) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_smaller(scru64, scru64) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE AGGREGATE min(scru64) (
+    SFUNC = scru64_smaller, STYPE = scru64, SORTOP = <, COMBINEFUNC = scru64_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru64) (
+    SFUNC = scru64_larger, STYPE = scru64, SORTOP = >, COMBINEFUNC = scru64_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION scru64_eq(scru64, scru64) IS 'implementation of = operator';
+COMMENT ON OPERATOR = (scru64, scru64) IS 'equal';
+COMMENT ON FUNCTION scru64_ne(scru64, scru64) IS 'implementation of <> operator';
+COMMENT ON OPERATOR <> (scru64, scru64) IS 'not equal';
+COMMENT ON FUNCTION scru64_lt(scru64, scru64) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (scru64, scru64) IS 'less than: created before';
+COMMENT ON FUNCTION scru64_le(scru64, scru64) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (scru64, scru64) IS 'less than or equal';
+COMMENT ON FUNCTION scru64_gt(scru64, scru64) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (scru64, scru64) IS 'greater than: created after';
+COMMENT ON FUNCTION scru64_ge(scru64, scru64) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (scru64, scru64) IS 'greater than or equal';
+COMMENT ON FUNCTION scru64_cmp(scru64, scru64) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru64_larger(scru64, scru64) IS 'larger of two';
+COMMENT ON FUNCTION scru64_smaller(scru64, scru64) IS 'smaller of two';
+COMMENT ON AGGREGATE min(scru64) IS 'smallest scru64 of all input values: the first in order of creation';
+COMMENT ON AGGREGATE max(scru64) IS 'largest scru64 of all input values: the last in order of creation';
+
+------------------------------------------------------------------------------------------------------------------ sort
+
+CREATE FUNCTION scru64_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru64_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru64_ops DEFAULT FOR TYPE scru64 USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru64_cmp(scru64, scru64),
+    FUNCTION 2 scru64_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+COMMENT ON FUNCTION scru64_sortsupport(internal) IS 'sort support';
+COMMENT ON OPERATOR CLASS scru64_ops USING btree IS 'order of creation, with sort support and deduplication';
+COMMENT ON OPERATOR FAMILY scru64_ops USING btree IS 'order of creation';
+
+-- From 18 on, btree scans skip over a leading column whose values are numbers.
+DO $$
+BEGIN
+    IF pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 180000 THEN
+        CREATE FUNCTION scru64_skipsupport(internal) RETURNS void
+            AS 'MODULE_PATHNAME', 'scru64_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+        ALTER OPERATOR FAMILY scru64_ops USING btree ADD FUNCTION 6 (scru64, scru64) scru64_skipsupport(internal);
+        COMMENT ON FUNCTION scru64_skipsupport(internal) IS 'skip support';
+    END IF;
+END
+$$;
+
+------------------------------------------------------------------------------------------------------------------ hash
+
+CREATE FUNCTION scru64_hash(scru64) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_hash_extended(scru64, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru64_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru64_ops DEFAULT FOR TYPE scru64 USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 scru64_hash(scru64),
+    FUNCTION 2 scru64_hash_extended(scru64, bigint);
+
+COMMENT ON FUNCTION scru64_hash(scru64) IS 'hash';
+COMMENT ON FUNCTION scru64_hash_extended(scru64, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON OPERATOR CLASS scru64_ops USING hash IS 'equality by hash';
+COMMENT ON OPERATOR FAMILY scru64_ops USING hash IS 'equality by hash';
+
+------------------------------------------------------------------------------------------------------------------ brin
+
+CREATE FUNCTION scru64_distance(scru64, scru64) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru64_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru64_minmax_ops DEFAULT FOR TYPE scru64 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE OPERATOR CLASS scru64_minmax_multi_ops FOR TYPE scru64 USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 brin_minmax_multi_options(internal),
+    FUNCTION 11 scru64_distance(scru64, scru64);
+
+CREATE OPERATOR CLASS scru64_bloom_ops FOR TYPE scru64 USING brin AS
+    OPERATOR 1 =,
+    FUNCTION 1 brin_bloom_opcinfo(internal),
+    FUNCTION 2 brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 brin_bloom_options(internal),
+    FUNCTION 11 scru64_hash(scru64);
+
+COMMENT ON FUNCTION scru64_distance(scru64, scru64) IS 'distance of the first scru64 to the second, for BRIN minmax-multi';
+COMMENT ON OPERATOR CLASS scru64_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR FAMILY scru64_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR CLASS scru64_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru64_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR CLASS scru64_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+COMMENT ON OPERATOR FAMILY scru64_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION scru64_timestamp(scru64) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru64_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_lower(timestamptz) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of the tick of 256 milliseconds that the ID belongs to';
+COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
+COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
+
+----------------------------------------------------------------------------------------------------------------- casts
+
+CREATE FUNCTION scru64_to_bytea(scru64) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru64_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_from_bytea(bytea) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru64 AS bytea) WITH FUNCTION scru64_to_bytea(scru64);
+CREATE CAST (bytea AS scru64) WITH FUNCTION scru64_from_bytea(bytea);
+COMMENT ON FUNCTION scru64_to_bytea(scru64) IS 'the 8 big-endian bytes of a scru64';
+COMMENT ON FUNCTION scru64_from_bytea(bytea) IS 'the scru64 of 8 big-endian bytes';
+COMMENT ON CAST (scru64 AS bytea) IS 'the 8 big-endian bytes';
+COMMENT ON CAST (bytea AS scru64) IS 'from 8 big-endian bytes';
+
+CREATE CAST (scru64 AS timestamptz) WITH FUNCTION scru64_timestamp(scru64);
+CREATE CAST (timestamptz AS scru64) WITH FUNCTION scru64_lower(timestamptz);
+COMMENT ON CAST (scru64 AS timestamptz) IS 'time of creation';
+COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 whose time is at or after the time';
+
+-- Every scru64 is a bigint, but not every bigint a scru64.
+CREATE FUNCTION scru64_from_bigint(bigint) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru64 AS bigint) WITHOUT FUNCTION;
+CREATE CAST (bigint AS scru64) WITH FUNCTION scru64_from_bigint(bigint);
+COMMENT ON FUNCTION scru64_from_bigint(bigint) IS 'the scru64 of this value';
+COMMENT ON CAST (scru64 AS bigint) IS 'the same value, read as bigint';
+COMMENT ON CAST (bigint AS scru64) IS 'the same value, if it is a scru64';
+
+---------------------------------------------------------------------------------------------------------------- fields
+
+CREATE FUNCTION scru64_node_ctr(id scru64) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_node_ctr(id scru64) IS '24 bits: the node ID, and below it the counter';
+CREATE FUNCTION scru64_node_id(id scru64, node_id_size integer) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_field_1' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_node_id(id scru64, node_id_size integer) IS 'The node that made the ID';
+CREATE FUNCTION scru64_counter(id scru64, node_id_size integer) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_counter(id scru64, node_id_size integer) IS 'The bits below the node ID, random at the start of every tick, then counted up';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru64() RETURNS scru64
+    AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the one before';
