@@ -28,6 +28,7 @@ mod sort_key;
 mod stored;
 mod time;
 mod ulid;
+mod ulidflake;
 
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
@@ -43,6 +44,7 @@ pub use sort_key::SortKeys;
 pub use stored::Stored;
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;
+pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
 
 use std::{fmt, hash::Hash, str::FromStr};
 
@@ -57,6 +59,7 @@ macro_rules! registry {
         $each!(scru160, Scru160, "../sql/install/scru160.sql");
         $each!(scru64, Scru64, "../sql/install/scru64.sql");
         $each!(ulid, Ulid, "../sql/install/ulid.sql");
+        $each!(ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
     };
 }
 

@@ -1,0 +1,598 @@
+//! Ulid-Flake: 64 bits, unique by one state for the whole server, ordered by creation.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 1 | sign: 0 |
+//! | 43 | timestamp, in milliseconds since 2024 |
+//! | 20 | randomness: random, renewed every millisecond; + n for every further ID |
+//!
+//! In the scalable form the last 20 bits are two fields:
+//!
+//! | bits | field |
+//! |---|---|
+//! | 15 | randomness: random, renewed every millisecond; + n for every further ID |
+//! | 5 | scalability: the server's number |
+//!
+//! The n is random, of as many bits as are set, and not 0. When the randomness overflows, there is no further ID before the
+//! next millisecond.
+
+use rand::Rng;
+
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base32, text_traits};
+
+const RANDOMNESS_BITS: u32 = 20;
+const MAX_RANDOMNESS: u32 = (1 << RANDOMNESS_BITS) - 1;
+
+/// Of the randomness, the bits that the scalable form takes for the server's number.
+const SCALABILITY_BITS: u32 = 5;
+const MAX_SCALABILITY: u32 = (1 << SCALABILITY_BITS) - 1;
+
+/// 2024-01-01 00:00 UTC.
+const EPOCH: i64 = 1_704_067_200_000_000;
+
+/// A Ulid-Flake, as the integer of the specification, below 2^63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UlidFlake(u64);
+
+impl UlidFlake {
+    /// The ID with this integer value, or nothing if that is 2^63 or more.
+    pub const fn from_u64(value: u64) -> Option<Self> {
+        if value <= Self::MAX.0 { Some(Self(value)) } else { None }
+    }
+
+    /// The integer value.
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The ID of these fields in the stand-alone form; bits beyond a field's width are cut off.
+    pub const fn from_fields(timestamp: u64, randomness: u32) -> Self {
+        Self((timestamp & Self::TICKS.max) << RANDOMNESS_BITS | (randomness & MAX_RANDOMNESS) as u64)
+    }
+
+    /// The ID of these fields in the scalable form; bits beyond a field's width are cut off.
+    pub const fn from_scalable_fields(timestamp: u64, randomness: u32, scalability: u32) -> Self {
+        Self::from_fields(timestamp, randomness << SCALABILITY_BITS | scalability & MAX_SCALABILITY)
+    }
+
+    /// The 43-bit timestamp, in milliseconds since 2024-01-01 UTC.
+    pub const fn timestamp(self) -> u64 {
+        self.0 >> RANDOMNESS_BITS
+    }
+
+    /// The 20-bit randomness of the stand-alone form.
+    pub const fn randomness(self) -> u32 {
+        self.0 as u32 & MAX_RANDOMNESS
+    }
+
+    /// The 15-bit randomness of the scalable form.
+    pub const fn scalable_randomness(self) -> u32 {
+        self.randomness() >> SCALABILITY_BITS
+    }
+
+    /// The 5-bit scalability of the scalable form.
+    pub const fn scalability(self) -> u32 {
+        self.randomness() & MAX_SCALABILITY
+    }
+}
+
+/// What the settings of Ulid-Flake say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UlidFlakeSettings {
+    /// The server's number in the scalable form, below 32, or nothing in the stand-alone form.
+    pub scalability: Option<u32>,
+    /// The bits of the random n that the randomness is counted up by, 1 to 16.
+    pub entropy_bits: u32,
+    /// What to do when the randomness overflows.
+    pub on_overflow: UlidFlakeOverflow,
+}
+
+/// What to do when the randomness overflows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UlidFlakeOverflow {
+    /// Wait for the next millisecond.
+    #[default]
+    Wait,
+    /// Refuse.
+    Error,
+}
+
+impl Default for UlidFlakeSettings {
+    fn default() -> Self {
+        Self { scalability: None, entropy_bits: 8, on_overflow: UlidFlakeOverflow::Wait }
+    }
+}
+
+impl UlidFlakeSettings {
+    /// An ID of that tick with a random randomness.
+    fn start(&self, tick: u64, rng: &mut impl Rng) -> UlidFlake {
+        match self.scalability {
+            None => UlidFlake::from_fields(tick, rng.next_u32()),
+            Some(number) => UlidFlake::from_scalable_fields(tick, rng.next_u32(), number),
+        }
+    }
+
+    /// An ID after the last one in its tick, if there is room.
+    fn count(&self, last: UlidFlake, rng: &mut impl Rng) -> Option<UlidFlake> {
+        let (tick, n) = (last.timestamp(), self.increment(rng));
+        match self.scalability {
+            None => {
+                let randomness = last.randomness() + n;
+                (randomness <= MAX_RANDOMNESS).then(|| UlidFlake::from_fields(tick, randomness))
+            }
+            // Greater, whatever the last one has in its lower bits, for the upper ones are.
+            Some(number) => {
+                let randomness = last.scalable_randomness() + n;
+                let has_room = randomness <= MAX_RANDOMNESS >> SCALABILITY_BITS;
+                has_room.then(|| UlidFlake::from_scalable_fields(tick, randomness, number))
+            }
+        }
+    }
+
+    /// A random number of so many bits, all but 0 equally likely.
+    fn increment(&self, rng: &mut impl Rng) -> u32 {
+        loop {
+            let n = rng.next_u32() & ((1 << self.entropy_bits) - 1);
+            if n != 0 {
+                return n;
+            }
+        }
+    }
+
+    /// A clock that has yet to reach the last ID's tick, as after a restart, is waited for by either setting.
+    fn overflow(&self, last: UlidFlake, now: i64) -> Step<UlidFlake> {
+        let ticks = UlidFlake::TICKS;
+        match self.on_overflow {
+            UlidFlakeOverflow::Error if ticks.start(last.timestamp()) <= now => Step::Refused(Refusal::Exhausted),
+            _ => Step::Wait(ticks.start(last.timestamp() + 1)),
+        }
+    }
+}
+
+/// What a Ulid-Flake generator remembers: the last ID, or 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UlidFlakeState {
+    last: u64,
+}
+
+impl State for UlidFlakeState {
+    type Word = u64;
+
+    fn pack(self) -> u64 {
+        self.last
+    }
+
+    fn unpack(word: u64) -> Self {
+        Self { last: word }
+    }
+}
+
+impl SortableId for UlidFlake {
+    const NAME: &'static str = "ulidflake";
+    const SUMMARY: &'static str =
+        "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
+    const TEXT_LEN: usize = 13;
+    const MIN: Self = Self(0);
+    const MAX: Self = Self(i64::MAX as u64);
+    const TICKS: Ticks = Ticks { epoch: EPOCH, micros: 1_000, max: (1 << 43) - 1 };
+    const SEQUENCE_BITS: u32 = RANDOMNESS_BITS;
+    const SERVER_WIDE: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "randomness",
+            summary: "20 bits of the stand-alone form, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::randomness),
+        },
+        Field {
+            name: "scalable_randomness",
+            summary: "15 bits of the scalable form, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::scalable_randomness),
+        },
+        Field {
+            name: "scalability",
+            summary: "5 bits of the scalable form: the number of the server",
+            getter: Getter::Bits24(Self::scalability),
+        },
+    ];
+    const SETTINGS: &'static [Setting<UlidFlakeSettings>] = &[
+        Setting {
+            name: "ulidflake_scalability",
+            summary: "The number of this server in the scalable form, or -1 for the stand-alone form.",
+            scope: Scope::Server,
+            kind: Kind::Integer {
+                default: -1,
+                min: -1,
+                max: MAX_SCALABILITY as i32,
+                keep: |settings, value| settings.scalability = u32::try_from(value).ok(),
+            },
+        },
+        Setting {
+            name: "ulidflake_entropy_bits",
+            summary: "The bits of the random number by which a new ulidflake exceeds the one before in its millisecond.",
+            scope: Scope::Server,
+            kind: Kind::Integer {
+                default: 8,
+                min: 1,
+                max: 16,
+                keep: |settings, value| settings.entropy_bits = value.unsigned_abs(),
+            },
+        },
+        Setting {
+            name: "ulidflake_on_overflow",
+            summary: "What to do when a millisecond has no room for a further ulidflake.",
+            scope: Scope::User,
+            kind: Kind::Choice {
+                words: &["wait", "error"],
+                keep: |settings, word| {
+                    settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][word];
+                },
+            },
+        },
+    ];
+
+    type Stored = i64;
+    type Settings = UlidFlakeSettings;
+    type State = UlidFlakeState;
+
+    fn to_stored(self) -> i64 {
+        self.0 as i64
+    }
+
+    fn from_stored(stored: i64) -> Option<Self> {
+        u64::try_from(stored).ok().map(Self)
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        base32::decode_crockford_13(text).map(Self)
+    }
+
+    fn encode<'a>(self, _: &UlidFlakeSettings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        base32::encode_crockford_13(self.0, buffer)
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, MAX_RANDOMNESS)
+    }
+
+    /// A random ID of that tick: not to be minted.
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Self::from_fields(tick, rng.next_u32())
+    }
+
+    /// The predecessor's clock may have been ahead as far as is ridden out: the largest ID of the tick it may have come to,
+    /// so that the next ID is of a later one.
+    fn successor_state(now: i64) -> UlidFlakeState {
+        let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
+        UlidFlakeState { last: Self::last_of(tick).0 }
+    }
+
+    fn step(state: UlidFlakeState, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
+        let (last, settings) = (Self(state.last), &context.settings);
+        let next = match place_strictly::<Self>(last.timestamp(), context.now) {
+            Ok(Moment::Fresh(tick) | Moment::Later(tick)) => settings.start(tick, rng),
+            Ok(Moment::Same) => match settings.count(last, rng) {
+                Some(next) => next,
+                None => return settings.overflow(last, context.now),
+            },
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        Step::Made(UlidFlakeState { last: next.0 }, next)
+    }
+}
+
+text_traits!(UlidFlake);
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::OnClockRollback;
+    use crate::script::Draw::{self, Bits32};
+    use crate::script::{Script, step};
+
+    /// 2026-11-01 12:00 UTC, in milliseconds since 2024, and in microseconds since 1970.
+    const TICK: u64 = 89_467_200_000;
+    const NOON: i64 = 1_793_534_400_000_000;
+    const SECOND: i64 = 1_000_000;
+    /// The last timestamp that is not reserved.
+    const LAST: u64 = UlidFlake::TICKS.max - 1;
+
+    const STAND_ALONE: UlidFlakeSettings =
+        UlidFlakeSettings { scalability: None, entropy_bits: 8, on_overflow: UlidFlakeOverflow::Wait };
+    const SCALABLE: UlidFlakeSettings = UlidFlakeSettings { scalability: Some(21), ..STAND_ALONE };
+
+    fn refusing(settings: UlidFlakeSettings) -> UlidFlakeSettings {
+        UlidFlakeSettings { on_overflow: UlidFlakeOverflow::Error, ..settings }
+    }
+
+    fn at(now: i64, settings: UlidFlakeSettings) -> Context<UlidFlakeSettings> {
+        Context { now, on_clock_rollback: OnClockRollback::Reset, settings }
+    }
+
+    fn id(tick: u64, randomness: u32) -> UlidFlake {
+        UlidFlake::from_fields(tick, randomness)
+    }
+
+    fn scalable(tick: u64, randomness: u32) -> UlidFlake {
+        UlidFlake::from_scalable_fields(tick, randomness, 21)
+    }
+
+    fn used(last: UlidFlake) -> UlidFlakeState {
+        UlidFlakeState { last: last.0 }
+    }
+
+    fn made(state: UlidFlakeState, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> UlidFlake {
+        match step::<UlidFlake>(state, &at(now, settings), draws) {
+            Step::Made(next, id) => {
+                assert_eq!(next, used(id));
+                id
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A step that makes no ID.
+    fn unmade(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
+        step::<UlidFlake>(used(last), &at(now, settings), draws)
+    }
+
+    #[test]
+    fn ids_are_not_negative() {
+        assert_eq!(UlidFlake::from_u64((1 << 63) - 1), Some(UlidFlake::MAX));
+        assert_eq!(UlidFlake::from_u64(1 << 63), None);
+        assert_eq!(UlidFlake::from_stored(i64::MAX), Some(UlidFlake::MAX));
+        assert_eq!([-1, i64::MIN].map(UlidFlake::from_stored), [None; 2]);
+    }
+
+    #[test]
+    fn fields_are_cut_to_their_width() {
+        assert_eq!(UlidFlake::from_fields(u64::MAX, u32::MAX), UlidFlake::MAX);
+        assert_eq!(UlidFlake::from_fields(1 << 43 | 1, 1 << 20 | 2), UlidFlake(1 << 20 | 2));
+        assert_eq!(UlidFlake::from_scalable_fields(1, 1 << 15 | 2, 1 << 5 | 3), UlidFlake(1 << 20 | 2 << 5 | 3));
+    }
+
+    /// The example of the specification: New().Int() and New().
+    #[test]
+    fn the_specification_s_example_has_both_forms() {
+        let id: UlidFlake = "00CMXB6TAK4SA".parse().unwrap();
+        assert_eq!(id.to_u64(), 14_246_757_444_195_114);
+        assert_eq!(id.randomness(), 627_498);
+        assert_eq!((id.scalable_randomness(), id.scalability()), (19_609, 10), "the last digit, A");
+    }
+
+    #[test]
+    fn a_fresh_generator_draws_20_bits_or_15() {
+        assert_eq!(UlidFlake::TICKS.start(TICK), NOON);
+        let fresh = UlidFlakeState::default();
+        assert_eq!(made(fresh, NOON, STAND_ALONE, &[Bits32(0xabc1_2345)]), id(TICK, 0x1_2345));
+        assert_eq!(made(fresh, NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 0xf_ffff));
+        assert_eq!(made(fresh, NOON, SCALABLE, &[Bits32(0xabc1_2345)]), id(TICK, 0x2345 << 5 | 21));
+        assert_eq!(made(fresh, NOON, SCALABLE, &[Bits32(u32::MAX)]), id(TICK, 0x7fff << 5 | 21));
+    }
+
+    #[test]
+    fn within_a_millisecond_randomness_is_counted_up_by_n() {
+        assert_eq!(made(used(id(TICK, 7)), NOON, STAND_ALONE, &[Bits32(0xffff_ff01)]), id(TICK, 8));
+        assert_eq!(made(used(id(TICK, 7)), NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 7 + 255));
+        assert_eq!(made(used(scalable(TICK, 7)), NOON, SCALABLE, &[Bits32(3)]), scalable(TICK, 10));
+    }
+
+    #[test]
+    fn n_has_as_many_bits_as_set_and_is_never_0() {
+        for entropy_bits in 1..=16 {
+            let settings = UlidFlakeSettings { entropy_bits, ..STAND_ALONE };
+            let largest = (1 << entropy_bits) - 1;
+            assert_eq!(made(used(id(TICK, 0)), NOON, settings, &[Bits32(u32::MAX)]), id(TICK, largest));
+            let draws = [Bits32(0), Bits32(!largest), Bits32(1)];
+            assert_eq!(made(used(id(TICK, 0)), NOON, settings, &draws), id(TICK, 1), "0 is drawn again");
+        }
+    }
+
+    #[test]
+    fn n_is_uniform() {
+        let (mut rng, mut counts) = (StdRng::seed_from_u64(8), [0_u32; 8]);
+        let settings = UlidFlakeSettings { entropy_bits: 3, ..STAND_ALONE };
+        for _ in 0..70_000 {
+            counts[settings.increment(&mut rng) as usize] += 1;
+        }
+        assert_eq!(counts[0], 0);
+        assert!(counts[1..].iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn in_a_later_millisecond_randomness_is_drawn_anew() {
+        assert_eq!(made(used(id(TICK, 0xf_ffff)), NOON + 1_000, STAND_ALONE, &[Bits32(3)]), id(TICK + 1, 3));
+        assert_eq!(made(used(id(TICK, 0xf_ffff)), NOON + 1_000, SCALABLE, &[Bits32(3)]), scalable(TICK + 1, 3));
+    }
+
+    #[test]
+    fn overflow_waits_for_the_millisecond_after_the_last_id() {
+        let wait = Step::Wait(NOON + 1_000);
+        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON, STAND_ALONE, &[Bits32(1)]), wait);
+        assert_eq!(unmade(id(TICK, 0xf_ff01), NOON + 999, STAND_ALONE, &[Bits32(255)]), wait);
+        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), wait);
+        assert_eq!(unmade(scalable(TICK, 0x7fff), NOON, SCALABLE, &[Bits32(1)]), wait);
+        assert_eq!(unmade(scalable(TICK, 0x7f01), NOON, SCALABLE, &[Bits32(255)]), wait);
+    }
+
+    #[test]
+    fn randomness_is_used_to_its_last_value() {
+        assert_eq!(made(used(id(TICK, 0xf_ff00)), NOON, STAND_ALONE, &[Bits32(255)]), id(TICK, 0xf_ffff));
+        assert_eq!(made(used(scalable(TICK, 0x7f00)), NOON, SCALABLE, &[Bits32(255)]), scalable(TICK, 0x7fff));
+    }
+
+    #[test]
+    fn overflow_is_refused_if_so_set() {
+        let refused = Step::Refused(Refusal::Exhausted);
+        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
+        assert_eq!(unmade(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_is_no_overflow() {
+        let wait = Step::Wait(NOON + 1_000);
+        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+    }
+
+    #[test]
+    fn a_rollback_of_a_second_goes_on_with_the_last_millisecond() {
+        assert_eq!(made(used(id(TICK, 7)), NOON - 1, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
+        assert_eq!(made(used(id(TICK, 7)), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
+        assert_eq!(made(used(scalable(TICK, 7)), NOON - SECOND, SCALABLE, &[Bits32(1)]), scalable(TICK, 8));
+    }
+
+    #[test]
+    fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
+        for settings in [STAND_ALONE, SCALABLE, refusing(STAND_ALONE)] {
+            for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
+                for behind in [SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
+                    let context = Context { on_clock_rollback, ..at(NOON - behind, settings) };
+                    let refused = step::<UlidFlake>(used(id(TICK, 7)), &context, &[]);
+                    assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(behind as u64)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ids_increase_when_the_form_changes_within_a_millisecond() {
+        let n = &[Bits32(1)];
+        for low in [0, 20, 21, 22, 31] {
+            let next = made(used(id(TICK, 7 << 5 | low)), NOON, SCALABLE, n);
+            assert_eq!(next, scalable(TICK, 8), "after {low}");
+        }
+        assert_eq!(made(used(scalable(TICK, 7)), NOON, STAND_ALONE, n), id(TICK, (7 << 5 | 21) + 1), "and back");
+        let other = UlidFlakeSettings { scalability: Some(0), ..STAND_ALONE };
+        assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), UlidFlake::from_scalable_fields(TICK, 8, 0));
+        assert_eq!(unmade(id(TICK, 0x7fff << 5), NOON, SCALABLE, n), Step::Wait(NOON + 1_000), "21 would be greater");
+    }
+
+    #[test]
+    fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
+        let end = UlidFlake::TICKS.start(LAST + 1);
+        for last in [UlidFlake::MIN, id(1, 2), id(LAST, 2), UlidFlake::MAX] {
+            for now in [i64::MIN, 0, EPOCH - 1, EPOCH, EPOCH + 999, end, end + 999, end + 1_000, i64::MAX] {
+                let step = unmade(last, now, STAND_ALONE, &[]);
+                assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_timestamp_are_minted() {
+        let fresh = UlidFlakeState::default();
+        assert_eq!(made(fresh, EPOCH + 1_000, STAND_ALONE, &[Bits32(3)]), id(1, 3));
+        assert_eq!(made(fresh, UlidFlake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));
+    }
+
+    #[test]
+    fn a_state_at_the_reserved_timestamp_is_not_gone_on_with() {
+        let now = UlidFlake::TICKS.start(LAST);
+        let refused = Step::Refused(Refusal::ClockOutOfRange);
+        assert_eq!(unmade(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);
+        assert_eq!(unmade(UlidFlake::MAX, now, STAND_ALONE, &[]), refused);
+    }
+
+    #[test]
+    fn a_successor_begins_after_the_millisecond_a_second_ahead() {
+        assert_eq!(UlidFlake::successor_state(NOON), used(UlidFlake::last_of(TICK + 1_000)));
+        assert_eq!(UlidFlake::successor_state(NOON + 999), used(UlidFlake::last_of(TICK + 1_000)));
+        for settings in [STAND_ALONE, SCALABLE] {
+            let last = UlidFlake::last_of(TICK + 1_000);
+            let until = NOON + 1_001_000;
+            assert_eq!(unmade(last, NOON, settings, &[Bits32(1)]), Step::Wait(until));
+            assert_eq!(unmade(last, until - 1, settings, &[Bits32(1)]), Step::Wait(until));
+            assert_eq!(made(used(last), until, settings, &[Bits32(0)]).timestamp(), TICK + 1_001);
+        }
+    }
+
+    #[test]
+    fn a_successor_outside_of_the_range_begins_at_its_ends() {
+        assert_eq!(UlidFlake::successor_state(i64::MIN), used(UlidFlake::last_of(0)));
+        assert_eq!(UlidFlake::successor_state(i64::MAX), used(UlidFlake::MAX));
+        assert_eq!(made(UlidFlake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));
+    }
+
+    #[test]
+    fn a_state_packs_into_the_last_id() {
+        let state = used(id(TICK, 7));
+        assert_eq!(state.pack(), TICK << 20 | 7);
+        assert_eq!(UlidFlakeState::unpack(state.pack()), state);
+        assert_eq!((UlidFlakeState::default().pack(), UlidFlakeState::unpack(0)), (0, UlidFlakeState::default()));
+    }
+
+    #[test]
+    fn random_ids_draw_20_bits() {
+        assert_eq!(UlidFlake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
+    }
+
+    /// The defaults of all settings are the default settings; and every setting keeps what it is told.
+    #[test]
+    fn settings_keep_their_values() {
+        let mut settings =
+            UlidFlakeSettings { scalability: Some(3), entropy_bits: 1, on_overflow: UlidFlakeOverflow::Error };
+        for setting in UlidFlake::SETTINGS {
+            match setting.kind {
+                Kind::Integer { default, keep, .. } => keep(&mut settings, default),
+                Kind::Choice { keep, .. } => keep(&mut settings, 0),
+                Kind::Text { .. } => panic!("no text"),
+            }
+        }
+        assert_eq!(settings, UlidFlakeSettings::default());
+        let [Kind::Integer { keep: scalability, .. }, Kind::Integer { keep: entropy_bits, .. }, _] =
+            [0, 1, 2].map(|setting: usize| &UlidFlake::SETTINGS[setting].kind)
+        else {
+            panic!("two numbers")
+        };
+        scalability(&mut settings, 0);
+        entropy_bits(&mut settings, 16);
+        assert_eq!(settings, UlidFlakeSettings { scalability: Some(0), entropy_bits: 16, ..STAND_ALONE });
+        scalability(&mut settings, 31);
+        assert_eq!(settings.scalability, Some(31));
+    }
+
+    #[test]
+    fn ids_increase_whatever_the_clock_and_the_settings_do() {
+        let mut rng = StdRng::seed_from_u64(43);
+        let (mut clock, mut settings) = (NOON, STAND_ALONE);
+        let (mut state, mut last) = (UlidFlakeState::default(), UlidFlake::MIN);
+        let (mut made, mut waits, mut refusals) = (0, 0, 0);
+        for _ in 0..1_000_000 {
+            clock += [0, 0, 0, 0, 0, 0, 0, 1, 100, 700, -100, -300][rng.random_range(0..12)];
+            if rng.random_range(0..50) == 0 {
+                settings.scalability = [None, Some(0), Some(21), Some(31)][rng.random_range(0..4)];
+                settings.entropy_bits = rng.random_range(1..=16);
+                settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][rng.random_range(0..2)];
+            }
+            match UlidFlake::step(state, &at(clock, settings), &mut rng) {
+                Step::Made(next, id) => {
+                    assert!(id > last);
+                    assert!(settings.scalability.is_none_or(|number| id.scalability() == number));
+                    (state, last, made) = (next, id, made + 1);
+                }
+                Step::Wait(until) => {
+                    assert_eq!(until, last.timestamp_micros() + 1_000);
+                    assert!(clock < until);
+                    (clock, waits) = (until, waits + 1);
+                }
+                Step::Refused(refusal) => {
+                    assert_eq!((refusal, settings.on_overflow), (Refusal::Exhausted, UlidFlakeOverflow::Error));
+                    (clock, refusals) = (clock + 500, refusals + 1);
+                }
+            }
+        }
+        assert!(made > 500_000 && waits > 1_000 && refusals > 1_000, "{made}, {waits}, {refusals}");
+    }
+}

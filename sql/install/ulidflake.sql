@@ -1,0 +1,248 @@
+-- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+--
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
+-- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+
+-------------------------------------------------------------------------------------------------------------------- io
+
+CREATE TYPE ulidflake;
+
+CREATE FUNCTION ulidflake_in(cstring) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_out(ulidflake) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'ulidflake_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_recv(internal) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_send(ulidflake) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulidflake_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE ulidflake (
+    INPUT = ulidflake_in,
+    OUTPUT = ulidflake_out,
+    RECEIVE = ulidflake_recv,
+    SEND = ulidflake_send,
+    LIKE = bigint
+);
+
+COMMENT ON TYPE ulidflake IS 'Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)';
+COMMENT ON FUNCTION ulidflake_in(cstring) IS 'I/O: reads the text of a ulidflake';
+COMMENT ON FUNCTION ulidflake_out(ulidflake) IS 'I/O: writes the text of a ulidflake';
+COMMENT ON FUNCTION ulidflake_recv(internal) IS 'I/O: reads the 8 big-endian bytes of a ulidflake';
+COMMENT ON FUNCTION ulidflake_send(ulidflake) IS 'I/O: writes the 8 big-endian bytes of a ulidflake';
+
+--------------------------------------------------------------------------------------------------------------- compare
+
+CREATE FUNCTION ulidflake_eq(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_ne(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_lt(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_le(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gt(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_ge(ulidflake, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_cmp(ulidflake, ulidflake) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_larger(ulidflake, ulidflake) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_smaller(ulidflake, ulidflake) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR = (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+CREATE AGGREGATE min(ulidflake) (
+    SFUNC = ulidflake_smaller, STYPE = ulidflake, SORTOP = <, COMBINEFUNC = ulidflake_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(ulidflake) (
+    SFUNC = ulidflake_larger, STYPE = ulidflake, SORTOP = >, COMBINEFUNC = ulidflake_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION ulidflake_eq(ulidflake, ulidflake) IS 'implementation of = operator';
+COMMENT ON OPERATOR = (ulidflake, ulidflake) IS 'equal';
+COMMENT ON FUNCTION ulidflake_ne(ulidflake, ulidflake) IS 'implementation of <> operator';
+COMMENT ON OPERATOR <> (ulidflake, ulidflake) IS 'not equal';
+COMMENT ON FUNCTION ulidflake_lt(ulidflake, ulidflake) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (ulidflake, ulidflake) IS 'less than: created before';
+COMMENT ON FUNCTION ulidflake_le(ulidflake, ulidflake) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (ulidflake, ulidflake) IS 'less than or equal';
+COMMENT ON FUNCTION ulidflake_gt(ulidflake, ulidflake) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (ulidflake, ulidflake) IS 'greater than: created after';
+COMMENT ON FUNCTION ulidflake_ge(ulidflake, ulidflake) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (ulidflake, ulidflake) IS 'greater than or equal';
+COMMENT ON FUNCTION ulidflake_cmp(ulidflake, ulidflake) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION ulidflake_larger(ulidflake, ulidflake) IS 'larger of two';
+COMMENT ON FUNCTION ulidflake_smaller(ulidflake, ulidflake) IS 'smaller of two';
+COMMENT ON AGGREGATE min(ulidflake) IS 'smallest ulidflake of all input values: the first in order of creation';
+COMMENT ON AGGREGATE max(ulidflake) IS 'largest ulidflake of all input values: the last in order of creation';
+
+------------------------------------------------------------------------------------------------------------------ sort
+
+CREATE FUNCTION ulidflake_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'ulidflake_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulidflake_ops DEFAULT FOR TYPE ulidflake USING btree AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 ulidflake_cmp(ulidflake, ulidflake),
+    FUNCTION 2 ulidflake_sortsupport(internal),
+    FUNCTION 4 btequalimage(oid);
+
+COMMENT ON FUNCTION ulidflake_sortsupport(internal) IS 'sort support';
+COMMENT ON OPERATOR CLASS ulidflake_ops USING btree IS 'order of creation, with sort support and deduplication';
+COMMENT ON OPERATOR FAMILY ulidflake_ops USING btree IS 'order of creation';
+
+-- From 18 on, btree scans skip over a leading column whose values are numbers.
+DO $$
+BEGIN
+    IF pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 180000 THEN
+        CREATE FUNCTION ulidflake_skipsupport(internal) RETURNS void
+            AS 'MODULE_PATHNAME', 'ulidflake_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+        ALTER OPERATOR FAMILY ulidflake_ops USING btree ADD FUNCTION 6 (ulidflake, ulidflake) ulidflake_skipsupport(internal);
+        COMMENT ON FUNCTION ulidflake_skipsupport(internal) IS 'skip support';
+    END IF;
+END
+$$;
+
+------------------------------------------------------------------------------------------------------------------ hash
+
+CREATE FUNCTION ulidflake_hash(ulidflake) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_hash_extended(ulidflake, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'ulidflake_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulidflake_ops DEFAULT FOR TYPE ulidflake USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 ulidflake_hash(ulidflake),
+    FUNCTION 2 ulidflake_hash_extended(ulidflake, bigint);
+
+COMMENT ON FUNCTION ulidflake_hash(ulidflake) IS 'hash';
+COMMENT ON FUNCTION ulidflake_hash_extended(ulidflake, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON OPERATOR CLASS ulidflake_ops USING hash IS 'equality by hash';
+COMMENT ON OPERATOR FAMILY ulidflake_ops USING hash IS 'equality by hash';
+
+------------------------------------------------------------------------------------------------------------------ brin
+
+CREATE FUNCTION ulidflake_distance(ulidflake, ulidflake) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulidflake_distance' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulidflake_minmax_ops DEFAULT FOR TYPE ulidflake USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_opcinfo(internal),
+    FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+    FUNCTION 4 brin_minmax_union(internal, internal, internal);
+
+CREATE OPERATOR CLASS ulidflake_minmax_multi_ops FOR TYPE ulidflake USING brin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 brin_minmax_multi_options(internal),
+    FUNCTION 11 ulidflake_distance(ulidflake, ulidflake);
+
+CREATE OPERATOR CLASS ulidflake_bloom_ops FOR TYPE ulidflake USING brin AS
+    OPERATOR 1 =,
+    FUNCTION 1 brin_bloom_opcinfo(internal),
+    FUNCTION 2 brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 brin_bloom_options(internal),
+    FUNCTION 11 ulidflake_hash(ulidflake);
+
+COMMENT ON FUNCTION ulidflake_distance(ulidflake, ulidflake) IS 'distance of the first ulidflake to the second, for BRIN minmax-multi';
+COMMENT ON OPERATOR CLASS ulidflake_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR FAMILY ulidflake_minmax_ops USING brin IS 'smallest and largest ID of each block range';
+COMMENT ON OPERATOR CLASS ulidflake_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR FAMILY ulidflake_minmax_multi_ops USING brin IS 'several intervals of IDs of each block range';
+COMMENT ON OPERATOR CLASS ulidflake_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+COMMENT ON OPERATOR FAMILY ulidflake_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION ulidflake_timestamp(ulidflake) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulidflake_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_lower(timestamptz) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_upper(timestamptz) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the start of the millisecond that the ID belongs to';
+COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
+COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
+
+----------------------------------------------------------------------------------------------------------------- casts
+
+CREATE FUNCTION ulidflake_to_bytea(ulidflake) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulidflake_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_from_bytea(bytea) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (ulidflake AS bytea) WITH FUNCTION ulidflake_to_bytea(ulidflake);
+CREATE CAST (bytea AS ulidflake) WITH FUNCTION ulidflake_from_bytea(bytea);
+COMMENT ON FUNCTION ulidflake_to_bytea(ulidflake) IS 'the 8 big-endian bytes of a ulidflake';
+COMMENT ON FUNCTION ulidflake_from_bytea(bytea) IS 'the ulidflake of 8 big-endian bytes';
+COMMENT ON CAST (ulidflake AS bytea) IS 'the 8 big-endian bytes';
+COMMENT ON CAST (bytea AS ulidflake) IS 'from 8 big-endian bytes';
+
+CREATE CAST (ulidflake AS timestamptz) WITH FUNCTION ulidflake_timestamp(ulidflake);
+CREATE CAST (timestamptz AS ulidflake) WITH FUNCTION ulidflake_lower(timestamptz);
+COMMENT ON CAST (ulidflake AS timestamptz) IS 'time of creation';
+COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is at or after the time';
+
+-- Every ulidflake is a bigint, but not every bigint a ulidflake.
+CREATE FUNCTION ulidflake_from_bigint(bigint) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION;
+CREATE CAST (bigint AS ulidflake) WITH FUNCTION ulidflake_from_bigint(bigint);
+COMMENT ON FUNCTION ulidflake_from_bigint(bigint) IS 'the ulidflake of this value';
+COMMENT ON CAST (ulidflake AS bigint) IS 'the same value, read as bigint';
+COMMENT ON CAST (bigint AS ulidflake) IS 'the same value, if it is a ulidflake';
+
+---------------------------------------------------------------------------------------------------------------- fields
+
+CREATE FUNCTION ulidflake_randomness(id ulidflake) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_randomness(id ulidflake) IS '20 bits of the stand-alone form, random at the start of every millisecond, then counted up';
+CREATE FUNCTION ulidflake_scalable_randomness(id ulidflake) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_field_1' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_scalable_randomness(id ulidflake) IS '15 bits of the scalable form, random at the start of every millisecond, then counted up';
+CREATE FUNCTION ulidflake_scalability(id ulidflake) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalable form: the number of the server';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the one before';
