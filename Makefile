@@ -1,0 +1,27 @@
+# The front door: every target is one script under tools/, and each of these says what it does and why.
+# Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
+
+.PHONY: help run stop test install gen clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: ## Set up, build, install, start a private server, tour a million rows; then psql
+	@tools/run.sh
+
+stop: ## Stop that private server
+	@tools/server.sh stop tour
+
+test: ## Set up and run every check and test
+	@tools/test.sh
+
+install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
+	@tools/setup.sh
+	@tools/install.sh
+
+gen: ## Render sql/install from sql/*.in
+	@cargo sqlgen
+
+clean: ## Stop the private server; remove it and all that was built
+	@tools/server.sh remove
+	@cargo clean

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# What all scripts here share: which server, which cargo-pgrx, which users. Each of them sources this first.
+
+set -euo pipefail
+# Folders made here are to be reachable by the server's user, whatever the caller's habits are.
+umask 022
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT"
+# Where rustup puts cargo and Debian puts runuser: not every shell looks there.
+PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
+
+say() { printf '\n==> %s\n' "$*"; }
+die() { printf '\n%s\n' "$*" >&2; exit 1; }
+
+# The server that everything is built for: Debian's, or the one of a given pg_config, which tells its own major version.
+: "${PG_MAJOR:=15}"
+: "${PG_CONFIG:=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}"
+pg() { "$PG_CONFIG" "--$1"; }
+if command -v "$PG_CONFIG" >/dev/null; then
+    PG_MAJOR=$(pg version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+elif [ "$PG_CONFIG" != "/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" ]; then
+    die "There is no $PG_CONFIG."
+fi
+
+# Where libpq would connect to is for the scripts to say, not for the caller's environment.
+for variable in "${!PG@}"; do
+    case $variable in PG_* | PGRX_*) ;; *) unset "$variable" ;; esac
+done
+
+# cargo-pgrx has to be of the very version of pgrx. The user's own serves if it is; no other version of it is touched.
+PGRX_VERSION=$(sed -n '/^name = "pgrx"$/{n;s/^version = "\(.*\)"$/\1/p}' Cargo.lock)
+is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
+CARGO_PGRX=$(command -v cargo-pgrx || true)
+is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$ROOT/target/tools/bin/cargo-pgrx
+# Not ~/.pgrx: that is the user's.
+PGRX_HOME=$ROOT/target/pgrx/$PG_MAJOR
+# shellcheck disable=SC2034 # for those who source this
+FEATURES=(--no-default-features --features "pg$PG_MAJOR")
+
+# PostgreSQL refuses to run as root.
+is_root() { [ "$(id -u)" = 0 ]; }
+SERVER_USER=$(if is_root; then echo postgres; else id -un; fi)
+as_root() { if is_root; then "$@"; else sudo -n "$@"; fi; }
+as_server() { if is_root; then (cd / && runuser -u "$SERVER_USER" -- "$@"); else "$@"; fi; }
+
+# For each other, for cargo-pgrx and for the tests.
+export PG_MAJOR PG_CONFIG CARGO_PGRX PGRX_HOME

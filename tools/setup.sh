@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# setup.sh [test]: looks for everything that a build needs (with `test`: that the tests need, too) and installs what is
+# missing, and nothing else. What is all there costs a fraction of a second.
+source "$(dirname "$0")/env.sh"
+
+# need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
+need() {
+    "${@:3}" >/dev/null 2>&1 && return
+    missing+=("$1 (Debian: $2)")
+    packages+=" $2"
+}
+
+compiles_c() { cc -E -x c - <<<'#include <stdio.h>'; }
+has_file() { for file in "$@"; do [ ! -e "$file" ] || return 0; done && false; }
+# Without clang's headers the library is of no use to bindgen.
+has_libclang() {
+    has_file "${LIBCLANG_PATH:-}" /usr/lib*/libclang.so* /usr/lib/*/libclang.so* /usr/lib/llvm*/lib*/libclang.so* &&
+        has_file /usr/lib*/clang/*/include/stddef.h /usr/lib/llvm*/lib*/clang/*/include/stddef.h
+}
+has_server() { [ -x "$(pg bindir)/initdb" ]; }
+has_server_headers() { [ -f "$(pg includedir-server)/postgres.h" ]; }
+has_pg_regress() { [ -x "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" ]; }
+has_python_modules() { /usr/bin/python3 -c 'import importlib.util as i; exit(not all(map(i.find_spec, ("pytest", "psycopg"))))'; }
+has_libfaketime() { has_file /usr/lib*/faketime/libfaketime.so.1 /usr/lib/*/faketime/libfaketime.so.1; }
+
+look_around() {
+    missing=() packages=''
+    need 'a C compiler' 'gcc libc6-dev' compiles_c
+    need 'libclang with its headers' libclang-dev has_libclang
+    need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
+    need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
+    [ "${1:-}" = test ] || return 0
+    need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
+    need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules
+    need 'libfaketime' libfaketime has_libfaketime
+    # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
+    need 'sudo' sudo command -v sudo
+}
+
+stop_here() {
+    printf '\n%s\n\nIt is missing:\n' "$1"
+    printf '  - %s\n' "${missing[@]}"
+    printf '\nInstall that and call make again. A PostgreSQL in some other place: make … PG_CONFIG=/path/to/pg_config\n'
+    exit 1
+} >&2
+
+is_debian() { (. /etc/os-release && [[ " ${ID:-} ${ID_LIKE:-} " =~ \ (debian|ubuntu)\  ]]) 2>/dev/null; }
+
+# Debian's package would make and start a server of its own as it is installed; this asks it not to, just for now.
+CREATECLUSTER=/etc/postgresql-common/createcluster.d
+install_packages() {
+    local names
+    read -ra names <<<"$packages"
+    say "Installing through apt: ${names[*]}"
+    trap 'as_root rm -f $CREATECLUSTER/scru.conf; as_root rmdir --ignore-fail-on-non-empty $CREATECLUSTER' EXIT
+    as_root mkdir -p "$CREATECLUSTER" &&
+        as_root tee "$CREATECLUSTER/scru.conf" <<<'create_main_cluster = false' >/dev/null &&
+        { apt update || say 'apt-get update failed: trying with what apt knows'; } &&
+        apt install --yes --no-install-recommends "${names[@]}"
+}
+# needrestart would restart servers that run here.
+apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
+
+install_what_is_missing() {
+    is_debian || stop_here 'This machine is not Debian or Ubuntu: what is missing cannot be installed from here.'
+    is_root || sudo -n true 2>/dev/null || stop_here 'You are neither root nor allowed to sudo without a password.'
+    (install_packages) || stop_here 'apt could not install it. For another major version, one that it has: make … PG_MAJOR=…'
+    look_around "$@"
+    [ ${#missing[@]} = 0 ] || stop_here 'apt has installed its packages, but something is still not where it was looked for.'
+}
+
+setup_rust() {
+    command -v cargo >/dev/null || die 'Rust is missing. Install it from https://rustup.rs and call make again.'
+    [ "${1:-}" != test ] || { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
+        rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
+}
+
+setup_cargo_pgrx() {
+    mkdir -p "$PGRX_HOME"
+    # Written only if it differs: a newer file has all bindings built again.
+    local config="[configs]
+pg$PG_MAJOR = \"$PG_CONFIG\""
+    [ "$(cat "$PGRX_HOME/config.toml" 2>/dev/null)" = "$config" ] || echo "$config" >"$PGRX_HOME/config.toml"
+    is_cargo_pgrx "$CARGO_PGRX" && return
+    say "Building cargo-pgrx $PGRX_VERSION into target/tools (once; some minutes)"
+    # Without its default features it needs no OpenSSL: they serve downloads, which nobody asks for here.
+    cargo install --locked --no-default-features --root target/tools "cargo-pgrx@$PGRX_VERSION"
+}
+
+look_around "$@"
+[ ${#missing[@]} = 0 ] || install_what_is_missing "$@"
+setup_rust "$@"
+setup_cargo_pgrx

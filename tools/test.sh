@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Sets up and runs every check and every test. The last line adds up what really ran.
+source "$(dirname "$0")/env.sh"
+LOGS=$ROOT/target/test
+SERVERS='' # where they live, once the machine is set up
+
+# ---------------------------------------------------------------------------------------------------------- the suites
+
+format() { cargo fmt --all --check; }
+lint() { cargo clippy --workspace --all-targets "${FEATURES[@]}" -- --deny warnings; }
+generated_sql() { cargo sqlgen --check; }
+pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen; }
+
+# It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
+# so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.
+in_the_server() {
+    as_root rm -f "$(pg pkglibdir)/scru.so"
+    "$CARGO_PGRX" pgrx test --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
+}
+
+# What the suites from here on test, and what stays installed.
+release_build() { tools/install.sh; }
+
+# The server reads test vectors and writes files: all of it is where its user can get.
+regression() {
+    local folder tests=(tests/pg_regress/sql/*.sql)
+    tests=("${tests[@]##*/}")
+    folder=$(tools/server.sh start regress fsync=off)
+    trap 'tools/server.sh stop regress' EXIT
+    rm -rf "$folder"/{pg_regress,vectors,out}
+    cp -r tests/pg_regress tests/vectors "$folder"
+    as_server mkdir -p "$folder/out/results"
+    "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" --bindir="$(pg bindir)" --host="$folder" --port=5432 \
+        --user="$(id -un)" --inputdir="$folder/pg_regress" --outputdir="$folder/out" "${tests[@]%.sql}" ||
+        { cat "$folder/out/regression.diffs" && return 1; }
+}
+
+end_to_end() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest.xml" tests/e2e; }
+
+# ----------------------------------------------------------------- how many passed, failed and were skipped, from a log
+
+count_check() { echo "$((1 - STATUS)) $STATUS 0"; }
+count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p + 0, f + 0, s + 0 }' "$1"; }
+# Up to 15 "test NAME ... ok", from 16 on TAP.
+count_regress() {
+    awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
+}
+count_pytest() {
+    /usr/bin/python3 - "$LOGS/pytest.xml" <<'PYTHON'
+import sys, xml.etree.ElementTree as tree
+run, failures, errors, skipped = (int(tree.parse(sys.argv[1]).find("testsuite").get(name))
+                                  for name in ("tests", "failures", "errors", "skipped"))
+print(run - failures - errors - skipped, failures + errors, skipped)
+PYTHON
+}
+
+# ------------------------------------------------------------------------------------------------------- running a suite
+
+PASSED=0 FAILED=0 SKIPPED=0 SUMMARY=''
+
+# suite NAME COUNTER: a suite that ends badly has failed, whatever it counted, and so has one that ran nothing.
+suite() {
+    local name=$1 log=$LOGS/$1.log passed failed skipped
+    say "${name//_/ }"
+    set +e
+    (set -e && "$name") 2>&1 | tee "$log"
+    STATUS=$((PIPESTATUS[0] != 0))
+    read -r passed failed skipped < <("$2" "$log")
+    set -e
+    if [ $((${passed:=0} + ${failed:=0})) = 0 ] || { [ "$STATUS" = 1 ] && [ "$failed" = 0 ]; }; then failed=1; fi
+    PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed)) SKIPPED=$((SKIPPED + ${skipped:-0}))
+    printf -v name '%-14s %5d passed %3d failed %3d skipped   %s\n' "${name//_/ }" "$passed" "$failed" "${skipped:-0}" "$log"
+    SUMMARY+=$name
+}
+
+rm -rf "$LOGS"
+mkdir -p "$LOGS"
+tools/setup.sh test
+SERVERS=$(tools/server.sh home)
+
+suite format count_check
+suite lint count_check
+suite generated_sql count_check
+suite pure_crates count_cargo
+suite in_the_server count_cargo
+suite release_build count_check
+suite regression count_regress
+suite end_to_end count_pytest
+
+say 'All suites'
+printf '%s\n' "$SUMMARY"
+echo "$PASSED passed, $FAILED failed$([ "$SKIPPED" = 0 ] || echo ", $SKIPPED skipped")"
+[ "$FAILED" = 0 ]

@@ -1,0 +1,103 @@
+-- The tour of `make run`: what an application does with IDs, on a million rows. Run by psql; :folder is a folder of the
+-- server's. Where the rows are there already, they stay.
+\set ECHO none
+\pset pager off
+SET client_min_messages = warning;
+
+-- It is the user's table as well, and a change of its type may have been tried.
+SELECT count(*) > 0 AS has_other_ids
+FROM pg_attribute WHERE attrelid = to_regclass('orders') AND attname = 'id' AND atttypid <> 'scru128'::regtype \gset
+\if :has_other_ids
+ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru128, ALTER id SET DEFAULT gen_scru128();
+\endif
+
+\echo
+\echo '=== 1. A million orders: each gets its ID from DEFAULT gen_scru128() ==='
+\echo
+\set ECHO queries
+CREATE TABLE IF NOT EXISTS orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
+\set ECHO none
+\echo 'INSERT INTO orders (note) SELECT ''order no. '' || n FROM generate_series(…) n;'
+SELECT count(*) AS present, clock_timestamp() AS begun FROM orders \gset
+\pset format unaligned
+\pset tuples_only on
+SELECT format('INSERT INTO orders (note) SELECT ''order no. '' || n FROM generate_series(%s, %s) n', first, last),
+       format('SELECT %L', to_char(last, '"  "9,999,999') || ' orders')
+FROM generate_series(:present + 1, 1000000, 100000) first, least(first + 99999, 1000000) last \gexec
+SELECT CASE WHEN :present < 1000000
+            THEN format('  inserted in %s s', round(extract(epoch FROM clock_timestamp() - :'begun'), 1))
+            ELSE format('  %s orders are here already', :present) END;
+SELECT :present < 1000000 AS is_new \gset
+\if :is_new
+VACUUM ANALYZE orders;
+\endif
+\pset tuples_only off
+\pset format aligned
+
+\echo
+\echo '=== 2. Look one up by its ID, in the table''s primary key ==='
+\echo
+SELECT id FROM orders ORDER BY id OFFSET 500000 LIMIT 1 \gset
+\set ECHO queries
+\timing on
+SELECT * FROM orders WHERE id = :'id';
+
+\set ECHO none
+\timing off
+\echo
+\echo '=== 3. List them in order of creation: that is the order of their IDs, and the IDs know the time ==='
+\echo
+\set ECHO queries
+\timing on
+SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id LIMIT 5;
+SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id DESC LIMIT 5;
+
+\set ECHO none
+\timing off
+\echo
+\echo '=== 4. Count them by time: read from each ID, or as a range of the index ==='
+\echo
+SELECT first, first + (last - first) / 4 AS quarter
+FROM (SELECT scru128_timestamp(min(id)) AS first, scru128_timestamp(max(id)) AS last FROM orders) AS span \gset
+\set ECHO queries
+\timing on
+SELECT date_trunc('second', scru128_timestamp(id)) AS second, count(*) FROM orders GROUP BY 1 ORDER BY 1 LIMIT 10;
+SELECT count(*) FROM orders WHERE id BETWEEN scru128_lower(:'first') AND scru128_upper(:'quarter');
+\timing off
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM orders WHERE id BETWEEN scru128_lower(:'first') AND scru128_upper(:'quarter');
+
+\set ECHO none
+\echo
+\echo '=== 5. Export and import them, as text and as binary: nothing is lost on the way ==='
+\echo
+\set text :folder '/orders.txt'
+\set binary :folder '/orders.bin'
+\set ECHO queries
+\timing on
+COPY orders TO :'text';
+COPY orders TO :'binary' (FORMAT binary);
+CREATE TEMPORARY TABLE from_text (LIKE orders);
+CREATE TEMPORARY TABLE from_binary (LIKE orders);
+COPY from_text FROM :'text';
+COPY from_binary FROM :'binary' (FORMAT binary);
+\timing off
+SELECT pg_size_pretty((pg_stat_file(:'text')).size) AS text_file, pg_size_pretty((pg_stat_file(:'binary')).size) AS binary_file;
+SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) AS lost_in_text,
+       (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_binary) AS lost) AS lost_in_binary;
+
+\set ECHO none
+\echo
+\echo '=== 6. What they cost: as much as uuid, which has the same 16 bytes ==='
+\echo
+\set ECHO queries
+\timing on
+CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;
+CREATE TEMPORARY TABLE with_uuid AS SELECT id::uuid, note FROM orders;
+CREATE INDEX scru128_index ON with_scru128 (id);
+CREATE INDEX uuid_index ON with_uuid (id);
+\timing off
+SELECT pg_size_pretty(pg_relation_size('with_scru128')) AS scru128_table,
+       pg_size_pretty(pg_relation_size('with_uuid')) AS uuid_table,
+       pg_size_pretty(pg_relation_size('scru128_index')) AS scru128_index,
+       pg_size_pretty(pg_relation_size('uuid_index')) AS uuid_index;
