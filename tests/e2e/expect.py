@@ -1,0 +1,33 @@
+"""Expected errors, whole: SQLSTATE, message, DETAIL and HINT. "Some error" is no expectation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from psycopg.pq import DiagnosticField, ExecStatus, PGresult
+
+INVALID_TEXT = "22P02"
+INVALID_BINARY = "22P03"
+OUT_OF_RANGE = "22003"
+INVALID_SETTING = "22023"
+CLOCK_MOVED_BACK = "55000"
+
+
+@contextmanager
+def error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> Iterator[None]:
+    """The block raises exactly this error."""
+    with pytest.raises(psycopg.Error) as caught:
+        yield
+    diag = caught.value.diag
+    got = (diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint)
+    assert got == (sqlstate, message, detail, hint)
+
+
+def error_of(result: PGresult) -> tuple[str, str, str | None]:
+    """SQLSTATE, message and DETAIL of a failed result."""
+    assert result.status == ExecStatus.FATAL_ERROR
+    fields = (DiagnosticField.SQLSTATE, DiagnosticField.MESSAGE_PRIMARY, DiagnosticField.MESSAGE_DETAIL)
+    return tuple(value.decode() if (value := result.error_field(field)) is not None else None for field in fields)

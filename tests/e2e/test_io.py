@@ -1,0 +1,373 @@
+"""Text and binary input and output: through the protocol, through COPY, and what malformed input gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
+
+import expect
+from conftest import Database
+from idtypes import TYPES, IdType, each_type, of_types
+from server import since
+from wire import binary_copy, copy_in, copy_out, send_binary
+
+# ---------------------------------------------------------------------------------------------------------- round trips
+
+
+@each_type
+def test_binary_copy_is_the_bytes(connection, id_type):
+    """A file made by hand comes in, and goes out, byte by byte the same."""
+    file = binary_copy([None, *map(id_type.binary, id_type.samples(20_000)), None])
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", file)
+    assert copy_out(connection, "COPY ids TO STDOUT (FORMAT binary)") == file
+
+
+@each_type
+@pytest.mark.parametrize("options", ["FORMAT text", "FORMAT csv", "FORMAT csv, FORCE_QUOTE *"])
+def test_text_copy_is_the_canonical_text(connection, id_type, options):
+    texts = list(map(id_type.text, id_type.samples(20_000)))
+    lines = [f'"{text}"' if "FORCE_QUOTE" in options else text for text in texts]
+    file = "".join(f"{line}\n" for line in lines).encode()
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    copy_in(connection, f"COPY ids FROM STDIN ({options.partition(',')[0]})", file)
+    assert copy_out(connection, f"COPY ids TO STDOUT ({options})") == file
+
+
+@each_type
+def test_text_and_binary_are_one_value(connection, id_type):
+    """The server makes of the text what the specification makes of it, in either case of letters, and the other way."""
+    values = id_type.samples(20_000, seed=2)
+    connection.execute(f"CREATE TABLE ids (n int GENERATED ALWAYS AS IDENTITY, id {id_type.name})")
+    copy_in(connection, "COPY ids (id) FROM STDIN (FORMAT binary)", binary_copy(list(map(id_type.binary, values))))
+    texts = [id_type.text(value) for value in values]
+    assert [text for (text,) in connection.execute("SELECT id::text FROM ids ORDER BY n")] == texts
+    for column in "lower(id::text)", "upper(id::text)", "initcap(id::text)":
+        query = f"SELECT count(*) FROM ids WHERE {column}::{id_type.name} IS DISTINCT FROM id"
+        assert connection.execute(query).fetchone() == (0,)
+
+
+@each_type
+def test_binary_parameters_and_results(connection, id_type):
+    """As drivers use them: a parameter of the type in binary, a result in binary."""
+    for value in id_type.samples(50, seed=3):
+        binary = id_type.binary(value)
+        result = send_binary(connection, f"SELECT $1::{id_type.name}, $1::{id_type.name}::text", id_type, binary)
+        assert result.status == ExecStatus.TUPLES_OK
+        assert result.fsize(0) == id_type.length
+        assert result.get_value(0, 0) == binary
+        assert result.get_value(0, 1).decode() == id_type.text(value)
+
+
+@each_type
+def test_binary_loads_with_psycopg(connection, id_type):
+    """psycopg gets the bytes of a type that it does not know, and takes the text for one."""
+    value = id_type.samples(10, seed=4)[5]
+    cursor = connection.cursor(binary=True)
+    assert cursor.execute(f"SELECT %s::{id_type.name}", [id_type.text(value)]).fetchone() == (id_type.binary(value),)
+
+
+@each_type
+def test_arrays_and_composites_in_binary(connection, id_type):
+    """Containers of the type go through binary COPY unchanged."""
+    connection.execute(f"CREATE TYPE pair AS (first {id_type.name}, second {id_type.name})")
+    connection.execute(f"CREATE TABLE boxes (ids {id_type.name}[], pairs pair)")
+    ids = [id_type.text(value) for value in id_type.samples(40, seed=5)]
+    for i in range(0, 40, 4):
+        connection.execute(
+            f"INSERT INTO boxes VALUES (%s::text[]::{id_type.name}[], ROW(%s, NULL)::pair)", [ids[i : i + 4], ids[i]]
+        )
+    before = connection.execute("SELECT boxes::text FROM boxes").fetchall()
+    file = copy_out(connection, "COPY boxes TO STDOUT (FORMAT binary)")
+    connection.execute("TRUNCATE boxes")
+    copy_in(connection, "COPY boxes FROM STDIN (FORMAT binary)", file)
+    assert copy_out(connection, "COPY boxes TO STDOUT (FORMAT binary)") == file
+    assert connection.execute("SELECT boxes::text FROM boxes").fetchall() == before
+
+
+# ----------------------------------------------------------------------------------------------------- malformed binary
+
+
+def wrong_lengths(id_type: IdType) -> list[int]:
+    """Numbers of bytes that are no ID."""
+    return [0, 1, id_type.length - 1, id_type.length + 1, 1000]
+
+
+def wrong_length(id_type: IdType, length: int) -> tuple[str, str, str]:
+    """The error for so many bytes."""
+    return (
+        expect.INVALID_BINARY,
+        f"incorrect binary data format for type {id_type.name}",
+        f"Expected {id_type.length} bytes, but received {length}.",
+    )
+
+
+@each_type
+def test_binary_copy_of_a_wrong_length(connection, id_type):
+    """The error ends the statement, and no more: what the transaction did before a savepoint is still there."""
+    good = id_type.binary(id_type.samples(9)[8])
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    for length in wrong_lengths(id_type):
+        with connection.transaction():
+            copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy([good]))
+            with expect.error(*wrong_length(id_type, length)), connection.transaction():
+                try:
+                    copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy([good, bytes(length)]))
+                finally:
+                    assert connection.info.transaction_status == TransactionStatus.INERROR
+            assert connection.info.transaction_status == TransactionStatus.INTRANS
+    assert connection.info.transaction_status == TransactionStatus.IDLE
+    assert connection.execute("SELECT count(*) FROM ids").fetchone() == (len(wrong_lengths(id_type)),)
+
+
+@each_type
+def test_binary_parameter_of_a_wrong_length(connection, id_type):
+    for length in wrong_lengths(id_type):
+        result = send_binary(connection, f"SELECT $1::{id_type.name}", id_type, bytes(length))
+        assert expect.error_of(result) == wrong_length(id_type, length)
+        assert connection.info.transaction_status == TransactionStatus.IDLE
+
+
+@of_types([id_type for id_type in TYPES if id_type.bytes_above_the_largest()])
+def test_bytes_above_the_largest(connection, id_type):
+    """The right number of bytes, but no ID: refused wherever bytes come in, for nobody could write its text."""
+    largest = id_type.text(id_type.largest)
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    for binary in id_type.bytes_above_the_largest():
+        message = f'value "\\x{binary.hex()}" is out of range for type {id_type.name}'
+        expected = expect.OUT_OF_RANGE, message, f'The largest {id_type.name} is "{largest}".'
+        assert expect.error_of(send_binary(connection, f"SELECT $1::{id_type.name}", id_type, binary)) == expected
+        with expect.error(*expected):
+            copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy([binary]))
+        with expect.error(*expected):
+            connection.execute(f"SELECT %b::bytea::{id_type.name}", [binary])
+
+
+@each_type
+def test_bytea_of_a_wrong_length(connection, id_type):
+    for length in wrong_lengths(id_type):
+        with expect.error(*wrong_length(id_type, length)):
+            connection.execute(f"SELECT %b::bytea::{id_type.name}", [bytes(length)])
+
+
+# ------------------------------------------------------------------------------------------------------- malformed text
+
+
+def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
+    """Texts that are no ID, each with the DETAIL that says why. Positions count characters, from 1."""
+    good, length = id_type.text(id_type.largest // 3), id_type.text_length
+    # Among them I, L, O and U, where they are no digits: they are not read as 1 or 0.
+    stranger = next((letter for letter in "ULOIW" if letter not in id_type.digits.upper()), "ß")
+
+    def too_short(at: int) -> str:
+        return f"Expected {length} digits, but the text ends at position {at}."
+
+    def too_long() -> str:
+        return f"Expected {length} digits, but the text goes on at position {length + 1}."
+
+    def invalid(character: str, at: int) -> str:
+        return f'Invalid digit "{character}" at position {at}.'
+
+    return {
+        "empty": ("", too_short(1)),
+        "one digit": (good[:1], too_short(2)),
+        "one digit too few": (good[:-1], too_short(length)),
+        "one digit too many": (good + "0", too_long()),
+        "twice": (good + good, too_long()),
+        "a megabyte": ("0" * (1 << 20), too_long()),
+        "no digit at the start": ("-" + good[1:], invalid("-", 1)),
+        "no digit within": (good[:7] + "_" + good[8:], invalid("_", 8)),
+        "no digit at the end": (good[:-1] + "!", invalid("!", length)),
+        "two that are no digits": (good[:3] + "{" + good[4:-1] + "}", invalid("{", 4)),
+        "no digit, too short": (good[:3] + "+", invalid("+", 4)),
+        "no digit, too long": (good + "00/", invalid("/", length + 3)),
+        "no digit after a megabyte": ("0" * (1 << 20) + "~", invalid("~", (1 << 20) + 1)),
+        "space before": (" " + good, invalid(" ", 1)),
+        "space after": (good + " ", invalid(" ", length + 1)),
+        "line end after": (good + "\n", invalid("\n", length + 1)),
+        "quotes": ('"' + good + '"', invalid('"', 1)),
+        "percent sign": ("%s%n" + good[4:], invalid("%", 1)),
+        "backslash": (good[:4] + "\\" + good[5:], invalid("\\", 5)),
+        "neighbours of the digits": (good[:5] + ":" + good[6:], invalid(":", 6)),
+        "a letter that is no digit": (good[:2] + stranger + good[3:], invalid(stranger, 3)),
+        "a UUID": ("018f0000-0000-7000-8000-000000000000", invalid("-", 9)),
+    }
+
+
+# What no encoding but Unicode has, in its place after other digits, with the number of its bytes differing.
+NON_ASCII = {
+    "two bytes": "é",
+    "three bytes": "€",
+    "four bytes": "😀",
+    "a digit of another script": "٣",
+    "full width": "１",
+    "a letter that looks like one": "а",
+    "changes its length with its case": "İ",
+    "a lone accent": "\u0301",
+}
+
+CASES = [
+    pytest.param(id_type, *case, id=f"{id_type}-{name}")
+    for id_type in TYPES
+    for name, case in malformed(id_type).items()
+]
+
+
+@pytest.fixture(scope="module")
+def shared(server, database_names) -> Iterator[psycopg.Connection]:
+    """One connection for tests that leave nothing behind."""
+    name = next(database_names)
+    with server.connect() as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        with Database(server, name).connect() as shared:
+            shared.execute("CREATE EXTENSION scru")
+            yield shared
+        connection.execute(f"DROP DATABASE {name}")
+
+
+def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str]:
+    """The error for a text that is none of the type."""
+    return expect.INVALID_TEXT, f'invalid input syntax for type {id_type.name}: "{text}"', detail
+
+
+@pytest.mark.parametrize(("id_type", "text", "detail"), CASES)
+def test_malformed_text(shared, id_type, text, detail):
+    with expect.error(*invalid_text(id_type, text, detail)):
+        shared.execute(f"SELECT %s::text::{id_type.name}", [text])
+
+
+@each_type
+@pytest.mark.parametrize("position", [1, 2, 20, 40])
+@pytest.mark.parametrize("character", NON_ASCII.values(), ids=NON_ASCII.keys())
+def test_non_ascii_text(shared, id_type, character, position):
+    """The whole character is quoted, and its position counts characters."""
+    text = "0" * (position - 1) + character + "0" * 5
+    with expect.error(*invalid_text(id_type, text, f'Invalid digit "{character}" at position {position}.')):
+        shared.execute(f"SELECT %s::text::{id_type.name}", [text])
+
+
+@each_type
+def test_text_above_the_largest(shared, id_type):
+    largest = id_type.text(id_type.largest)
+    for text in {case(text) for text in id_type.texts_above_the_largest() for case in (str.lower, str.upper)}:
+        message = f'value "{text}" is out of range for type {id_type.name}'
+        with expect.error(expect.OUT_OF_RANGE, message, f'The largest {id_type.name} is "{largest}".'):
+            shared.execute(f"SELECT %s::text::{id_type.name}", [text])
+    assert shared.execute(f"SELECT %s::{id_type.name}::text", [largest.swapcase()]).fetchone() == (largest,)
+
+
+@each_type
+def test_malformed_text_in_latin1(new_database, id_type):
+    """In a database of another encoding the character is one byte; the client sees it in its own encoding."""
+    with new_database(encoding="LATIN1").connect(client_encoding="UTF8") as connection:
+        text = id_type.text(0)[:3] + "é" + id_type.text(0)[4:]
+        assert connection.execute("SELECT octet_length(%s::text)", [text]).fetchone() == (len(text),)
+        with expect.error(*invalid_text(id_type, text, 'Invalid digit "é" at position 4.')):
+            connection.execute(f"SELECT %s::text::{id_type.name}", [text])
+
+
+@each_type
+@pytest.mark.parametrize("client_encoding", ["SQL_ASCII", "UTF8", "LATIN1"])
+def test_malformed_text_in_sql_ascii(new_database, id_type, client_encoding):
+    """A database without an encoding does not know which bytes make a character: neither may an error message break one
+    apart, for a client with an encoding could not be sent it and would get some other error."""
+    text = (id_type.text(0)[:3] + "é" + id_type.text(0)[4:]).encode()
+    with new_database(encoding="SQL_ASCII").connect(client_encoding=client_encoding) as connection:
+        result = connection.pgconn.exec_params(f"SELECT $1::text::{id_type.name}".encode(), [text])
+        assert result.status == ExecStatus.FATAL_ERROR
+        assert result.error_field(DiagnosticField.SQLSTATE) == expect.INVALID_TEXT.encode()
+        message = f'invalid input syntax for type {id_type.name}: "'.encode() + text + b'"'
+        assert result.error_field(DiagnosticField.MESSAGE_PRIMARY) == message
+        detail = result.error_field(DiagnosticField.MESSAGE_DETAIL)
+        assert detail.startswith(b"Invalid digit ") and detail.endswith(b" at position 4.")
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@each_type
+def test_malformed_text_in_copy_names_its_line(connection, id_type):
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    good = id_type.text(5)
+    with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:
+        copy_in(connection, "COPY ids FROM STDIN", f"{good}\n{good[:-1]}\n".encode())
+    assert caught.value.diag.context == f'COPY ids, line 2, column id: "{good[:-1]}"'
+    assert connection.execute("SELECT count(*) FROM ids").fetchone() == (0,)
+
+
+@each_type
+def test_a_savepoint_keeps_earlier_work(connection, id_type):
+    """Malformed text ends the statement like any other error: what was done before the savepoint is committed."""
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    with connection.transaction():
+        connection.execute("INSERT INTO ids VALUES (%s)", [id_type.text(1)])
+        for name, (text, detail) in malformed(id_type).items():
+            with expect.error(*invalid_text(id_type, text, detail)), connection.transaction():
+                connection.execute("INSERT INTO ids VALUES (%s)", [id_type.text(2)])
+                connection.execute(f"INSERT INTO ids VALUES (%s::text::{id_type.name})", [text])
+            assert connection.info.transaction_status == TransactionStatus.INTRANS, name
+        connection.execute("INSERT INTO ids VALUES (%s)", [id_type.text(3)])
+    ids = connection.execute("SELECT id::text FROM ids ORDER BY id").fetchall()
+    assert ids == [(id_type.text(1),), (id_type.text(3),)]
+
+
+@each_type
+def test_plpgsql_catches_the_error(connection, id_type):
+    """By its condition name, thousands of times in one transaction, without a leak that shows or a lost row."""
+    connection.execute(f"CREATE TABLE ids (n int, id {id_type.name})")
+    connection.execute(
+        f"""DO $$ BEGIN
+            FOR n IN 1..5000 LOOP
+                BEGIN
+                    INSERT INTO ids
+                        VALUES (n, (CASE WHEN n % 2 = 0 THEN '{id_type.text(7)}' ELSE '!' END)::{id_type.name});
+                EXCEPTION WHEN invalid_text_representation THEN
+                    INSERT INTO ids VALUES (n, NULL);
+                END;
+            END LOOP;
+        END $$"""
+    )
+    assert connection.execute("SELECT count(*), count(id), max(n) FROM ids").fetchone() == (5000, 2500, 5000)
+
+
+# ---------------------------------------------------------------------------------------------------------- soft errors
+
+
+@since(16, "pg_input_is_valid")
+@pytest.mark.parametrize(("id_type", "text", "detail"), CASES)
+def test_soft_errors(shared, id_type, text, detail):
+    """The same error, as a row: the statement goes on."""
+    sqlstate, message, detail = invalid_text(id_type, text, detail)
+    with shared.transaction():
+        valid = shared.execute("SELECT pg_input_is_valid(%s, %s)", [text, id_type.name]).fetchone()
+        info = shared.execute(
+            "SELECT message, detail, hint, sql_error_code FROM pg_input_error_info(%s, %s)", [text, id_type.name]
+        ).fetchone()
+        assert shared.info.transaction_status == TransactionStatus.INTRANS
+    assert valid == (False,)
+    assert info == (message, detail, None, sqlstate)
+
+
+@since(16, "pg_input_is_valid")
+@of_types([id_type for id_type in TYPES if id_type.texts_above_the_largest()])
+def test_soft_errors_of_range_and_validity(shared, id_type):
+    too_large = id_type.texts_above_the_largest()[0]
+    largest = id_type.text(id_type.largest)
+    valid = "SELECT pg_input_is_valid(%s, %s)"
+    assert shared.execute(valid, [largest, id_type.name]).fetchone() == (True,)
+    assert shared.execute(valid, [too_large, id_type.name]).fetchone() == (False,)
+    info = shared.execute("SELECT * FROM pg_input_error_info(%s, %s)", [too_large, id_type.name]).fetchone()
+    message = f'value "{too_large}" is out of range for type {id_type.name}'
+    assert info == (message, f'The largest {id_type.name} is "{largest}".', None, expect.OUT_OF_RANGE)
+
+
+@since(17, "COPY … ON_ERROR ignore")
+@each_type
+def test_copy_skips_malformed_rows(connection, id_type):
+    """COPY … ON_ERROR ignore keeps the good rows and counts the others."""
+    connection.execute(f"CREATE TABLE ids (id {id_type.name})")
+    texts = [id_type.text(1), "", "!", id_type.text(id_type.largest) + "0", id_type.text(2)]
+    file = "".join(f'"{text}"\n' for text in texts).encode()
+    copy_in(connection, "COPY ids FROM STDIN (FORMAT csv, ON_ERROR ignore)", file)
+    assert connection.execute("SELECT id::text FROM ids").fetchall() == [(id_type.text(1),), (id_type.text(2),)]

@@ -1,0 +1,78 @@
+"""Memory: a session that sorts, fails and generates over and over needs no more of it than at first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from idtypes import each_type
+
+MEGABYTE = 1024
+
+
+@pytest.fixture
+def session(connection):
+    """A session whose own process does all the work."""
+    connection.execute("SET max_parallel_workers_per_gather = 0")
+    return connection
+
+
+def private_memory(connection) -> int:
+    """The kilobytes of the session's process that it shares with no other."""
+    status = Path(f"/proc/{connection.info.backend_pid}/status").read_text()
+    [line] = [line for line in status.splitlines() if line.startswith("RssAnon:")]
+    return int(line.split()[1])
+
+
+def growth(connection, work, times: int) -> int:
+    """By how many kilobytes the session grows if it does the work so often, after a first time."""
+    work()
+    before = private_memory(connection)
+    for _ in range(times):
+        work()
+    return private_memory(connection) - before
+
+
+@each_type
+def test_a_sort_gives_all_back(session, id_type):
+    """Also one that is aborted in its midst. The IDs are of many timestamps, which a sort may keep a note of each."""
+    session.execute(
+        f"CREATE TABLE ids AS SELECT n, {id_type.name}_lower(timestamptz '2030-01-01' + n * interval '1 s') AS id"
+        " FROM generate_series(1, 70000) AS n"
+    )
+
+    def sort():
+        session.execute("SELECT id FROM ids ORDER BY id OFFSET 1000000")
+
+    def fail():
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            session.execute("SELECT id FROM ids WHERE 1 / (69999 - n) IS NOT NULL ORDER BY id")
+
+    assert growth(session, sort, 20) < 4 * MEGABYTE
+    assert growth(session, fail, 20) < 4 * MEGABYTE
+
+
+@each_type
+def test_an_error_gives_all_back(session, id_type):
+    """The error quotes the text, which may be long."""
+    text = id_type.digits[0] * 1_000_000
+
+    def fail():
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            session.execute(f"SELECT %s::text::{id_type.name}", [text])
+
+    assert growth(session, fail, 100) < 20 * MEGABYTE
+
+
+@each_type
+@pytest.mark.parametrize(
+    "expression",
+    ["{generate}", "id::text::{t}", "id::bytea::{t}", "id::timestamptz::{t}", "greatest(id, {generate})"],
+)
+def test_a_row_gives_all_back(session, id_type, expression):
+    """What is made for one row of a query is gone at the next."""
+    value = expression.format(t=id_type.name, generate=id_type.generator)
+    query = f"SELECT max({value}) FROM {id_type.generator} AS id, generate_series(1, 300000)"
+    assert growth(session, lambda: session.execute(query), 1) < 4 * MEGABYTE

@@ -1,0 +1,150 @@
+"""Order: sorts, with and without memory, workers and indexes, put IDs in the order of their bytes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import amcheck
+from idtypes import IdType, each_type
+from plans import analyze, explain, nodes, prefer_parallel_plans
+from wire import binary_copy, copy_in
+
+
+def crowded(id_type: IdType, count: int) -> list[int]:
+    """Values as bulk loads make them, which tempt a sort to look at too few of their bits: few timestamps, within each
+    long runs of neighbours, and runs that lie far apart; then some of a wholly different kind."""
+    source = random.Random(7)
+    values = id_type.samples(count // 10, seed=8)
+    while len(values) < count:
+        timestamp = source.choice([0, 1, source.randrange(1 << 20), id_type.largest >> id_type.body_bits])
+        base = timestamp << id_type.body_bits | source.randrange(1 << id_type.body_bits)
+        step = 1 << source.choice([0, 8, id_type.body_bits * 2 // 5])
+        values += [base + i * step for i in range(source.randrange(1, 2000))]
+    values = [value for value in values if value <= id_type.largest][:count]
+    # Sorted, reversed and shuffled stretches: what is seen first decides how a sort goes on.
+    third = count // 3
+    values[:third] = sorted(values[:third])
+    values[third : 2 * third] = sorted(values[third : 2 * third], reverse=True)
+    return values
+
+
+def load(connection, id_type: IdType, values: list[int]) -> None:
+    """A table of these values, in this order, and some NULLs."""
+    connection.execute(f"CREATE UNLOGGED TABLE ids (id {id_type.name})")
+    rows = [None, *map(id_type.binary, values), None]
+    copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy(rows))
+    connection.execute("ANALYZE ids")
+
+
+def sorted_by_server(connection, order: str) -> list[bytes | None]:
+    """The IDs' bytes in the order that the server puts them in."""
+    query = f"SELECT id::bytea FROM (SELECT id FROM ids ORDER BY id {order}) AS t"
+    return [id_ for (id_,) in connection.execute(query)]
+
+
+def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes | None]:
+    """The IDs' bytes in the order that is right."""
+    inner = [id_type.binary(value) for value in sorted(values, reverse="DESC" in order)]
+    nulls_first = "NULLS FIRST" in order or order == "DESC"
+    return [None, None, *inner] if nulls_first else [*inner, None, None]
+
+
+@each_type
+@pytest.mark.parametrize("memory", ["64kB", "256MB"])
+def test_order_is_that_of_the_bytes(connection, id_type, memory):
+    """In memory, and on disk, where the sort has to merge runs."""
+    connection.execute(f"SET work_mem = '{memory}'")
+    for values in crowded(id_type, 30_000), id_type.samples(30_000, seed=9):
+        load(connection, id_type, values)
+        for order in "ASC", "DESC", "ASC NULLS FIRST", "DESC NULLS LAST":
+            assert sorted_by_server(connection, order) == sorted_by_us(id_type, values, order)
+        sort = analyze(connection, "SELECT id FROM ids ORDER BY id")
+        assert sort["Sort Space Type"] == ("Disk" if memory == "64kB" else "Memory")
+        connection.execute("DROP TABLE ids")
+
+
+@each_type
+def test_order_across_parallel_workers(connection, id_type):
+    """Each worker sorts its part by itself, and the leader merges the parts."""
+    values = crowded(id_type, 100_000)
+    load(connection, id_type, values)
+    prefer_parallel_plans(connection)
+    connection.execute("SET parallel_leader_participation = off")
+    plan = analyze(connection, "SELECT id FROM ids ORDER BY id")
+    assert plan["Node Type"] == "Gather Merge" and plan["Workers Launched"] >= 2
+    assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
+
+
+@each_type
+@pytest.mark.parametrize("workers", [0, 4])
+def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
+    """By one process and by several, each of which sorts a part of the table."""
+    amcheck.install(connection)
+    values = crowded(id_type, 100_000)
+    load(connection, id_type, values)
+    connection.execute(f"SET max_parallel_maintenance_workers = {workers}; SET min_parallel_table_scan_size = 0")
+    connection.execute("SET maintenance_work_mem = '256MB'")
+    connection.execute("CREATE INDEX ids_id ON ids (id)")
+    connection.execute("CREATE INDEX ids_desc ON ids (id DESC NULLS LAST)")
+    for index in "ids_id", "ids_desc":
+        amcheck.check(connection, index)
+    connection.execute("VACUUM ANALYZE ids")
+    connection.execute("SET enable_seqscan = off; SET enable_sort = off")
+    assert "Index Only Scan" in explain(connection, "SELECT id FROM ids ORDER BY id")
+    assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
+
+
+@each_type
+def test_a_grown_index_is_in_order(connection, id_type):
+    """An index that rows were inserted into and deleted from, with duplicates."""
+    amcheck.install(connection)
+    connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX ids_id ON ids (id)")
+    for seed in range(3):
+        values = id_type.samples(20_000, seed) + crowded(id_type, 5_000)
+        copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy(list(map(id_type.binary, values))))
+        connection.execute("INSERT INTO ids SELECT id FROM ids TABLESAMPLE SYSTEM (20)")
+        connection.execute("DELETE FROM ids WHERE ctid IN (SELECT ctid FROM ids TABLESAMPLE SYSTEM (30))")
+        connection.execute("VACUUM ids")
+        amcheck.check(connection, "ids_id")
+
+
+@each_type
+def test_min_and_max_read_the_index(connection, id_type):
+    values = id_type.samples(20_000, seed=10)
+    load(connection, id_type, values)
+    connection.execute("CREATE INDEX ON ids (id)")
+    connection.execute("VACUUM ANALYZE ids")
+    for aggregate, expected in ("min", min(values)), ("max", max(values)):
+        query = f"SELECT {aggregate}(id)::text FROM ids"
+        plan = analyze(connection, query)
+        scans = [node for node in nodes(plan) if "Scan" in node["Node Type"]]
+        assert [(scan["Node Type"], scan["Actual Rows"]) for scan in scans] == [("Index Only Scan", 1)]
+        assert connection.execute(query).fetchone() == (id_type.text(expected),)
+        # Without an index it is the same.
+        query = f"SELECT {aggregate}(id)::text FROM (SELECT id FROM ids OFFSET 0) AS t"
+        assert connection.execute(query).fetchone() == (id_type.text(expected),)
+    assert connection.execute("SELECT min(id), max(id) FROM ids WHERE id IS NULL").fetchone() == (None, None)
+
+
+@each_type
+def test_parallel_aggregates(connection, id_type):
+    """Each worker finds the least and the greatest of its part, the leader those of all; equal IDs hash alike."""
+    values = id_type.samples(50_000, seed=11)
+    load(connection, id_type, values + values[:25_000])
+    prefer_parallel_plans(connection)
+    query = "SELECT min(id)::text, max(id)::text, count(*) FROM ids"
+    plan = analyze(connection, query)
+    [gather] = [node for node in nodes(plan) if node["Node Type"] == "Gather"]
+    assert gather["Workers Launched"] >= 2
+    assert plan["Partial Mode"] == "Finalize"
+    assert connection.execute(query).fetchone() == (id_type.text(min(values)), id_type.text(max(values)), 75_002)
+
+    groups = "SELECT count(*) FROM (SELECT id FROM ids WHERE id IS NOT NULL GROUP BY id) AS t"
+    assert connection.execute(groups).fetchone() == (len(set(values)),)
+    joined = "SELECT count(*) FROM ids AS a JOIN (SELECT DISTINCT id FROM ids) AS b USING (id)"
+    for join in "enable_mergejoin", "enable_hashjoin":
+        connection.execute(f"SET enable_nestloop = off; SET {join} = off")
+        assert connection.execute(joined).fetchone() == (75_000,)
+        connection.execute(f"RESET {join}")
