@@ -1,12 +1,14 @@
 //! A call from the server: its arguments, and what becomes of its result.
 
 use core::ffi::CStr;
+use core::ops::Bound;
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena_to_byte_slice;
 
 use crate::datum::{StoredDatum, Type};
 use crate::error::{self, Error};
+use crate::time;
 
 /// A call of one of our functions, with arguments of the types that the SQL declares, none of them NULL.
 #[derive(Clone, Copy)]
@@ -48,10 +50,22 @@ impl Call {
         unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
     }
 
-    /// An argument of type `bytea`.
-    pub fn bytea<'a>(self, index: usize) -> &'a [u8] {
+    /// An argument of type `bytea` or `text`.
+    pub fn varlena<'a>(self, index: usize) -> &'a [u8] {
         // SAFETY: a varlena of the server's; unpacked, it outlives the call.
         unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
+    }
+
+    /// An argument of type `tstzrange`: its bounds, in microseconds since 1970-01-01 UTC, or nothing if it is empty.
+    pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
+        let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
+        // SAFETY: a range of the server's, with the type's facts kept in the call.
+        unsafe {
+            let range = pg_sys::pg_detoast_datum(self.datum(index).cast_mut_ptr()).cast::<pg_sys::RangeType>();
+            let facts = pg_sys::range_get_typcache(self.0, (*range).rangetypid);
+            pg_sys::range_deserialize(facts, range, &mut from, &mut to, &mut is_empty);
+        }
+        (!is_empty).then(|| (bound(from), bound(to)))
     }
 
     /// The rest of a binary message, which is read to its end.
@@ -64,6 +78,15 @@ impl Call {
             message.cursor = message.len;
             rest
         }
+    }
+}
+
+fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
+    let micros = time::saturated_unix_micros(bound.val.value() as i64);
+    match bound {
+        pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
+        pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),
+        _ => Bound::Excluded(micros),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::io;
 
 /// `T_from_bytea(bytea) → T`
 pub fn from_bytea<T: Type>(call: Call) -> Result<Datum, Error> {
-    io::from_bytes::<T>(call.bytea(0))
+    io::from_bytes::<T>(call.varlena(0))
 }
 
 /// `T_from_bigint(bigint) → T`, for the types that are stored so

@@ -128,8 +128,8 @@ pub fn cstring(text: &str) -> Datum {
     }
 }
 
-/// Bytes as a Datum of type `bytea`, in the current memory context.
-pub fn bytea(bytes: &[u8]) -> Datum {
+/// Bytes as a Datum of type `bytea`, or ASCII ones of type `text`, in the current memory context.
+pub fn varlena(bytes: &[u8]) -> Datum {
     let length = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: palloc returns that many bytes, or raises an error; the header comes first.
     unsafe {

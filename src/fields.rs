@@ -36,6 +36,6 @@ pub fn field<T: Type, const NUMBER: usize>(call: Call) -> Result<Datum, Error> {
     Ok(match value {
         FieldValue::Bits24(value) => Datum::from(value),
         FieldValue::Bits32(value) => Datum::from(i64::from(value)),
-        FieldValue::Bits80(bytes) => datum::bytea(&bytes),
+        FieldValue::Bits80(bytes) => datum::varlena(&bytes),
     })
 }

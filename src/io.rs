@@ -31,7 +31,7 @@ pub fn receive<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// `T_send(T) → bytea`, also the cast
 pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(datum::bytea(call.stored::<T>(0).to_bytes().as_ref()))
+    Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
 }
 
 /// The ID of big-endian bytes.

@@ -16,6 +16,7 @@ mod hash;
 mod inspect;
 mod io;
 mod process;
+mod range;
 mod server;
 mod settings;
 mod shared;

@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, sort, time};
+use crate::{brin, casts, compare, fields, generate, hash, io, range, sort, time};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -64,6 +64,16 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
             export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_lower_of_range"), range::lower::<Id>);
+            export!(guarded, concat!(stringify!($name), "_upper_of_range"), range::upper::<Id>);
+            export!(guarded, concat!(stringify!($name), "_contained_by_range"), range::contained_by::<Id>);
+            export!(guarded, concat!(stringify!($name), "_range_contains"), range::contains::<Id>);
+            export!(guarded, concat!(stringify!($name), "_range_support"), range::support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_rangesel"), range::selectivity::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);

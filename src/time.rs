@@ -1,12 +1,15 @@
 //! Times of IDs, and IDs of times.
 
+use std::ffi::CString;
+
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{SortableId, TimeError};
+use scru_ids::{MAX_TEXT_LEN, SortableId, TimeError};
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{self, StoredDatum, Type};
 use crate::error::Error;
+use crate::settings;
 
 /// Microseconds from 1970-01-01, where our times begin, to 2000-01-01, where the server's do.
 const EPOCH_2000: i64 = 946_684_800_000_000;
@@ -31,12 +34,31 @@ pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
 
 /// `T_lower(timestamptz) → T`
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    bound::<T>(call.int8(0), T::lower)
+    Ok(bound(call.int8(0), T::lower)?.to_stored().into_datum())
 }
 
 /// `T_upper(timestamptz) → T`
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    bound::<T>(call.int8(0), T::upper)
+    Ok(bound(call.int8(0), T::upper)?.to_stored().into_datum())
+}
+
+/// `T_time_encoder(timestamptz) → text`, in the form that pg_partman asks for: the text of `T_lower`
+pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
+    let id = bound(call.int8(0), T::lower)?;
+    let mut buffer = [0; MAX_TEXT_LEN];
+    Ok(datum::varlena(id.encode(&settings::of::<T>(), &mut buffer).as_bytes()))
+}
+
+/// `T_time_decoder(text) → timestamptz`, its counterpart: the time of an ID's text
+pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
+    let text = CString::new(call.varlena(0)).unwrap_or_default();
+    let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
+    Ok(Datum::from(id.timestamp_micros() - EPOCH_2000))
+}
+
+/// A timestamptz as microseconds since 1970, the infinite ones and those beyond as the last ones there are.
+pub fn saturated_unix_micros(timestamptz: i64) -> i64 {
+    unix_micros(timestamptz).unwrap_or(timestamptz)
 }
 
 /// A timestamptz as microseconds since 1970, or nothing if it is infinite.
@@ -45,11 +67,10 @@ pub fn unix_micros(timestamptz: i64) -> Option<i64> {
     (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
 }
 
-fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
-    let id = match unix_micros(timestamptz) {
-        Some(micros) => round(micros).map_err(|TimeError| Error::time_out_of_range::<T>())?,
-        None if timestamptz == INFINITY => T::MAX,
-        None => T::MIN,
-    };
-    Ok(id.to_stored().into_datum())
+fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {
+    match unix_micros(timestamptz) {
+        Some(micros) => round(micros).map_err(|TimeError| Error::time_out_of_range::<T>()),
+        None if timestamptz == INFINITY => Ok(T::MAX),
+        None => Ok(T::MIN),
+    }
 }

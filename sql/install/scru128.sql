@@ -192,6 +192,51 @@ COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start o
 COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
 COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
 
+-- The form in which pg_partman asks for them.
+CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru128_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru128_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_time_encoder(timestamptz) IS 'text of the smallest scru128 whose time is at or after a time';
+COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of creation of the scru128 of this text';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION scru128_lower(tstzrange) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_upper(tstzrange) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru128_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_rangesel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru128_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru128_contained_by_range(scru128, tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru128_range_support;
+CREATE FUNCTION scru128_range_contains(tstzrange, scru128) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru128_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = scru128, RIGHTARG = tstzrange, FUNCTION = scru128_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = scru128_rangesel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = tstzrange, RIGHTARG = scru128, FUNCTION = scru128_range_contains,
+    COMMUTATOR = <@, RESTRICT = scru128_rangesel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION scru128_lower(tstzrange) IS 'first scru128 whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION scru128_upper(tstzrange) IS 'last scru128 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru128_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
+COMMENT ON FUNCTION scru128_contained_by_range(scru128, tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION scru128_range_contains(tstzrange, scru128) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (scru128, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR @> (tstzrange, scru128) IS 'contains the time of creation';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru128_to_bytea(scru128) RETURNS bytea

@@ -192,6 +192,51 @@ COMMENT ON FUNCTION scru160_timestamp(scru160) IS 'time of creation: the start o
 COMMENT ON FUNCTION scru160_lower(timestamptz) IS 'smallest scru160 whose time is at or after a time';
 COMMENT ON FUNCTION scru160_upper(timestamptz) IS 'largest scru160 whose time is at or before a time';
 
+-- The form in which pg_partman asks for them.
+CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru160_time_encoder' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
+COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of creation of the scru160 of this text';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION scru160_lower(tstzrange) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_upper(tstzrange) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru160_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_rangesel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru160_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru160_contained_by_range(scru160, tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru160_range_support;
+CREATE FUNCTION scru160_range_contains(tstzrange, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru160_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = scru160, RIGHTARG = tstzrange, FUNCTION = scru160_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = scru160_rangesel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = tstzrange, RIGHTARG = scru160, FUNCTION = scru160_range_contains,
+    COMMUTATOR = <@, RESTRICT = scru160_rangesel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION scru160_lower(tstzrange) IS 'first scru160 whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION scru160_upper(tstzrange) IS 'last scru160 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru160_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru160_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
+COMMENT ON FUNCTION scru160_contained_by_range(scru160, tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION scru160_range_contains(tstzrange, scru160) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (scru160, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR @> (tstzrange, scru160) IS 'contains the time of creation';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru160_to_bytea(scru160) RETURNS bytea

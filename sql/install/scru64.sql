@@ -202,6 +202,51 @@ COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of 
 COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
 COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
 
+-- The form in which pg_partman asks for them.
+CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru64_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
+COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64 of this text';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION scru64_lower(tstzrange) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_upper(tstzrange) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru64_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_rangesel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru64_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru64_contained_by_range(scru64, tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru64_range_support;
+CREATE FUNCTION scru64_range_contains(tstzrange, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT scru64_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = scru64, RIGHTARG = tstzrange, FUNCTION = scru64_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = scru64_rangesel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = tstzrange, RIGHTARG = scru64, FUNCTION = scru64_range_contains,
+    COMMUTATOR = <@, RESTRICT = scru64_rangesel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION scru64_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru64_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
+COMMENT ON FUNCTION scru64_contained_by_range(scru64, tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION scru64_range_contains(tstzrange, scru64) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (scru64, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR @> (tstzrange, scru64) IS 'contains the time of creation';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru64_to_bytea(scru64) RETURNS bytea

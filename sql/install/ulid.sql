@@ -192,6 +192,51 @@ COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the 
 COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
 COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
 
+-- The form in which pg_partman asks for them.
+CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulid_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
+COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of creation of the ulid of this text';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION ulid_lower(tstzrange) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_upper(tstzrange) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulid_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_rangesel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulid_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulid_contained_by_range(ulid, tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT ulid_range_support;
+CREATE FUNCTION ulid_range_contains(tstzrange, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT ulid_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = ulid, RIGHTARG = tstzrange, FUNCTION = ulid_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = ulid_rangesel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = tstzrange, RIGHTARG = ulid, FUNCTION = ulid_range_contains,
+    COMMUTATOR = <@, RESTRICT = ulid_rangesel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION ulid_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION ulid_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
+COMMENT ON FUNCTION ulid_contained_by_range(ulid, tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION ulid_range_contains(tstzrange, ulid) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (ulid, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR @> (tstzrange, ulid) IS 'contains the time of creation';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION ulid_to_bytea(ulid) RETURNS bytea

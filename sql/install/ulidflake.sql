@@ -202,6 +202,51 @@ COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the sta
 COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
 COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
 
+-- The form in which pg_partman asks for them.
+CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulidflake_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
+COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the ulidflake of this text';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION ulidflake_lower(tstzrange) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_upper(tstzrange) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_rangesel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulidflake_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT ulidflake_range_support;
+CREATE FUNCTION ulidflake_range_contains(tstzrange, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT ulidflake_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = ulidflake, RIGHTARG = tstzrange, FUNCTION = ulidflake_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = tstzrange, RIGHTARG = ulidflake, FUNCTION = ulidflake_range_contains,
+    COMMUTATOR = <@, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION ulidflake_lower(tstzrange) IS 'first ulidflake whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION ulidflake_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION ulidflake_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
+COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION ulidflake_range_contains(tstzrange, ulidflake) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (ulidflake, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR @> (tstzrange, ulidflake) IS 'contains the time of creation';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION ulidflake_to_bytea(ulidflake) RETURNS bytea

@@ -1,4 +1,6 @@
-//! How a type's timestamp counts, and which tick a moment belongs to.
+//! How a type's timestamp counts, and which ticks a moment or a span of time belongs to.
+
+use std::ops::Bound;
 
 /// A time lies outside of the range of a type's timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,25 @@ impl Ticks {
         }
     }
 
+    /// The first and the last tick that start within a span of time, or nothing if none does. Bounds beyond the type's range
+    /// are as good as none.
+    pub fn within(self, from: Bound<i64>, to: Bound<i64>) -> Option<(u64, u64)> {
+        // Ticks as whole numbers that may lie below 0 and above the last.
+        let (epoch, micros) = (i128::from(self.epoch), i128::from(self.micros));
+        let first = match from {
+            Bound::Included(from) => (i128::from(from) - epoch + micros - 1).div_euclid(micros),
+            Bound::Excluded(from) => (i128::from(from) - epoch).div_euclid(micros) + 1,
+            Bound::Unbounded => 0,
+        };
+        let last = match to {
+            Bound::Included(to) => (i128::from(to) - epoch).div_euclid(micros),
+            Bound::Excluded(to) => (i128::from(to) - epoch - 1).div_euclid(micros),
+            Bound::Unbounded => i128::from(self.max),
+        };
+        let (first, last) = (first.max(0), last.min(i128::from(self.max)));
+        (first <= last).then_some((first as u64, last as u64))
+    }
+
     const fn check(self, tick: u64) -> Result<u64, TimeError> {
         if tick <= self.max { Ok(tick) } else { Err(TimeError) }
     }
@@ -73,6 +94,27 @@ mod tests {
         assert_eq!(TICKS.at_or_after(1_003_001), Ok(4));
         assert_eq!(TICKS.at_or_before(1_003_999), Ok(3));
         assert_eq!(TICKS.start(3), 1_003_000);
+    }
+
+    #[test]
+    fn a_span_has_the_ticks_that_start_in_it() {
+        use Bound::{Excluded, Included, Unbounded};
+        assert_eq!(TICKS.within(Unbounded, Unbounded), Some((0, 9)));
+        assert_eq!(TICKS.within(Included(1_003_000), Included(1_004_000)), Some((3, 4)));
+        assert_eq!(TICKS.within(Excluded(1_003_000), Excluded(1_004_000)), None);
+        assert_eq!(TICKS.within(Included(1_003_000), Excluded(1_004_000)), Some((3, 3)));
+        assert_eq!(TICKS.within(Excluded(1_003_000), Included(1_004_000)), Some((4, 4)));
+        assert_eq!(TICKS.within(Excluded(1_002_999), Excluded(1_003_001)), Some((3, 3)));
+        assert_eq!(TICKS.within(Included(1_003_001), Included(1_003_999)), None, "between two starts");
+    }
+
+    #[test]
+    fn a_span_may_reach_beyond_the_range() {
+        use Bound::{Excluded, Included};
+        assert_eq!(TICKS.within(Included(i64::MIN), Included(i64::MAX)), Some((0, 9)));
+        assert_eq!(TICKS.within(Excluded(i64::MIN), Excluded(i64::MAX)), Some((0, 9)));
+        assert_eq!(TICKS.within(Included(i64::MIN), Excluded(1_000_000)), None, "ends before the epoch");
+        assert_eq!(TICKS.within(Included(1_009_001), Included(i64::MAX)), None, "begins after the last tick");
     }
 
     #[test]

@@ -1,0 +1,180 @@
+-- Questions by time: id <@ tstzrange, on the index of the ID.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- 200,000 IDs a type, two in every third of a second: the first and the last of a tick, with their times beside. And the
+-- two ends of each type.
+CALL for_each_type($$
+    CREATE TABLE $T_orders AS
+        SELECT id, $T_timestamp(id) AS created
+        FROM generate_series(0, 99999) AS n,
+             CAST(timestamptz '2026-01-01' + n * interval '333.333 ms' AS timestamptz) AS moment,
+             unnest(ARRAY[$T_lower(moment), $T_upper(moment)]) AS id
+        UNION ALL
+        SELECT id, $T_timestamp(id) FROM unnest(ARRAY[smallest('$T'), largest('$T')]::$T[]) AS id;
+    CREATE INDEX $T_orders_id ON $T_orders (id);
+    ANALYZE $T_orders
+$$);
+
+-- Ranges with every kind of bound at, just before and just after the time of an ID, an hour later likewise; those that end
+-- nowhere, in infinity or beyond a type's range, and the empty one.
+CREATE FUNCTION ranges(at timestamptz) RETURNS SETOF tstzrange LANGUAGE sql AS $$
+    SELECT tstzrange(at + "from" * interval '1 us', at + "to" * interval '1 us', bounds)
+    FROM unnest(ARRAY[-1, 0, 1]) AS "from",
+         unnest(ARRAY[-1, 0, 1, 3599999999, 3600000000, 3600000001]) AS "to",
+         unnest(ARRAY['()', '(]', '[)', '[]']) AS bounds
+    WHERE "from" <= "to"
+    UNION ALL
+    SELECT tstzrange("from", "to", bounds)
+    FROM unnest(ARRAY[NULL, '-infinity', '4000-01-01 BC', at]::timestamptz[]) AS "from",
+         unnest(ARRAY[at, '200000-01-01', 'infinity', NULL]::timestamptz[]) AS "to",
+         unnest(ARRAY['()', '[]']) AS bounds
+    UNION ALL
+    SELECT unnest(ARRAY['empty', '[infinity,)', '(,-infinity]', '(,"4000-01-01 BC")', '[200000-01-01,)']::tstzrange[])
+$$;
+
+-- The index counts what a look at the time of every ID counts: how many ranges there were, and those that deviate.
+CREATE FUNCTION deviations(type text, OUT ranges bigint, OUT deviating tstzrange[]) LANGUAGE plpgsql AS $$
+DECLARE
+    range tstzrange;
+    by_index bigint;
+    by_time bigint;
+    at timestamptz;
+BEGIN
+    ranges := 0;
+    EXECUTE format('SELECT created FROM %I ORDER BY id OFFSET 60000 LIMIT 1', type || '_orders') INTO at;
+    FOR range IN SELECT * FROM ranges(at) LOOP
+        EXECUTE format('SELECT count(*) FROM %I WHERE id <@ %L::tstzrange', type || '_orders', range) INTO by_index;
+        EXECUTE format('SELECT count(*) FROM %I WHERE created <@ %L::tstzrange', type || '_orders', range) INTO by_time;
+        ranges := ranges + 1;
+        IF by_index <> by_time THEN
+            deviating := deviating || range;
+        END IF;
+    END LOOP;
+END $$;
+SET enable_seqscan = off;
+SELECT * FROM each_type($$ SELECT * FROM deviations('$T') $$);
+RESET enable_seqscan;
+
+-- Where no index is asked likewise, from either side, and what is not in the range is all the rest.
+SELECT * FROM each_type($$
+    SELECT count(*), count(*) FILTER (
+        WHERE (id <@ range, range @> id, NOT id <@ range) IS DISTINCT FROM (created <@ range, created <@ range, NOT created <@ range))
+    FROM (SELECT * FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 20) AS orders,
+         (SELECT created AS at FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 1) AS first, ranges(at) AS range
+$$);
+
+-- NULL in, NULL out.
+SELECT * FROM each_type($$
+    SELECT NULL::$T <@ '[2026-01-01,)' AS a, '[2026-01-01,)' @> NULL::$T AS b, smallest('$T')::$T <@ NULL AS c,
+           NULL::tstzrange @> smallest('$T')::$T AS d, $T_lower(NULL::tstzrange) AS e, $T_upper(NULL::tstzrange) AS f,
+           $T_time_encoder(NULL) AS g, $T_time_decoder(NULL) AS h
+$$);
+
+-- The bounds: the first and the last inside; where none is inside, they are the wrong way round.
+SELECT * FROM each_type($$
+    SELECT $T_timestamp($T_lower(range)) AS first, $T_timestamp($T_upper(range)) AS last
+    FROM CAST('(2026-01-01 00:00,2026-01-01 00:00:02.048)' AS tstzrange) AS range
+$$);
+SELECT * FROM each_type($$
+    SELECT $T_lower(tstzrange 'empty') = largest('$T')::$T AS largest, $T_upper(tstzrange 'empty') = smallest('$T')::$T AS smallest
+$$);
+
+-- Plans: the index answers, exactly, so that nothing is filtered. IDs are each type's own, and left out.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        RETURN NEXT trim(regexp_replace(line, '''[0-9A-Za-z]{12,32}''', '''…''', 'g'));
+    END LOOP;
+END $$;
+SELECT * FROM each_type($$ SELECT plan('SELECT id FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 02:00)''') $$);
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE tstzrange(now() - interval ''1 day'', NULL) @> id') $$);
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ (SELECT tstzrange(now(), NULL))') $$);
+SELECT * FROM each_type($$ SELECT plan('DELETE FROM $T_orders WHERE id <@ tstzrange(NULL, ''2026-01-01 00:01'')') $$);
+CALL for_each_type($$ PREPARE $T_by_time (tstzrange) AS SELECT * FROM $T_orders WHERE id <@ $1 $$);
+SET plan_cache_mode = force_generic_plan;
+SELECT * FROM each_type($$ SELECT plan('EXECUTE $T_by_time (''[2026-01-01 01:00,2026-01-01 02:00)'')') $$);
+RESET plan_cache_mode;
+
+-- What is no plain column is not computed twice; an index on the expression serves all the same.
+SET enable_bitmapscan = off;
+CALL for_each_type($$ CREATE INDEX $T_orders_larger ON $T_orders ($T_larger(id, id)) $$);
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
+
+-- Several columns, a bitmap, and BRIN.
+CALL for_each_type($$
+    DROP INDEX $T_orders_id, $T_orders_larger;
+    CREATE INDEX $T_orders_both ON $T_orders (id, created)
+$$);
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
+RESET enable_bitmapscan;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
+CALL for_each_type($$
+    DROP INDEX $T_orders_both;
+    CREATE INDEX ON $T_orders USING brin (id) WITH (pages_per_range = 8)
+$$);
+SET enable_seqscan = off;
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
+SELECT * FROM each_type($$ SELECT count(*) BETWEEN 350 AND 370 AS right FROM $T_orders WHERE id <@ '[2026-01-01 01:00,2026-01-01 01:01)' $$);
+RESET enable_seqscan;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+
+-- Estimates come from the histogram: within a factor of two, as a literal, as a parameter, and where the operator itself is
+-- left to estimate.
+CREATE FUNCTION estimate(query text) RETURNS float LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' -> 'Plan Rows';
+END $$;
+SET plan_cache_mode = force_custom_plan;
+SELECT * FROM each_type($$
+    SELECT minutes,
+           estimate(format('SELECT * FROM $T_orders WHERE id <@ %L::tstzrange', range)) / (minutes * 360) BETWEEN 0.5 AND 2 AS literal,
+           estimate(format('EXECUTE $T_by_time (%L)', range)) / (minutes * 360) BETWEEN 0.5 AND 2 AS parameter,
+           estimate(format('SELECT * FROM (SELECT id FROM $T_orders OFFSET 0) AS o WHERE id <@ %L::tstzrange', range)) / (minutes * 360)
+               BETWEEN 0.5 AND 2 AS subquery
+    FROM unnest(ARRAY[10, 60, 300]) AS minutes,
+         tstzrange('2026-01-01 02:00', timestamptz '2026-01-01 02:00' + minutes * interval '1 minute') AS range
+$$);
+
+RESET plan_cache_mode;
+
+-- Months as partitions, by the ID itself: pruned when planned, and when run.
+CALL for_each_type($$
+    CREATE TABLE $T_months (id $T PRIMARY KEY) PARTITION BY RANGE (id);
+    CREATE TABLE $T_january PARTITION OF $T_months
+        FOR VALUES FROM ($T_lower(timestamptz '2026-01-01')) TO ($T_lower(timestamptz '2026-02-01'));
+    CREATE TABLE $T_february PARTITION OF $T_months
+        FOR VALUES FROM ($T_lower(timestamptz '2026-02-01')) TO ($T_lower(timestamptz '2026-03-01'));
+    CREATE TABLE $T_march PARTITION OF $T_months
+        FOR VALUES FROM ($T_lower(timestamptz '2026-03-01')) TO ($T_lower(timestamptz '2026-04-01'));
+    INSERT INTO $T_months SELECT $T_lower(moment) FROM generate_series(timestamptz '2026-01-01', '2026-03-31', '1 day') AS moment;
+    ANALYZE $T_months
+$$);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_months WHERE id <@ ''[2026-02-03,2026-02-28)''') $$);
+SET test.since = '2026-02-27';
+SELECT * FROM each_type($$
+    SELECT plan('SELECT * FROM $T_months WHERE id <@ tstzrange(current_setting(''test.since'')::timestamptz, ''2026-03-05'')')
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*) FROM $T_months WHERE id <@ tstzrange(current_setting('test.since')::timestamptz, '2026-03-05')
+$$);
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
+-- The functions that pg_partman asks for.
+SELECT * FROM each_type($$
+    SELECT $T_time_encoder('2026-02-01') = $T_lower(timestamptz '2026-02-01')::text AS encoded,
+           $T_time_decoder($T_time_encoder('2026-02-01')) - timestamptz '2026-02-01' < interval '256 ms' AS decoded
+$$);
+SELECT * FROM each_type($$ SELECT $T_time_decoder('!') $$);
+SELECT * FROM each_type($$ SELECT $T_time_encoder('1969-12-31') $$);
