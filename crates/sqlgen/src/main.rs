@@ -23,7 +23,7 @@ struct Type {
     uuid: bool,
     numeric: bool,
     backfill: bool,
-    tick: &'static str,
+    tick: String,
     fields: Vec<FieldFunction>,
     comparisons: &'static [Comparison],
 }
@@ -79,7 +79,10 @@ fn type_of<T: SortableId>() -> Type {
         uuid: length == 16,
         numeric: T::WIDE_INTEGER,
         backfill: T::BACKFILL,
-        tick: if T::TICKS.micros == 1_000 { "millisecond" } else { "tick of 256 milliseconds" },
+        tick: match T::TICKS.micros / 1_000 {
+            1 => "millisecond".into(),
+            millis => format!("tick of {millis} milliseconds"),
+        },
         fields: T::FIELDS.iter().map(field_function).collect(),
         comparisons: COMPARISONS,
     }
