@@ -97,12 +97,19 @@ impl Error {
     }
 }
 
-/// The character of the database's encoding that begins at a byte.
+/// The character of the database's encoding that begins at a byte. A database without an encoding doesn't know: there it is
+/// all bytes that are not ASCII, for a client that has an encoding could not be sent a part of a character.
 fn character_at(text: &CStr, position: usize) -> &[u8] {
     let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
-    // SAFETY: `rest` is a part of a C string, which the function reads up to its end at the most.
-    let length = unsafe { pg_sys::pg_mblen(rest.as_ptr().cast()) } as usize;
-    // The text of a database without an encoding may end within a character.
+    let not_ascii = rest.iter().take_while(|byte| !byte.is_ascii()).count();
+    // SAFETY: `rest` is a part of a C string, which the server's function reads up to its end at the most.
+    let length = unsafe {
+        match pg_sys::GetDatabaseEncoding() as u32 {
+            pg_sys::pg_enc::PG_SQL_ASCII => not_ascii.max(1),
+            _ => pg_sys::pg_mblen(rest.as_ptr().cast()) as usize,
+        }
+    };
+    // What was cut off within a character ends before the NUL.
     &rest[..length.min(rest.len().saturating_sub(1))]
 }
 

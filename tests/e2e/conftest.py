@@ -7,6 +7,7 @@ variable PG_CONFIG names the server's pg_config.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -37,6 +38,19 @@ class Database:
     def connect(self, **parameters: object) -> psycopg.Connection:
         """A new connection to this database."""
         return self.server.connect(self.name, **parameters)
+
+
+@pytest.fixture(autouse=True)
+def deadline() -> Iterator[None]:
+    """Fails a test that hangs, with the place where it does."""
+
+    def fail(*_: object) -> None:
+        raise TimeoutError("the test took longer than five minutes")
+
+    signal.signal(signal.SIGALRM, fail)
+    signal.alarm(300)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ class IdType:
     tick: int = 1
     """Milliseconds that have one timestamp."""
     random_bits: int = 0
-    """Of the body, the last bits that are random in a session's first ID. None where all sessions draw from one state."""
+    """Of the body, the last bits that are random in a session's first ID. 0 where all sessions draw from one state."""
     yardstick: str | None = None
     """The server's own type that costs as much."""
     random_yardstick: str | None = None
@@ -59,6 +59,13 @@ class IdType:
             value, digit = divmod(value, len(self.digits))
             text = self.digits[digit] + text
         return text
+
+    def value(self, text: str) -> int:
+        """The value of a canonical text."""
+        value = 0
+        for digit in text:
+            value = value * len(self.digits) + self.digits.index(digit)
+        return value
 
     def binary(self, value: int) -> bytes:
         """The bytes of a value."""
@@ -142,6 +149,7 @@ ULIDFLAKE = IdType(
 )
 
 TYPES = [SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE]
+SERVER_WIDE = [id_type for id_type in TYPES if id_type.is_server_wide]
 
 
 def of_types(types: list[IdType]):
@@ -150,3 +158,4 @@ def of_types(types: list[IdType]):
 
 
 each_type = of_types(TYPES)
+each_server_wide_type = of_types(SERVER_WIDE)

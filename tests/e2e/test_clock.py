@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
 import pytest
 
 import expect
-from idtypes import SCRU128
+from idtypes import SCRU128, TYPES, ULID, ULIDFLAKE, each_type, of_types
+from server import wait_until
 
 HOUR = timedelta(hours=1)
 # What may pass between two readings of the clock in a test.
@@ -16,26 +18,33 @@ SLACK = timedelta(seconds=30)
 
 
 class Drawing:
-    """A session that draws IDs and keeps the last."""
+    """A session that draws IDs of a type, on a server whose clock the test moves."""
 
-    def __init__(self, connection):
+    def __init__(self, server, connection, id_type):
+        self.server = server
         self.connection = connection
+        self.id_type = id_type
 
     def draw(self, count: int = 1000) -> list[str]:
         """So many IDs, each greater than the one before."""
-        query = f"SELECT {SCRU128.generator}::text FROM generate_series(1, {count})"
+        query = f"SELECT {self.id_type.generator}::text FROM generate_series(1, {count})"
         ids = [id_ for (id_,) in self.connection.execute(query)]
         assert ids == sorted(set(ids)) and len(ids) == count
         return ids
 
     def time(self, id_: str):
         """The time in an ID."""
-        return self.connection.execute("SELECT scru128_timestamp(%s)", [id_]).fetchone()[0]
+        return self.connection.execute(f"SELECT {self.id_type.name}_timestamp(%s)", [id_]).fetchone()[0]
 
-    def counters(self, id_: str) -> tuple:
-        """counter_hi and counter_lo of an ID."""
-        query = "SELECT scru128_counter_hi(id), scru128_counter_lo(id) FROM CAST(%s AS scru128) AS id"
-        return self.connection.execute(query, [id_]).fetchone()
+    def value(self, id_: str) -> int:
+        """An ID's integer value."""
+        [(binary,)] = self.connection.execute(f"SELECT %s::{self.id_type.name}::bytea", [id_])
+        return int.from_bytes(binary, "big")
+
+    def is_at_work(self) -> bool:
+        """Whether the session's query has begun."""
+        query = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {self.connection.info.backend_pid}"
+        return self.server.value(query)
 
     def now(self):
         """The server's clock."""
@@ -43,15 +52,23 @@ class Drawing:
 
 
 @pytest.fixture
-def drawing(new_server, clock):
+def drawing(new_server, clock, id_type):
     """A session on a server whose clock the test moves."""
     server = new_server({}, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
-        yield Drawing(connection)
+        yield Drawing(server, connection, id_type)
 
 
+# Unique by their random bits: a generator of theirs may start afresh.
+of_a_session = of_types([id_type for id_type in TYPES if not id_type.is_server_wide])
+# Unique by the server's one state, which must not.
+of_the_server = of_types([id_type for id_type in TYPES if id_type.is_server_wide])
+
+
+@each_type
 def test_ids_follow_the_clock(drawing, clock):
+    drawing.draw()
     real = drawing.now()
     clock.shift(3600)
     assert HOUR <= drawing.now() - real < HOUR + SLACK
@@ -59,13 +76,26 @@ def test_ids_follow_the_clock(drawing, clock):
     assert HOUR - SLACK < drawing.time(ahead) - real < HOUR + SLACK
 
 
-@pytest.mark.parametrize("seconds", [0.5, 5, 9])
+@each_type
+def test_half_a_second_back_is_ridden_out(drawing, clock):
+    """IDs go on increasing, whichever the type. But a state that is new in its server may begin as far ahead of the clock
+    as it may ever be, a second: it is given the time to fall back to the clock first."""
+    wait_until(lambda: drawing.time(drawing.draw(1)[0]) <= drawing.now(), "IDs are no more ahead of the clock")
+    before = drawing.draw()
+    clock.shift(-0.5)
+    after = drawing.draw()
+    assert before[-1] < after[0]
+    clock.shift(0)
+    assert after[-1] < drawing.draw()[0]
+
+
+@of_a_session
 @pytest.mark.parametrize("on_rollback", ["reset", "error"])
-def test_a_small_step_back_is_ridden_out(drawing, clock, seconds, on_rollback):
+def test_nine_seconds_back_are_ridden_out(drawing, clock, on_rollback):
     """The IDs go on from the last, with its timestamp, until the clock has caught up."""
     drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")
     before = drawing.draw()
-    clock.shift(-seconds)
+    clock.shift(-9)
     assert drawing.now() < drawing.time(before[-1])
     after = drawing.draw()
     assert before[-1] < after[0]
@@ -74,32 +104,36 @@ def test_a_small_step_back_is_ridden_out(drawing, clock, seconds, on_rollback):
     assert after[-1] < drawing.draw()[0]
 
 
+@of_a_session
 def test_a_large_step_back_starts_afresh(drawing, clock):
     before = drawing.draw()
     clock.shift(-3600)
     after = drawing.draw()
     step = drawing.time(after[0]) - drawing.time(before[-1])
     assert -HOUR <= step < -HOUR + SLACK
-    # As another generator would: with counters of its own.
-    assert drawing.counters(after[0])[0] != drawing.counters(before[-1])[0]
 
 
+def assert_moved_back(drawing, seconds: float, hint: str) -> None:
+    """No ID is drawn, because the clock has moved back so far, less what has passed since."""
+    with pytest.raises(psycopg.Error) as caught:
+        drawing.draw(1)
+    diag = caught.value.diag
+    assert diag.sqlstate == expect.CLOCK_MOVED_BACK
+    assert diag.message_primary == f"could not generate a {drawing.id_type}: the system clock has moved back"
+    behind = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
+    # An ID of a server-wide state may have been a second ahead.
+    assert seconds - SLACK.total_seconds() < behind <= seconds + drawing.id_type.is_server_wide
+    assert diag.message_hint == hint
+
+
+@of_a_session
 def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
     drawing.connection.execute("SET scru.on_clock_rollback = error")
     before = drawing.draw()
     clock.shift(-3600)
+    hint = 'Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to "reset".'
     for _ in range(2):
-        with pytest.raises(psycopg.Error) as caught:
-            drawing.draw(1)
-        diag = caught.value.diag
-        assert diag.sqlstate == expect.CLOCK_MOVED_BACK
-        assert diag.message_primary == "could not generate a scru128: the system clock has moved back"
-        behind = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
-        assert 3600 - SLACK.total_seconds() < behind <= 3600
-        assert diag.message_hint == (
-            "Correct the clock, or wait until it has caught up. To start afresh where it is more than 10 s behind,"
-            ' set scru.on_clock_rollback to "reset".'
-        )
+        assert_moved_back(drawing, 3600, hint)
     # What the error says helps: the clock corrected, or the setting changed.
     clock.shift(0)
     corrected = drawing.draw()
@@ -109,6 +143,21 @@ def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
     assert drawing.draw()[0] < corrected[0]
 
 
+@of_the_server
+@pytest.mark.parametrize("seconds", [5, 3600])
+def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
+    """Whatever the session has set: no ID may be given out twice."""
+    before = drawing.draw()
+    clock.shift(-seconds)
+    hint = "Correct the clock, or wait until it has caught up: an ID that was given out must not come again."
+    for on_rollback in "reset", "error":
+        drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")
+        assert_moved_back(drawing, seconds, hint)
+    clock.shift(0)
+    assert before[-1] < drawing.draw()[0]
+
+
+@of_a_session
 def test_a_step_ahead_and_back(drawing, clock):
     """After a step ahead, the real time is a step back."""
     clock.shift(3600)
@@ -119,22 +168,40 @@ def test_a_step_ahead_and_back(drawing, clock):
     assert drawing.time(ahead[-1]) - drawing.time(back[0]) > HOUR - SLACK
 
 
+@of_types([SCRU128, ULID])
 def test_time_that_stands_still(drawing, clock):
-    """One timestamp for all IDs: only the counter tells them apart, and counts each."""
+    """One timestamp for all IDs: what is below it counts each."""
     clock.freeze("2031-02-03 04:05:06")
     ids = drawing.draw(100_000)
     assert {str(drawing.time(id_)) for id_ in (ids[0], ids[-1])} == {"2031-02-03 04:05:06+00:00"}
-    (first_hi, first_lo), (last_hi, last_lo) = drawing.counters(ids[0]), drawing.counters(ids[-1])
-    assert (last_hi << 24 | last_lo) - (first_hi << 24 | first_lo) == 99_999
+    entropy = 32 if drawing.id_type is SCRU128 else 0
+    assert (drawing.value(ids[-1]) >> entropy) - (drawing.value(ids[0]) >> entropy) == 99_999
 
 
+@of_types([ULIDFLAKE])
+def test_a_wait_for_the_clock_can_be_cancelled(drawing, clock):
+    """A millisecond has room for so many IDs; then the next has to come. If it does not, the wait still has an end."""
+    drawing.draw()
+    clock.freeze("2031-02-03 04:05:06")
+    with ThreadPoolExecutor() as pool:
+        # Two million IDs, of which each takes one of the million values at least.
+        drawn = pool.submit(drawing.draw, 2_000_000)
+        wait_until(drawing.is_at_work, "the session draws")
+        drawing.connection.cancel()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            drawn.result(timeout=60)
+    clock.freeze("2031-02-03 04:05:07")
+    drawing.draw(100)
+
+
+@each_type
 def test_a_clock_before_all_ids(drawing, clock):
-    """There is no ID of the time before 1970-01-01 00:00:00.001: an error, not a wrong ID."""
-    clock.freeze("1970-01-01 00:00:00")
+    """There is no ID of the first tick: an error, not a wrong ID."""
+    clock.freeze("2024-01-01 00:00:00" if drawing.id_type is ULIDFLAKE else "1970-01-01 00:00:00")
     with expect.error(
         "22008",
-        "timestamp out of range for type scru128",
+        f"timestamp out of range for type {drawing.id_type}",
         "The system clock reads a time for which there are no IDs.",
         "Correct the clock.",
     ):
-        drawing.connection.execute("SELECT gen_scru128()")
+        drawing.draw(1)

@@ -13,16 +13,17 @@ from wire import binary_copy, copy_in
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
-    """Values as bulk loads make them, which tempt a sort to look at too few of their bits: few timestamps, within each
-    long runs of neighbours, and runs that lie far apart; then some of a wholly different kind."""
+    """Values as bulk loads make them, which tempt a sort to look at too few of their bits: few timestamps, and within
+    each long runs of neighbours, runs that lie far apart, and some of all other kinds."""
     source = random.Random(7)
     values = id_type.samples(count // 10, seed=8)
     while len(values) < count:
         timestamp = source.choice([0, 1, source.randrange(1 << 20), id_type.largest >> id_type.body_bits])
         base = timestamp << id_type.body_bits | source.randrange(1 << id_type.body_bits)
         step = 1 << source.choice([0, 8, id_type.body_bits * 2 // 5])
-        values += [base + i * step for i in range(source.randrange(1, 2000))]
-    values = [value for value in values if value <= id_type.largest][:count]
+        run = (base + i * step for i in range(source.randrange(1, 2000)))
+        values += [value for value in run if value <= id_type.largest]
+    values = values[:count]
     # Sorted, reversed and shuffled stretches: what is seen first decides how a sort goes on.
     third = count // 3
     values[:third] = sorted(values[:third])

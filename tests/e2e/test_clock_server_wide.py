@@ -1,0 +1,151 @@
+"""scru64 and ulidflake under a clock that moves: never the same ID twice, so that some moves are an error."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+import expect
+from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, each_server_wide_type
+from load import Load, background, forever, wait_until_it_waits
+
+# What may pass between two readings of the clock in a test.
+SLACK = 30
+
+
+@pytest.fixture
+def server(new_server, clock):
+    """A server whose clock the test moves, and whose generators have no predecessor to wait for any more.
+
+    A ulidflake is just one greater than the one before, so that hardly ever a few of them overflow their millisecond.
+    """
+    server = new_server({"scru.ulidflake_entropy_bits": "1"}, clock.environment)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        for id_type in SERVER_WIDE:
+            connection.execute(f"SELECT {id_type.generator}")
+    return server
+
+
+def draw(connection, id_type, count: int = 1000) -> list[str]:
+    """So many IDs, each greater than the one before."""
+    ids = [id_ for (id_,) in connection.execute(f"SELECT {id_type.generator}::text FROM generate_series(1, {count})")]
+    assert ids == sorted(set(ids)) and len(ids) == count
+    return ids
+
+
+def seconds(connection, id_type, id_: str) -> float:
+    """The time in an ID, since 1970."""
+    query = f"SELECT extract(epoch FROM {id_type.name}_timestamp(%s))::float8"
+    return connection.execute(query, [id_]).fetchone()[0]
+
+
+def now(connection) -> float:
+    """The server's clock, since 1970."""
+    return connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
+
+
+@each_server_wide_type
+def test_ids_follow_the_clock_ahead(server, clock, id_type):
+    with server.connect() as connection:
+        before = draw(connection, id_type)
+        clock.shift(3600)
+        after = draw(connection, id_type)
+        step = seconds(connection, id_type, after[0]) - seconds(connection, id_type, before[-1])
+    assert before[-1] < after[0]
+    assert 3600 - 2 < step < 3600 + SLACK
+
+
+@each_server_wide_type
+def test_a_small_step_back_is_ridden_out(server, clock, id_type):
+    """Under load the IDs go on strictly increasing, if need be by waiting until the clock has caught up."""
+    with Load(server.connect, id_type) as load:
+        load.wait_for(200)
+        clock.shift(-0.5)
+        load.wait_for(2000)
+        clock.shift(0)
+        load.wait_for(200)
+    assert len(load.ids) == len(set(load.ids))
+
+
+@pytest.mark.parametrize("back", [5, 3600])
+@each_server_wide_type
+def test_a_large_step_back_is_an_error(server, clock, id_type, back):
+    """For every connection, whatever it has set; and until the clock has caught up."""
+    with server.connect() as connection, server.connect() as other:
+        for setting in "scru.on_clock_rollback = reset", "scru.ulidflake_on_overflow = wait":
+            other.execute(f"SET {setting}")
+        clock.freeze("2030-01-01 01:00:00")
+        before = draw(connection, id_type, 20)
+        clock.freeze({5: "2030-01-01 00:59:55", 3600: "2030-01-01 00:00:00"}[back])
+        for session in connection, other, connection:
+            with pytest.raises(psycopg.Error) as caught:
+                draw(session, id_type, 1)
+            assert_tells_how_far(caught.value.diag, id_type, seconds(connection, id_type, before[-1]) - now(connection))
+        # Short of the second that it may be behind, it is an error still.
+        clock.freeze("2030-01-01 00:59:58.700")
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+            draw(connection, id_type, 1)
+        clock.freeze("2030-01-01 00:59:59.300")
+        caught_up = draw(connection, id_type, 20)
+        clock.freeze("2030-01-01 01:00:02")
+        after = draw(other, id_type, 20)
+    assert before[-1] < caught_up[0] and caught_up[-1] < after[0]
+
+
+def assert_tells_how_far(diag, id_type, behind: float) -> None:
+    """The error says so, and what to do."""
+    assert diag.sqlstate == expect.CLOCK_MOVED_BACK
+    assert diag.message_primary == f"could not generate a {id_type.name}: the system clock has moved back"
+    told = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
+    assert told == pytest.approx(behind, abs=0.001)
+    assert diag.message_hint == (
+        "Correct the clock, or wait until it has caught up: an ID that was given out must not come again."
+    )
+
+
+def test_time_that_stands_still_for_scru64(server, clock):
+    """It runs ahead by a second, and then waits; a cancel ends the wait, and the next tick of the clock as well."""
+    server.reload(**{"scru.scru64_node": "5/20"})
+    with server.connect() as connection:
+        clock.freeze("2030-01-01 00:00:00")
+        before = draw(connection, SCRU64, 20)
+        assert 0 < seconds(connection, SCRU64, before[-1]) - now(connection) <= 1
+        with background(connection, forever(SCRU64)):
+            wait_until_it_waits(server, connection)
+        with background(connection, "SELECT gen_scru64()::text") as drawn:
+            wait_until_it_waits(server, connection)
+            clock.freeze("2030-01-01 00:00:00.256")
+            [(after,)] = drawn.result(timeout=60).fetchall()
+        assert before[-1] < after
+        assert 0.7 < seconds(connection, SCRU64, after) - now(connection) <= 1
+
+
+def test_time_that_stands_still_for_ulidflake(server, clock):
+    """It uses its millisecond up, and then waits; a cancel ends the wait, and the next millisecond as well."""
+    with server.connect() as connection:
+        clock.freeze("2030-01-01 00:00:00")
+        before = draw(connection, ULIDFLAKE, 20)
+        with background(connection, forever(ULIDFLAKE)):
+            wait_until_it_waits(server, connection)
+        with background(connection, "SELECT gen_ulidflake()::text") as drawn:
+            wait_until_it_waits(server, connection)
+            assert not drawn.done()
+            clock.freeze("2030-01-01 00:00:00.001")
+            [(after,)] = drawn.result(timeout=60).fetchall()
+        assert before[-1] < after
+        assert seconds(connection, ULIDFLAKE, before[-1]) < seconds(connection, ULIDFLAKE, after) == now(connection)
+
+
+def test_a_clock_out_of_range(server, clock):
+    """There are no ulidflakes from before 2024: an error, not a wrong ID."""
+    with server.connect() as connection:
+        for time, id_type in ("2023-12-31 23:59:59", ULIDFLAKE), ("1970-01-01 00:00:00", SCRU64):
+            clock.freeze(time)
+            with expect.error(
+                "22008",
+                f"timestamp out of range for type {id_type.name}",
+                "The system clock reads a time for which there are no IDs.",
+                "Correct the clock.",
+            ):
+                connection.execute(f"SELECT {id_type.generator}")

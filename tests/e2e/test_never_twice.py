@@ -1,0 +1,193 @@
+"""Never twice: no 64-bit ID that a server has given out comes again, whatever happens to the server.
+
+All under load, with a node that leaves four bits to the counter: its ticks overflow at once, the IDs run ahead of the clock
+as far as they may, and a generator that repeats a tick repeats IDs.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+
+import psycopg
+import pytest
+
+import expect
+from idtypes import SCRU64, SERVER_WIDE, TYPES, ULIDFLAKE
+from load import Load, assert_all_different, background, forever, wait_until_it_waits
+from server import wait_until
+
+NODE = {"scru.scru64_node": "5/20"}
+# Two seconds' worth: the first of them use up the second that the IDs may be ahead of the clock.
+MANY = 60
+
+
+@pytest.fixture(params=["", "scru"], ids=["not preloaded", "preloaded"])
+def preload(request) -> dict[str, str]:
+    """The settings that preload the library, or not."""
+    return {"shared_preload_libraries": request.param}
+
+
+@pytest.fixture
+def server_of_node_5(new_server, preload):
+    """A server whose scru64 have a counter of four bits."""
+    server = new_server({**NODE, **preload})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    return server
+
+
+@contextmanager
+def loads(server, after=("", "")):
+    """Sessions that draw scru64, and others that draw ulidflakes."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(Load(server.connect, id_type, after=latest))
+            for id_type, latest in zip(SERVER_WIDE, after, strict=True)
+        ]
+
+
+def kill_a_drawing_backend(server) -> None:
+    """Kills a session in the middle of its work, upon which the server ends the others and starts anew."""
+    busy = server.connect()
+    is_drawing = f"SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
+    with pytest.raises(psycopg.OperationalError), background(busy, forever(ULIDFLAKE)) as future:
+        wait_until(lambda: server.value(is_drawing), "the session draws")
+        server.kill_backend(busy.info.backend_pid)
+        future.result(timeout=60)
+
+
+# How a server ends; `bring_back` does the rest.
+ENDS = {
+    "a backend killed": kill_a_drawing_backend,
+    "immediate shutdown": lambda server: server.stop("immediate"),
+    "all killed": lambda server: server.kill(),
+    "fast shutdown": lambda server: server.stop("fast"),
+}
+
+
+def bring_back(server) -> None:
+    """Starts the server, unless it does so by itself, and waits until it is there."""
+    if server.process:
+        server.wait_until_ready()
+    else:
+        server.start()
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
+    with loads(server_of_node_5) as before:
+        for load in before:
+            load.wait_for(MANY)
+        ENDS[end](server_of_node_5)
+        for load in before:
+            load.wait()
+    bring_back(server_of_node_5)
+    with loads(server_of_node_5, after=[load.latest for load in before]) as after:
+        for load in after:
+            load.wait_for(MANY)
+    for earlier, later in zip(before, after, strict=True):
+        assert_all_different(earlier.ids, later.ids)
+
+
+@pytest.mark.parametrize("end", ["a backend killed", "all killed"])
+def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
+    """However fast it is back: here no time passes at all from the last ID before to the first attempt after."""
+    clock.freeze("2030-01-01 00:00:00")
+    server = new_server({**NODE, **preload}, clock.environment)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        for id_type in SERVER_WIDE:
+            draw_until_it_waits(server, id_type)
+        clock.freeze("2030-01-01 00:00:05")
+        last = {id_type: draw_until_it_waits(server, id_type)[-1] for id_type in SERVER_WIDE}
+        ENDS[end](server)
+        wait_until_it_is_gone(connection)
+    bring_back(server)
+    for id_type in SERVER_WIDE:
+        assert draw_until_it_waits(server, id_type) == []
+    clock.freeze("2030-01-01 00:00:06.001")
+    for id_type in SERVER_WIDE:
+        assert draw_until_it_waits(server, id_type)[0] > last[id_type]
+
+
+def draw_until_it_waits(server, id_type) -> list[str]:
+    """What a session gets up to the first draw that waits for the clock: each ID is sent at once."""
+    ids = []
+    with server.connect() as connection:
+        connection.add_notice_handler(lambda notice: ids.append(notice.message_primary))
+        with background(connection, f"DO $$ BEGIN LOOP RAISE NOTICE '%', {id_type.generator}; END LOOP; END $$"):
+            wait_until_it_waits(server, connection)
+    return ids
+
+
+def wait_until_it_is_gone(connection) -> None:
+    """Waits until the server has ended a session."""
+    with pytest.raises(psycopg.OperationalError):
+        connection.execute("SELECT pg_sleep(60)")
+
+
+# ------------------------------------------------------------------------------------------------------------- settings
+
+
+def test_a_change_of_the_node_and_back_repeats_nothing(server_of_node_5):
+    """Under load, in sessions that learn of it one after the other; the number of the ulidflakes changes along."""
+    with loads(server_of_node_5) as (scru64, ulidflake):
+        for node, number in ("9/20", "7"), ("0/4", "-1"), ("5/20", "31"), ("9/20", "7"), ("5/20", "-1"):
+            server_of_node_5.reload(**{"scru.scru64_node": node, "scru.ulidflake_scalability": number})
+            scru64.wait_for(MANY)
+            ulidflake.wait_for(MANY)
+    assert_all_different(scru64.ids)
+    assert_all_different(ulidflake.ids)
+    nodes = {(SCRU64.value(id_) & 0xFFFFFF) >> 4 for id_ in scru64.ids}
+    assert {5, 9} < nodes and {node for node in nodes if node >= 1 << 16} == set()
+    assert {7, 31} < {ULIDFLAKE.value(id_) & 31 for id_ in ulidflake.ids}
+
+
+# -------------------------------------------------------------------------------------------------------------- standby
+
+
+@pytest.fixture
+def primary_and_standby(server_of_node_5):
+    """A primary under no load yet, and its standby."""
+    standby = server_of_node_5.standby()
+    yield server_of_node_5, standby
+    standby.remove()
+
+
+def test_a_standby_gives_out_none(primary_and_standby):
+    """It shares its primary's node. The types that need no node are free to come from anywhere."""
+    _, standby = primary_and_standby
+    with standby.connect() as connection:
+        for id_type in TYPES:
+            if id_type.is_server_wide:
+                for _ in range(2):
+                    with expect.error(
+                        expect.READ_ONLY,
+                        f"cannot execute {id_type.generator} during recovery",
+                        "A standby would give out the same IDs as its primary.",
+                        "Generate the ID on the primary.",
+                    ):
+                        connection.execute(f"SELECT {id_type.generator}")
+            else:
+                for scope in "backend", "server":
+                    connection.execute(f"SET scru.generator_scope = {scope}")
+                    drawn = f"SELECT count(DISTINCT {id_type.generator}) FROM generate_series(1, 100)"
+                    assert connection.execute(drawn).fetchone() == (100,)
+
+
+def test_a_promoted_standby_repeats_nothing(primary_and_standby):
+    """The primary dies under load, and the standby, where sessions are already asking for IDs, takes over at once."""
+    primary, standby = primary_and_standby
+    with loads(primary) as before:
+        for load in before:
+            load.wait_for(MANY)
+        with loads(standby) as after:
+            primary.kill()
+            standby.promote()
+            for load in after:
+                load.wait_for(MANY)
+        for load in before:
+            load.wait()
+    for earlier, later in zip(before, after, strict=True):
+        assert_all_different(earlier.ids, later.ids)
+        assert max(earlier.ids) < min(later.ids)

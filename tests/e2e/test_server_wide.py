@@ -1,0 +1,223 @@
+"""One generator for the whole server: order across connections and databases, without preloading, without a lock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import ExitStack
+
+import psycopg
+import pytest
+
+import expect
+from conftest import Database
+from idtypes import SCRU64, TYPES, ULIDFLAKE, each_server_wide_type, each_type
+from load import Load, background, forever, wait_until_it_waits
+from server import wait_until
+
+SMALL_COUNTER = {"scru.scru64_node": "5/20"}
+
+
+def draw(connection, id_type, count: int = 1) -> list[str]:
+    """So many IDs of one statement."""
+    return [id_ for (id_,) in connection.execute(f"SELECT {id_type.generator}::text FROM generate_series(1, {count})")]
+
+
+# ------------------------------------------------------------------------------------------------------- order, any place
+
+
+@each_type
+def test_connections_draw_in_turns(new_database, id_type):
+    """Two connections, to two databases of one server: each ID is greater than the other's before it."""
+    with ExitStack() as stack:
+        options = "-c scru.generator_scope=server"
+        connections = [stack.enter_context(new_database().connect(options=options)) for _ in range(2)]
+        ids = [id_ for turn in range(400) for id_ in draw(connections[turn % 2], id_type, turn % 3 + 1)]
+    assert ids == sorted(set(ids))
+
+
+@each_type
+def test_connections_draw_at_once(new_database, id_type):
+    """No ID is smaller than one that any connection of any database already had when it was asked for."""
+    databases = [new_database(), new_database()]
+    turns = iter(databases * 6)
+
+    def connect() -> psycopg.Connection:
+        return next(turns).connect(options="-c scru.generator_scope=server")
+
+    with Load(connect, id_type, sessions=12) as load:
+        load.wait_for(5000)
+    assert len(load.ids) == len(set(load.ids))
+
+
+# ---------------------------------------------------------------------------------------------------------- without preload
+
+
+def seconds_to_draw(connection, id_type) -> float:
+    """The time that one ID takes."""
+    begin = time.monotonic()
+    draw(connection, id_type)
+    return time.monotonic() - begin
+
+
+def test_it_works_without_preloading(new_server):
+    """Right after CREATE EXTENSION. Only the first draw from the server waits, for as long as a predecessor may have been
+    ahead of the clock; and only of the types whose IDs would otherwise come again."""
+    server = new_server({"shared_preload_libraries": ""})
+    with server.connect() as first, server.connect() as second:
+        first.execute("CREATE EXTENSION scru")
+        for connection in first, second:
+            connection.execute("SET scru.generator_scope = server")
+        times = {id_type.name: (seconds_to_draw(first, id_type), seconds_to_draw(second, id_type)) for id_type in TYPES}
+    assert 0.9 < times.pop("ulidflake")[0] < 1.5
+    assert times.pop("scru64")[0] < 0.4
+    assert max(max(pair) for pair in times.values()) < 0.2
+
+
+def test_preloading_spares_the_wait(new_server):
+    server = new_server({"shared_preload_libraries": "scru"})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("SET scru.generator_scope = server")
+        age = "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '1.3 s'"
+        wait_until(lambda: server.value(age), "a predecessor's IDs are all of the past")
+        times = {id_type.name: seconds_to_draw(connection, id_type) for id_type in TYPES}
+    assert {name: time for name, time in times.items() if time >= 0.1} == {}
+
+
+# ------------------------------------------------------------------------------------------------------- ahead of the clock
+
+
+@pytest.fixture
+def small_counter(new_server):
+    """A server whose scru64 have a counter of four bits: a few dozen a second."""
+    server = new_server(SMALL_COUNTER)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    return Database(server, "postgres")
+
+
+def test_scru64_is_at_most_a_second_ahead(small_counter):
+    with small_counter.connect() as connection:
+        rows = connection.execute(
+            "SELECT extract(epoch FROM scru64_timestamp(id) - clock_timestamp())::float8"
+            " FROM (SELECT gen_scru64() AS id FROM generate_series(1, 150) OFFSET 0) AS drawn"
+        )
+        ahead = [seconds for (seconds,) in rows]
+    assert max(ahead) <= 1
+    # It does run ahead: waiting for each tick would need no limit.
+    assert max(ahead) > 0.7
+
+
+def test_ulidflake_is_never_ahead(connection):
+    ahead = (
+        "SELECT count(*) FROM (SELECT gen_ulidflake() AS id FROM generate_series(1, 100000) OFFSET 0) AS drawn"
+        " WHERE ulidflake_timestamp(id) > clock_timestamp()"
+    )
+    assert connection.execute(ahead).fetchone() == (0,)
+
+
+def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
+    """Within one millisecond there are a few thousand; here it never ends."""
+    server = new_server(None, clock.environment)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        draw(connection, ULIDFLAKE)
+        clock.freeze("2030-01-01 00:00:00")
+        with background(connection, forever(ULIDFLAKE)):
+            wait_until_it_waits(server, connection)
+        connection.execute("SET scru.ulidflake_on_overflow = error")
+        with expect.error(
+            expect.EXHAUSTED,
+            "could not generate a ulidflake: its random part overflows",
+            "There is no greater ID within this millisecond.",
+            "Try again: the next millisecond begins with a new random number.",
+        ):
+            draw(connection, ULIDFLAKE, 10_000)
+        clock.freeze("2030-01-01 00:00:00.001")
+        assert draw(connection, ULIDFLAKE)
+
+
+# ------------------------------------------------------------------------------------------------------------------ waiting
+
+def test_a_timeout_ends_the_wait(small_counter):
+    with small_counter.connect() as connection:
+        [before] = draw(connection, SCRU64)
+        connection.execute("SET statement_timeout = '300ms'")
+        begin = time.monotonic()
+        with expect.error(expect.CANCELED, "canceling statement due to statement timeout"):
+            connection.execute(forever(SCRU64))
+        assert 0.3 <= time.monotonic() - begin < 1
+        connection.execute("RESET statement_timeout")
+        assert draw(connection, SCRU64)[0] > before
+
+
+CANCELED = (expect.CANCELED, "canceling statement due to user request")
+CANCELS = {"pg_cancel_backend": CANCELED, "Ctrl-C": CANCELED}
+
+
+@pytest.mark.parametrize("end", [*CANCELS, "pg_terminate_backend"])
+def test_a_cancel_ends_the_wait(small_counter, end):
+    """At once, and the next ID is as good as ever."""
+    server = small_counter.server
+    with small_counter.connect() as connection, small_counter.connect() as other:
+        [before] = draw(other, SCRU64)
+        with background(connection, forever(SCRU64)) as waiting:
+            wait_until_it_waits(server, connection)
+            begin = time.monotonic()
+            if end == "Ctrl-C":
+                connection.cancel()
+            else:
+                assert server.value(f"SELECT {end}({connection.info.backend_pid})")
+            with expect.error(*CANCELS[end]) if end in CANCELS else pytest.raises(psycopg.OperationalError):
+                waiting.result(timeout=60)
+            assert time.monotonic() - begin < 0.2
+        after = draw(other, SCRU64, 30)
+    assert [before, *after] == sorted({before, *after})
+
+
+def test_who_waits_holds_nobody_up(small_counter):
+    """The session has no lock but on its own transaction, and the others wait for the clock alone, or not at all."""
+    server = small_counter.server
+    with small_counter.connect() as connection, small_counter.connect() as other:
+        with background(connection, forever(SCRU64)):
+            wait_until_it_waits(server, connection)
+            locks = f"SELECT DISTINCT locktype FROM pg_locks WHERE pid = {connection.info.backend_pid}"
+            assert server.rows(locks) == [("virtualxid",)]
+            draw(other, ULIDFLAKE)
+            for id_type in TYPES:
+                if id_type is not SCRU64:
+                    assert seconds_to_draw(other, id_type) < 0.2
+            # The one that waits takes what there is, but not all of it.
+            ids = [id_ for _ in range(5) for id_ in draw(other, SCRU64)]
+            waits = server.rows("SELECT DISTINCT wait_event_type FROM pg_stat_activity WHERE query LIKE '%gen_scru64%'")
+            assert not {("Lock",), ("LWLock",), ("BufferPin",)} & set(waits)
+    assert ids == sorted(set(ids))
+
+
+@each_server_wide_type
+def test_a_suspended_session_holds_nobody_up(connection, database, id_type):
+    """Wherever in its work a session stops, the others go on: nothing is ever held."""
+    with database.connect() as busy:
+        connection.execute("SET statement_timeout = '10s'")
+        with background(busy, forever(id_type)):
+            pid = busy.info.backend_pid
+            for _ in range(20):
+                os.kill(pid, signal.SIGSTOP)
+                try:
+                    ids = draw(connection, id_type, 5000)
+                finally:
+                    os.kill(pid, signal.SIGCONT)
+                assert ids == sorted(set(ids))
+
+
+# --------------------------------------------------------------------------------------------------------------------- bulk
+
+
+@each_server_wide_type
+def test_a_million_rows_at_once(connection, id_type):
+    connection.execute("CREATE TABLE source AS SELECT n FROM generate_series(1, 1000000) AS n")
+    connection.execute(f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n int)")
+    connection.execute("INSERT INTO orders (n) SELECT n FROM source")
+    assert connection.execute("SELECT count(DISTINCT id) FROM orders").fetchone() == (1_000_000,)

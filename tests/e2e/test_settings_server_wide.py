@@ -1,0 +1,339 @@
+"""The settings of the server's generators: what they may be, and that nobody but the administrator changes them."""
+
+from __future__ import annotations
+
+import base64
+
+import psycopg
+import pytest
+
+import expect
+from idtypes import SCRU64
+from server import wait_until
+
+DEFAULTS = {
+    "scru.scru64_node": "0/4",
+    "scru.ulidflake_scalability": "-1",
+    "scru.ulidflake_entropy_bits": "8",
+    "scru.scru160_counter": "random",
+}
+OTHERS = {
+    "scru.scru64_node": "9/8",
+    "scru.ulidflake_scalability": "7",
+    "scru.ulidflake_entropy_bits": "3",
+    "scru.scru160_counter": "microsecond",
+}
+each_setting = pytest.mark.parametrize("setting", DEFAULTS)
+
+
+def load_library(connection) -> None:
+    """Lets the session know the extension's settings."""
+    connection.execute("SELECT gen_scru128()")
+
+
+def execute(server, statement: str) -> None:
+    """Executes a statement in a session of its own, which has not loaded the library."""
+    with server.connect() as connection:
+        connection.execute(statement)
+
+
+def show(connection, setting: str) -> str:
+    """A setting's value."""
+    return connection.execute(f"SHOW {setting}").fetchone()[0]
+
+
+@pytest.fixture
+def own_server(new_server):
+    """A server whose settings the test changes."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    return server
+
+
+# --------------------------------------------------------------------------------------------------------- who may set them
+
+
+@each_setting
+def test_no_session_changes_them(connection, database, plain_user, setting):
+    """Not even a superuser's: two sessions with different values could make the same ID."""
+    for session in connection, database.connect(user=plain_user):
+        load_library(session)
+        for value in OTHERS[setting], DEFAULTS[setting]:
+            with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
+                session.execute(f"SET {setting} = '{value}'")
+        with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
+            session.execute("SELECT set_config(%s, %s, true)", [setting, OTHERS[setting]])
+        assert show(session, setting) == DEFAULTS[setting]
+
+
+@each_setting
+@pytest.mark.parametrize("superuser", [True, False])
+def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, setting, superuser):
+    """A value of a session that does not know the setting yet is dropped once it does."""
+    user = {} if superuser else {"user": plain_user}
+    message = f'parameter "{setting}" cannot be changed now'
+    with database.connect(**user) as connection:
+        warnings = []
+        connection.add_notice_handler(lambda diag: warnings.append((diag.sqlstate, diag.message_primary)))
+        connection.execute(f"SET {setting} = '{OTHERS[setting]}'")
+        load_library(connection)
+        assert show(connection, setting) == DEFAULTS[setting]
+        assert warnings == [(expect.CANNOT_CHANGE_NOW, message)]
+    with database.connect(options=f"-c {setting}={OTHERS[setting]}", **user) as connection:
+        load_library(connection)
+        assert show(connection, setting) == DEFAULTS[setting]
+
+
+@each_setting
+def test_no_role_and_no_database_has_its_own(own_server, setting):
+    for target in "ROLE postgres", "DATABASE postgres", "ROLE postgres IN DATABASE postgres":
+        alter = f"ALTER {target} SET {setting} = '{OTHERS[setting]}'"
+        with own_server.connect() as connection:
+            load_library(connection)
+            with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
+                connection.execute(alter)
+        # Before the library is loaded, it is just a name to the server: then it has no effect.
+        execute(own_server, alter)
+        with own_server.connect() as connection:
+            load_library(connection)
+            assert show(connection, setting) == DEFAULTS[setting]
+        execute(own_server, f"ALTER {target} RESET ALL")
+
+
+@each_setting
+def test_alter_system_and_reload_reach_running_sessions(own_server, setting):
+    with own_server.connect() as connection, own_server.connect() as fresh:
+        load_library(connection)
+        connection.execute(f"ALTER SYSTEM SET {setting} = '{OTHERS[setting]}'")
+        assert show(connection, setting) == DEFAULTS[setting]
+        connection.execute("SELECT pg_reload_conf()")
+        wait_until(lambda: show(connection, setting) == OTHERS[setting], "the session has the new value")
+        load_library(fresh)
+        wait_until(lambda: show(fresh, setting) == OTHERS[setting], "a session that loads the library has the new value")
+        connection.execute(f"ALTER SYSTEM RESET {setting}")
+        connection.execute("SELECT pg_reload_conf()")
+        wait_until(lambda: show(connection, setting) == DEFAULTS[setting], "the session has the default")
+
+
+@pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
+def test_they_are_described(new_server, preload):
+    server = new_server({**OTHERS, "shared_preload_libraries": preload})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        load_library(connection)
+        rows = connection.execute(
+            "SELECT name, setting, boot_val, context, short_desc <> '' FROM pg_settings WHERE name = ANY(%s)", [[*DEFAULTS]]
+        ).fetchall()
+        bounds = connection.execute(
+            "SELECT name, min_val, max_val FROM pg_settings WHERE name LIKE 'scru.%' AND vartype = 'integer' ORDER BY name"
+        ).fetchall()
+    assert sorted(rows) == sorted((name, OTHERS[name], DEFAULTS[name], "sighup", True) for name in DEFAULTS)
+    assert bounds == [("scru.ulidflake_entropy_bits", "1", "16"), ("scru.ulidflake_scalability", "-1", "31")]
+
+
+# ------------------------------------------------------------------------------------------------------------------- values
+
+ONE_SLASH = 'A node is specified as node_id/node_id_size with one slash, such as "42/8".'
+
+
+def wrong_size(size: str) -> str:
+    """What a size that is none is told."""
+    return f'The node_id_size after the slash must be a number from 1 to 23, not "{size}".'
+
+
+def wrong_node(node: str) -> str:
+    """What a node that is none is told."""
+    return (
+        f'"{node}" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with "0x", nor a'
+        " SCRU64 ID of 12 digits."
+    )
+
+
+def wrong_id(node: str, why: str) -> str:
+    """What an ID to go on from that is none is told."""
+    return f'"{node}" before the slash is no SCRU64 ID: {why}.'
+
+
+def too_large(node: str, size: int) -> str:
+    """What a node that the size has no room for is told."""
+    return f"The node_id {node} does not fit into a node_id_size of {size}."
+
+
+MALFORMED_NODES = {
+    "": ONE_SLASH, "42": ONE_SLASH, "42/8/8": ONE_SLASH, "/": wrong_size(""), "42/": wrong_size(""), "/8": wrong_node(""),
+    "1/0": wrong_size("0"), "1/24": wrong_size("24"), "1/-1": wrong_size("-1"), "1/+8": wrong_size("+8"),
+    "1/ 8": wrong_size(" 8"), "1/8 ": wrong_size("8 "), "1/0x8": wrong_size("0x8"), "1/0008": wrong_size("0008"),
+    "1/eight": wrong_size("eight"), "1/99999999999": wrong_size("99999999999"),
+    " 1/8": wrong_node(" 1"), "-1/8": wrong_node("-1"), "+1/8": wrong_node("+1"), "0x/8": wrong_node("0x"),
+    "0x+1/8": wrong_node("0x+1"), "0xg/8": wrong_node("0xg"), "b00/12": wrong_node("b00"), "1.0/8": wrong_node("1.0"),
+    "000000001/8": wrong_node("000000001"), "é/8": wrong_node("é"), "0u2r85hm2pt/16": wrong_node("0u2r85hm2pt"),
+    "0u2r85hm2pt33/16": wrong_node("0u2r85hm2pt33"), "99999999/23": too_large("99999999", 23),
+    "256/8": too_large("256", 8), "0x100/8": too_large("0x100", 8), "2/1": too_large("2", 1),
+    "0u2r85hm2p_3/16": wrong_id("0u2r85hm2p_3", "invalid digit at position 11"),
+}  # fmt: skip
+
+
+def assert_is_refused(connection, setting: str, value: str, detail: str | None, hint: str | None) -> None:
+    """ALTER SYSTEM does not take a value."""
+    message = f'invalid value for parameter "{setting}": "{value}"'
+    with expect.error(expect.INVALID_SETTING, message, detail, hint):
+        connection.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
+
+
+@pytest.mark.parametrize("value", MALFORMED_NODES)
+def test_malformed_nodes_are_refused(connection, value):
+    load_library(connection)
+    assert_is_refused(connection, "scru.scru64_node", value, MALFORMED_NODES[value], None)
+
+
+@pytest.mark.parametrize(
+    ("setting", "bounds", "values"),
+    [("scru.ulidflake_scalability", "-1 .. 31", (-2, 32, 2147483647)), ("scru.ulidflake_entropy_bits", "1 .. 16", (-1, 0, 17))],
+)
+def test_numbers_out_of_bounds_are_refused(connection, setting, bounds, values):
+    load_library(connection)
+    for value in values:
+        message = f'{value} is outside the valid range for parameter "{setting}" ({bounds})'
+        with expect.error(expect.INVALID_SETTING, message):
+            connection.execute(f"ALTER SYSTEM SET {setting} = {value}")
+    assert_is_refused(connection, setting, "many", None, None)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("scru.generator_scope", "backend, server"),
+        ("scru.scru160_output", "base32hex, hex"),
+        ("scru.scru160_counter", "random, microsecond"),
+        ("scru.ulidflake_on_overflow", "wait, error"),
+    ],
+)
+def test_other_words_are_refused(connection, setting, words):
+    load_library(connection)
+    for value in "", "default", words:
+        assert_is_refused(connection, setting, value, None, f"Available values: {words}.")
+
+
+def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
+    own_server.reload(**{"scru.scru64_node": "5/8"})
+    with own_server.connect() as connection:
+        load_library(connection)
+        own_server.reload(**{"scru.scru64_node": "300/8"})
+        assert show(connection, "scru.scru64_node") == "5/8"
+        assert connection.execute("SELECT scru64_node_id(gen_scru64(), 8)").fetchone() == (5,)
+
+
+@pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
+def test_a_malformed_node_at_the_start(new_server, preload):
+    """As with any setting of an extension, there is a warning with the reason, and the default holds."""
+    server = new_server({"shared_preload_libraries": preload, "scru.scru64_node": "300/8"})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        load_library(connection)
+        assert show(connection, "scru.scru64_node") == "0/4"
+    assert 'invalid value for parameter "scru.scru64_node": "300/8"' in server.log_text()
+    assert too_large("300", 8) in server.log_text()
+
+
+# ------------------------------------------------------------------------------------------------------------------ effects
+
+
+@pytest.mark.parametrize(
+    ("node", "size", "node_id"), [("42/8", 8, 42), ("0xb00/12", 12, 0xB00), ("0XFF/8", 8, 255), ("1/1", 1, 1), ("0/23", 23, 0)]
+)
+def test_the_node_is_in_the_ids(own_server, node, size, node_id):
+    own_server.reload(**{"scru.scru64_node": node})
+    with own_server.connect() as connection:
+        query = f"SELECT DISTINCT scru64_node_id(gen_scru64(), {size}) FROM generate_series(1, 6)"
+        assert connection.execute(query).fetchall() == [(node_id,)]
+        assert show(connection, "scru.scru64_node") == node
+
+
+def test_an_id_to_go_on_from(own_server):
+    """It tells the node, and what comes is greater, though the clock be behind it."""
+    with own_server.connect() as connection:
+        connection.execute("SELECT gen_scru64()")
+        query = "SELECT scru64_upper(clock_timestamp() + '0.7 s')::text"
+        [(previous,)] = connection.execute(query)
+    own_server.reload(**{"scru.scru64_node": f"{previous}/16"})
+    with own_server.connect() as connection:
+        [(first, node)] = connection.execute("SELECT id::text, scru64_node_id(id, 16) FROM gen_scru64() AS id")
+    assert previous < first
+    assert node == (SCRU64.value(previous) & 0xFFFFFF) >> 8
+
+
+def test_the_microsecond_is_in_the_counter(own_server):
+    """By the specification's alternative its upper 10 bits are 0 to 999; by default it is anything."""
+    own_server.reload(**{"scru.scru160_counter": "microsecond"})
+    with own_server.connect() as connection:
+        query = "SELECT scru160_counter(id) >> 6 FROM (SELECT gen_scru160() AS id FROM generate_series(1, 20000) OFFSET 0) AS t"
+        micros = [micro for (micro,) in connection.execute(query)]
+        assert 0 <= min(micros) and max(micros) <= 999 and len(set(micros)) > 500
+        ids = [id_ for (id_,) in connection.execute("SELECT gen_scru160()::text FROM generate_series(1, 20000)")]
+    assert ids == sorted(set(ids))
+
+
+def test_the_microsecond_is_that_of_the_clock(new_server, clock):
+    server = new_server({"scru.scru160_counter": "microsecond"}, clock.environment)
+    clock.freeze("2030-01-01 00:00:00.123456")
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        [(micros, low, milliseconds)] = connection.execute(
+            "SELECT scru160_counter(id) >> 6, scru160_counter(id) & 63, to_char(scru160_timestamp(id), 'MS')"
+            " FROM gen_scru160() AS id"
+        )
+    assert (micros, milliseconds) == (456, "123")
+    assert low < 32
+
+
+def test_the_number_is_in_the_ulidflakes(own_server):
+    own_server.reload(**{"scru.ulidflake_scalability": "7"})
+    with own_server.connect() as connection:
+        connection.execute("CREATE TABLE drawn AS SELECT gen_ulidflake() AS id FROM generate_series(1, 10000)")
+        assert connection.execute("SELECT DISTINCT ulidflake_scalability(id) FROM drawn").fetchall() == [(7,)]
+        assert connection.execute("SELECT count(DISTINCT id) FROM drawn").fetchone() == (10_000,)
+
+
+@pytest.mark.parametrize("bits", [1, 3, 8])
+@pytest.mark.parametrize("number", ["-1", "31"])
+def test_steps_have_so_many_bits(own_server, bits, number):
+    """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1: by exactly 1, if it is one bit. All of
+    them occur."""
+    own_server.reload(**{"scru.ulidflake_entropy_bits": str(bits), "scru.ulidflake_scalability": number})
+    randomness = "ulidflake_randomness" if number == "-1" else "ulidflake_scalable_randomness"
+    with own_server.connect() as connection:
+        steps = connection.execute(
+            f"SELECT DISTINCT {randomness}(id) - lag({randomness}(id)) OVER (PARTITION BY ulidflake_timestamp(id) ORDER BY id)"
+            " FROM (SELECT gen_ulidflake() AS id FROM generate_series(1, 20000) OFFSET 0) AS drawn"
+        )
+        found = {step for (step,) in steps if step is not None}
+    assert found == set(range(1, 1 << bits))
+
+
+def test_the_form_of_the_text(connection):
+    """A session chooses how scru160 are written; both forms are read always, in either case of letters."""
+    binary = bytes.fromhex("017bdf6431bb33750751eb63beb3c3f8c5969d86")
+    forms = {"base32hex": base64.b32hexencode(binary).decode(), "hex": binary.hex()}
+    for output, text in forms.items():
+        connection.execute(f"SET scru.scru160_output = '{output}'")
+        for form in forms.values():
+            for written in form, form.upper(), form.lower():
+                assert connection.execute("SELECT %s::scru160::text", [written]).fetchone() == (text,)
+        assert connection.execute("SELECT ARRAY[%s::scru160]::text", [text]).fetchone() == ("{" + text + "}",)
+
+
+def test_the_form_of_the_text_stays_out_of_indexes(connection):
+    """An expression on the text would not be the same for all sessions: no index may be made of it."""
+    connection.execute("CREATE TABLE ids (id scru160)")
+    with pytest.raises(psycopg.errors.InvalidObjectDefinition):
+        connection.execute("CREATE INDEX ON ids ((id::text))")
+
+
+def test_scope_is_a_sessions_choice(connection):
+    """Within one session the IDs of either scope are in order by themselves."""
+    for id_type in ("scru128", "ulid", "scru160"):
+        for scope in "backend", "server", "backend", "server":
+            connection.execute(f"SET scru.generator_scope = {scope}")
+            ids = [id_ for (id_,) in connection.execute(f"SELECT gen_{id_type}()::text FROM generate_series(1, 500)")]
+            assert ids == sorted(set(ids))
