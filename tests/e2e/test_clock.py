@@ -78,8 +78,8 @@ def test_ids_follow_the_clock(drawing, clock):
 
 @each_type
 def test_half_a_second_back_is_ridden_out(drawing, clock):
-    """IDs go on increasing, whichever the type. But a state that is new in its server may begin as far ahead of the clock
-    as it may ever be, a second: it is given the time to fall back to the clock first."""
+    """IDs go on increasing, whichever the type. But a state that is new in its server may begin as far ahead of the
+    clock as it may ever be, a second: it is given the time to fall back to the clock first."""
     wait_until(lambda: drawing.time(drawing.draw(1)[0]) <= drawing.now(), "IDs are no more ahead of the clock")
     before = drawing.draw()
     clock.shift(-0.5)

@@ -1,8 +1,8 @@
 """Cost: what the server's own type of the same size costs is the measure, in space to the byte and in time to 5 %.
 
-Times are what the server's process spends on the processor, so that it matters little what else the machine does; taken
-in turns within one run, and compared by the median of the rounds' ratios. Where that is above the limit, as by chance it
-may be on a busy machine, more rounds decide.
+Times are what the server's process spends on the processor, so that it matters little what else the machine does;
+taken in turns within one run, and compared by the median of the rounds' ratios. Where that is above the limit, as by
+chance it may be on a busy machine, more rounds decide.
 """
 
 from __future__ import annotations
