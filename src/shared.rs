@@ -5,6 +5,7 @@
 //! makes it at its start, so that by the first draw no ID of a forgotten predecessor has to be waited out.
 
 use std::ffi::CString;
+use std::path::Path;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
@@ -168,8 +169,14 @@ unsafe fn start<T: Type>() {
         let memory = pg_sys::ShmemInitStruct(segment_name::<T>().as_ptr(), ROOM, &mut found);
         let word = &*memory.cast::<Atomic<T>>();
         T::process().shared.with(|kept| *kept = Some(word));
-        if !found {
+        if !found && !becomes_standby() {
             Word::<T>::replace(word, Word::<T>::default(), T::successor_state(generate::unix_micros()).pack());
         }
     }
+}
+
+/// Whether the server that starts is a standby. Its predecessor is its primary, which goes on until the promotion: the first
+/// draw after that makes the state. These are the files by which the server itself knows, in its working directory.
+fn becomes_standby() -> bool {
+    ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }

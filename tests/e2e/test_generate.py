@@ -11,12 +11,16 @@ from threading import Barrier
 import pytest
 
 from conftest import Database
-from idtypes import TYPES, each_type, of_types
+from idtypes import SCRU128, TYPES, each_type, of_types
 from plans import analyze, explain, prefer_parallel_plans
 from server import Server
 
 CONNECTIONS = 50
 IDS_EACH = 20_000
+
+# Where the state is each connection's own, and where it is one for all.
+GENERATORS = [(id_type, "server") for id_type in TYPES]
+GENERATORS += [(id_type, "backend") for id_type in TYPES if not id_type.is_server_wide]
 
 
 def at_once(database: Database, work, connections: int = CONNECTIONS) -> list:
@@ -43,8 +47,31 @@ def any_database(request) -> Iterator[Database]:
         assert server.crashes() == []
 
 
-@each_type
-def test_concurrent_connections_draw_no_duplicate(any_database, id_type):
+@pytest.mark.parametrize(("id_type", "scope"), GENERATORS, ids=[f"{id_type}-{scope}" for id_type, scope in GENERATORS])
+def test_many_ids_of_many_connections_are_all_different(database, id_type, scope):
+    """And each connection's are in order of creation."""
+    connections, ids_each = 32, 100_000
+
+    def draw(connection, number):
+        connection.execute(f"SET scru.generator_scope = {scope}")
+        connection.execute(f"INSERT INTO drawn_{number} SELECT {id_type.generator} FROM generate_series(1, {ids_each})")
+        # A table of one writer is read in the order in which it was written.
+        pairs = f"SELECT id, lag(id) OVER () AS before FROM drawn_{number}"
+        return connection.execute(f"SELECT count(*) FROM ({pairs}) AS pairs WHERE id <= before").fetchone()
+
+    with database.connect() as connection:
+        connection.execute("LOAD 'scru'")
+        connection.execute(f"CREATE TABLE drawn (id {id_type.name})")
+        for number in range(connections):
+            connection.execute(f"CREATE UNLOGGED TABLE drawn_{number} () INHERITS (drawn)")
+        assert set(at_once(database, draw, connections)) == {(0,)}
+        connection.execute("SET work_mem = '256MB'")
+        drawn = connection.execute("SELECT count(*), count(DISTINCT id) FROM drawn").fetchone()
+    assert drawn == (connections * ids_each, connections * ids_each)
+
+
+@of_types([SCRU128])
+def test_fifty_connections_draw_no_duplicate(any_database, id_type):
     def draw(connection, number):
         connection.execute(
             f"INSERT INTO drawn SELECT %s, i, {id_type.generator} FROM generate_series(1, {IDS_EACH}) AS i", [number]

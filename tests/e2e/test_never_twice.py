@@ -14,7 +14,7 @@ import pytest
 import expect
 from idtypes import SCRU64, SERVER_WIDE, TYPES, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
-from server import wait_until
+from server import MAJOR, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
 # Two seconds' worth: the first of them use up the second that the IDs may be ahead of the clock.
@@ -92,6 +92,8 @@ def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
 @pytest.mark.parametrize("end", ["a backend killed", "all killed"])
 def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
     """However fast it is back: here no time passes at all from the last ID before to the first attempt after."""
+    if preload["shared_preload_libraries"] and end == "a backend killed" and MAJOR < 16:
+        pytest.skip("up to 15 the postmaster restarts within a signal handler, where libfaketime lets the real time through")
     clock.freeze("2030-01-01 00:00:00")
     server = new_server({**NODE, **preload}, clock.environment)
     with server.connect() as connection:
