@@ -5,9 +5,11 @@ Only what has reached its client has been given out: this is what must never com
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR, socket
 from threading import Event, Lock
 
 import psycopg
@@ -84,16 +86,27 @@ def forever(id_type: IdType) -> str:
 
 @contextmanager
 def background(connection: psycopg.Connection, query: str) -> Iterator[Future]:
-    """Runs a query while the block runs. It is cancelled if it goes on when the block is left."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(connection.execute, query)
-        try:
-            yield future
-        finally:
-            if not future.done():
-                connection.cancel()
-                with suppress(psycopg.errors.QueryCanceled):
-                    future.result(timeout=60)
+    """Runs a query while the block runs. It is cancelled if it goes on when the block is left; within ten seconds it ends."""
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(connection.execute, query)
+    pool.shutdown(wait=False)
+    try:
+        yield future
+    finally:
+        if not future.done():
+            connection.cancel()
+            try:
+                future.result(timeout=10)
+            except psycopg.errors.QueryCanceled:
+                pass
+            except TimeoutError:
+                hang_up(connection)
+                raise
+
+
+def hang_up(connection: psycopg.Connection) -> None:
+    """Cuts a connection, for else whoever closes it would wait for the session without an end."""
+    socket(fileno=os.dup(connection.fileno())).shutdown(SHUT_RDWR)
 
 
 def wait_until_it_waits(server: Server, connection: psycopg.Connection) -> None:

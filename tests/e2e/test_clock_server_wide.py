@@ -8,6 +8,7 @@ import pytest
 import expect
 from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, each_server_wide_type
 from load import Load, background, forever, wait_until_it_waits
+from server import wait_until
 
 # What may pass between two readings of the clock in a test.
 SLACK = 30
@@ -119,6 +120,19 @@ def test_time_that_stands_still_for_scru64(server, clock):
             [(after,)] = drawn.result(timeout=60).fetchall()
         assert before[-1] < after
         assert 0.7 < seconds(connection, SCRU64, after) - now(connection) <= 1
+
+
+def test_a_new_node_holds_at_once(server, clock):
+    """Also within a tick that still has room: the rest of it may be another server's by now."""
+    clock.freeze("2030-01-01 00:00:00")
+    ids = []
+    with server.connect() as connection:
+        for node in 5, 42, 5:
+            server.reload(**{"scru.scru64_node": f"{node}/8"})
+            wait_until(lambda: connection.execute("SHOW scru.scru64_node").fetchone() == (f"{node}/8",), "it is set")
+            ids += draw(connection, SCRU64, 1)
+            assert (SCRU64.value(ids[-1]) & 0xFFFFFF) >> 16 == node
+    assert ids == sorted(set(ids))
 
 
 def test_time_that_stands_still_for_ulidflake(server, clock):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import psycopg
@@ -14,10 +15,7 @@ import expect
 from conftest import Database
 from idtypes import SCRU64, TYPES, ULIDFLAKE, each_server_wide_type, each_type
 from load import Load, background, forever, wait_until_it_waits
-from server import wait_until
-
-SMALL_COUNTER = {"scru.scru64_node": "5/20"}
-
+from server import Server, wait_until
 
 def draw(connection, id_type, count: int = 1) -> list[str]:
     """So many IDs of one statement."""
@@ -68,7 +66,8 @@ def test_it_works_without_preloading(new_server):
     with server.connect() as first, server.connect() as second:
         first.execute("CREATE EXTENSION scru")
         for connection in first, second:
-            connection.execute("SET scru.generator_scope = server")
+            # A wait without an end is a failure, too.
+            connection.execute("SET scru.generator_scope = server; SET statement_timeout = '10s'")
         times = {id_type.name: (seconds_to_draw(first, id_type), seconds_to_draw(second, id_type)) for id_type in TYPES}
     assert 0.9 < times.pop("ulidflake")[0] < 1.5
     assert times.pop("scru64")[0] < 0.4
@@ -89,13 +88,13 @@ def test_preloading_spares_the_wait(new_server):
 # ------------------------------------------------------------------------------------------------------- ahead of the clock
 
 
-@pytest.fixture
-def small_counter(new_server):
+@pytest.fixture(scope="module")
+def small_counter() -> Iterator[Database]:
     """A server whose scru64 have a counter of four bits: a few dozen a second."""
-    server = new_server(SMALL_COUNTER)
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-    return Database(server, "postgres")
+    with Server({"scru.scru64_node": "5/20"}) as server:
+        with server.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+        yield Database(server, "postgres")
 
 
 def test_scru64_is_at_most_a_second_ahead(small_counter):

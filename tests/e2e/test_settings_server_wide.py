@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 
 import expect
 from idtypes import SCRU64
-from server import wait_until
+from server import Server, wait_until
 
 DEFAULTS = {
     "scru.scru64_node": "0/4",
@@ -42,13 +43,29 @@ def show(connection, setting: str) -> str:
     return connection.execute(f"SHOW {setting}").fetchone()[0]
 
 
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[Server]:
+    """A server for all tests here."""
+    with Server() as server:
+        execute(server, "CREATE EXTENSION scru")
+        yield server
+
+
 @pytest.fixture
-def own_server(new_server):
+def own_server(one_server) -> Iterator[Server]:
     """A server whose settings the test changes."""
-    server = new_server()
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-    return server
+    settings = dict(one_server.settings)
+    yield one_server
+    one_server.settings = settings
+    one_server.reload()
+
+
+@pytest.fixture(scope="module")
+def informed(one_server) -> Iterator[psycopg.Connection]:
+    """A session that knows the settings, for tests that change nothing."""
+    with one_server.connect() as connection:
+        load_library(connection)
+        yield connection
 
 
 # --------------------------------------------------------------------------------------------------------- who may set them
@@ -182,22 +199,20 @@ def assert_is_refused(connection, setting: str, value: str, detail: str | None, 
 
 
 @pytest.mark.parametrize("value", MALFORMED_NODES)
-def test_malformed_nodes_are_refused(connection, value):
-    load_library(connection)
-    assert_is_refused(connection, "scru.scru64_node", value, MALFORMED_NODES[value], None)
+def test_malformed_nodes_are_refused(informed, value):
+    assert_is_refused(informed, "scru.scru64_node", value, MALFORMED_NODES[value], None)
 
 
 @pytest.mark.parametrize(
     ("setting", "bounds", "values"),
     [("scru.ulidflake_scalability", "-1 .. 31", (-2, 32, 2147483647)), ("scru.ulidflake_entropy_bits", "1 .. 16", (-1, 0, 17))],
 )
-def test_numbers_out_of_bounds_are_refused(connection, setting, bounds, values):
-    load_library(connection)
+def test_numbers_out_of_bounds_are_refused(informed, setting, bounds, values):
     for value in values:
         message = f'{value} is outside the valid range for parameter "{setting}" ({bounds})'
         with expect.error(expect.INVALID_SETTING, message):
-            connection.execute(f"ALTER SYSTEM SET {setting} = {value}")
-    assert_is_refused(connection, setting, "many", None, None)
+            informed.execute(f"ALTER SYSTEM SET {setting} = {value}")
+    assert_is_refused(informed, setting, "many", None, None)
 
 
 @pytest.mark.parametrize(
@@ -209,10 +224,9 @@ def test_numbers_out_of_bounds_are_refused(connection, setting, bounds, values):
         ("scru.ulidflake_on_overflow", "wait, error"),
     ],
 )
-def test_other_words_are_refused(connection, setting, words):
-    load_library(connection)
+def test_other_words_are_refused(informed, setting, words):
     for value in "", "default", words:
-        assert_is_refused(connection, setting, value, None, f"Available values: {words}.")
+        assert_is_refused(informed, setting, value, None, f"Available values: {words}.")
 
 
 def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
