@@ -1,8 +1,8 @@
 //! 64-bit keys that sort as the IDs do: for sorting many IDs without looking at each again and again.
 //!
 //! The plain prefix of an ID makes a poor key: IDs that one generator made within a millisecond share their first 48 bits
-//! and more, so that a bulk-loaded table would be all ties. These keys count instead from the first ID that was seen of
-//! each millisecond, which tells such IDs apart.
+//! and more, so that in a bulk-loaded table all of a millisecond would tie. These keys count instead from the first ID that
+//! was seen of each millisecond, which tells such IDs apart.
 
 use rustc_hash::FxHashMap;
 
