@@ -42,7 +42,7 @@ impl TryRng for Script<'_> {
     }
 
     fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        unimplemented!("draws numbers")
+        panic!("draws numbers, not bytes")
     }
 }
 

@@ -214,44 +214,23 @@ text_traits!(Scru128);
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::convert::Infallible;
 
+    use rand::SeedableRng;
     use rand::rngs::StdRng;
-    use rand::{SeedableRng, TryRng};
 
     use super::*;
     use crate::OnClockRollback;
+    use crate::script::{self, Draw};
 
     /// 2026-11-01 12:00 UTC, in milliseconds.
     const NOON: u64 = 1_793_534_400_000;
     /// The last timestamp that is not reserved.
     const LAST: u64 = (1 << 48) - 2;
 
-    /// Random numbers from a list.
-    struct Script<'a>(&'a [u32]);
-
-    impl TryRng for Script<'_> {
-        type Error = Infallible;
-
-        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-            Ok(*self.0.split_off_first().expect("draws no more random numbers than these"))
-        }
-
-        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-            unimplemented!("draws 32 bits at a time")
-        }
-
-        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-            unimplemented!("draws 32 bits at a time")
-        }
-    }
-
     /// A step that draws just these random numbers.
     fn step(state: Scru128State, now: i64, on_clock_rollback: OnClockRollback, numbers: &[u32]) -> Step<Scru128> {
-        let mut script = Script(numbers);
-        let step = Scru128::step(state, &Context { now, on_clock_rollback, settings: () }, &mut script);
-        assert!(script.0.is_empty(), "draws all random numbers: {:?} are left", script.0);
-        step
+        let draws: Vec<_> = numbers.iter().copied().map(Draw::Bits32).collect();
+        script::step(state, &Context { now, on_clock_rollback, settings: () }, &draws)
     }
 
     /// The state and the fields of the ID that a step makes, at a time in milliseconds.
