@@ -10,6 +10,20 @@ use crate::datum::{StoredDatum, Type};
 use crate::error::{self, Error};
 use crate::time;
 
+// The server's functions as they are: a filter by time calls them for every row, and pgrx's guards would cost more than they
+// do. What they may raise is a longjmp over frames of ours that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
+    fn range_get_typcache(call: pg_sys::FunctionCallInfo, range_type: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry;
+    fn range_deserialize(
+        facts: *mut pg_sys::TypeCacheEntry,
+        range: *const pg_sys::RangeType,
+        lower: *mut pg_sys::RangeBound,
+        upper: *mut pg_sys::RangeBound,
+        is_empty: *mut bool,
+    );
+}
+
 /// A call of one of our functions, with arguments of the types that the SQL declares, none of them NULL.
 #[derive(Clone, Copy)]
 pub struct Call(pg_sys::FunctionCallInfo);
@@ -61,9 +75,9 @@ impl Call {
         let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
         // SAFETY: a range of the server's, with the type's facts kept in the call.
         unsafe {
-            let range = pg_sys::pg_detoast_datum(self.datum(index).cast_mut_ptr()).cast::<pg_sys::RangeType>();
-            let facts = pg_sys::range_get_typcache(self.0, (*range).rangetypid);
-            pg_sys::range_deserialize(facts, range, &mut from, &mut to, &mut is_empty);
+            let range = pg_detoast_datum(self.datum(index).cast_mut_ptr()).cast::<pg_sys::RangeType>();
+            let facts = range_get_typcache(self.0, (*range).rangetypid);
+            range_deserialize(facts, range, &mut from, &mut to, &mut is_empty);
         }
         (!is_empty).then(|| (bound(from), bound(to)))
     }

@@ -26,6 +26,10 @@ pub trait StoredDatum: Stored {
     /// Whether the Datum is the value itself.
     const BY_VALUE: bool;
 
+    /// A type of the server's that it can turn into a number, in the order of these bytes read as that type: bigint is the
+    /// same, and a macaddr is six bytes, the first of which counts the most. In an ID they are the timestamp.
+    const SCALAR: pg_sys::Oid;
+
     /// The value of a Datum.
     ///
     /// # Safety
@@ -54,6 +58,7 @@ unsafe extern "C-unwind" {
 
 impl<const N: usize> StoredDatum for [u8; N] {
     const BY_VALUE: bool = false;
+    const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
 
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: such a Datum points to N bytes, at any alignment.
@@ -82,6 +87,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
 
 impl StoredDatum for i64 {
     const BY_VALUE: bool = true;
+    const SCALAR: pg_sys::Oid = pg_sys::INT8OID;
 
     unsafe fn from_datum(datum: Datum) -> Self {
         datum.value() as Self

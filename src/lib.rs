@@ -17,6 +17,7 @@ mod inspect;
 mod io;
 mod process;
 mod range;
+mod selectivity;
 mod server;
 mod settings;
 mod shared;

@@ -1,8 +1,9 @@
 //! Questions by time: `id <@ tstzrange`, answered by the index on the ID itself.
 //!
-//! A span of time is two bounds on the ID. The planner gets to know that in two ways: where the ID is a plain column, the
-//! operator is rewritten into the two comparisons, so that indexes, partition pruning and estimates need nothing else; and
-//! where that would compute something twice, an index is still offered the two comparisons as its condition.
+//! A span of time is two bounds on the ID. An index is offered the two comparisons as its condition. Where the ID is a column
+//! of a table with partitions or children, the operator itself is rewritten into the two comparisons: these are what the
+//! planner leaves partitions out by. Elsewhere it stays, for [`crate::selectivity`] tells its rows better than the server can
+//! tell those of the comparisons.
 
 use std::ffi::CString;
 
@@ -11,6 +12,7 @@ use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
+use crate::selectivity;
 
 /// `T_lower(tstzrange) → T`: the first inside, or the largest of all if none is
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -51,41 +53,45 @@ pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
         match (*request).type_ {
             NodeTag::T_SupportRequestSimplify => simplified::<T>(request.cast()).cast(),
             NodeTag::T_SupportRequestIndexCondition => index_condition::<T>(request.cast()).cast(),
+            NodeTag::T_SupportRequestSelectivity => selectivity::of_function::<T>(request.cast()).cast(),
             _ => core::ptr::null_mut(),
         }
     };
     Ok(Datum::from(answer))
 }
 
-/// `T_rangesel(internal, oid, internal, integer) → double precision`: what part of the rows the two comparisons let pass
-pub fn selectivity<T: Type>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
-    let part = unsafe {
-        let root = call.datum(0).cast_mut_ptr::<PlannerInfo>();
-        let function = pg_sys::get_opcode(Oid::from(call.int4(1) as u32));
-        let span = Span::of(function, call.datum(2).cast_mut_ptr());
-        let family = default_btree_family(span.id_type);
-        let clauses = span.comparisons::<T>(root, family);
-        pg_sys::clauselist_selectivity(root, clauses, call.int4(3), pg_sys::JoinType::JOIN_INNER, core::ptr::null_mut())
-    };
-    Ok(Datum::from(part.to_bits()))
-}
-
-/// The two comparisons in place of the operator, where the ID is a plain column and the range is the same wherever it is
-/// computed.
+/// The two comparisons in place of the operator, where the ID is a column of a table with partitions or children and the
+/// range is the same wherever it is computed.
 unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: called for a call of one of our two functions.
     unsafe {
         let call = (*request).fcall;
         let span = Span::of((*call).funcid, (*call).args);
-        let is_plain = (*span.id).type_ == NodeTag::T_Var
-            && !pg_sys::contain_volatile_functions(span.range)
-            && !pg_sys::contain_subplans(span.range);
-        if !is_plain {
+        let root = (*request).root;
+        if !is_column_with_children(root, span.id)
+            || pg_sys::contain_volatile_functions(span.range)
+            || pg_sys::contain_subplans(span.range)
+        {
             return core::ptr::null_mut();
         }
-        let family = default_btree_family(span.id_type);
-        pg_sys::make_andclause(span.comparisons::<T>((*request).root, family))
+        pg_sys::make_andclause(span.comparisons::<T>(root, span.family()))
+    }
+}
+
+/// Whether an expression is a column of a table of this very query that has partitions or children.
+unsafe fn is_column_with_children(root: *mut PlannerInfo, node: *mut Node) -> bool {
+    // SAFETY: where there is a plan in the making, a column of it points into its range table.
+    unsafe {
+        if root.is_null() || (*node).type_ != NodeTag::T_Var {
+            return false;
+        }
+        let (table, level) = ((*node.cast::<pg_sys::Var>()).varno, (*node.cast::<pg_sys::Var>()).varlevelsup);
+        let tables = (*(*root).parse).rtable;
+        // Columns of what is not in the range table have numbers of their own.
+        level == 0 && (1..=(*tables).length).contains(&table) && {
+            let table = nth(tables, table as usize - 1).cast::<pg_sys::RangeTblEntry>();
+            (*table).rtekind == pg_sys::RTEKind::RTE_RELATION && (*table).inh
+        }
     }
 }
 
@@ -116,15 +122,19 @@ unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCond
 }
 
 /// The arguments of one of our two functions, whichever comes first.
-struct Span {
-    function: Oid,
-    id: *mut Node,
-    id_type: Oid,
-    range: *mut Node,
+pub struct Span {
+    pub function: Oid,
+    pub id: *mut Node,
+    pub id_type: Oid,
+    pub range: *mut Node,
 }
 
 impl Span {
-    unsafe fn of(function: Oid, arguments: *mut List) -> Self {
+    /// Of a call of one of them.
+    ///
+    /// # Safety
+    /// `function` is one of the two, `arguments` is a list of its two arguments.
+    pub unsafe fn of(function: Oid, arguments: *mut List) -> Self {
         // SAFETY: the SQL declares two arguments, one of which is a tstzrange.
         unsafe {
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
@@ -132,6 +142,15 @@ impl Span {
                 if pg_sys::exprType(first) == pg_sys::TSTZRANGEOID { (second, first) } else { (first, second) };
             Self { function, id, id_type: pg_sys::exprType(id), range }
         }
+    }
+
+    /// The operator family of the ID type's order.
+    ///
+    /// # Safety
+    /// For the server to call.
+    pub unsafe fn family(&self) -> Oid {
+        // SAFETY: a look-up in the catalog, whose entry stays.
+        unsafe { (*pg_sys::lookup_type_cache(self.id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
     }
 
     /// `id >= T_lower(range)` and `id <= T_upper(range)`, in the operators of an operator family.
@@ -150,13 +169,20 @@ impl Span {
         })
     }
 
-    unsafe fn operator(&self, family: Oid, strategy: u32) -> Oid {
+    /// An operator of the ID type, by its strategy.
+    ///
+    /// # Safety
+    /// For the server to call.
+    pub unsafe fn operator(&self, family: Oid, strategy: u32) -> Oid {
         // SAFETY: a look-up in the catalog.
         unsafe { pg_sys::get_opfamily_member(family, self.id_type, self.id_type, strategy as i16) }
     }
 
     /// The call `T_lower(range)` or `T_upper(range)`, or its value if that is known by now.
-    unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, bound: &str) -> *mut Node {
+    ///
+    /// # Safety
+    /// For the server to call.
+    pub unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, bound: &str) -> *mut Node {
         // The functions are in the schema of the one that is being planned.
         let name = CString::new(format!("{}_{bound}", T::NAME)).unwrap_or_default();
         // SAFETY: look-ups in the catalog, and an expression of the planner's in its memory.
@@ -178,9 +204,4 @@ impl Span {
 unsafe fn nth(list: *mut List, index: usize) -> *mut Node {
     // SAFETY: a list of nodes that is longer than that.
     unsafe { (*(*list).elements.add(index)).ptr_value.cast() }
-}
-
-unsafe fn default_btree_family(id_type: Oid) -> Oid {
-    // SAFETY: a look-up in the catalog, whose entry stays.
-    unsafe { (*pg_sys::lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
 }

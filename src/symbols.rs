@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, sort, time};
+use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, sort, time};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -73,7 +73,7 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_contained_by_range"), range::contained_by::<Id>);
             export!(guarded, concat!(stringify!($name), "_range_contains"), range::contains::<Id>);
             export!(guarded, concat!(stringify!($name), "_range_support"), range::support::<Id>);
-            export!(guarded, concat!(stringify!($name), "_rangesel"), range::selectivity::<Id>);
+            export!(guarded, concat!(stringify!($name), "_rangesel"), selectivity::of_operator::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);

@@ -60,19 +60,19 @@ impl Ticks {
     /// The first and the last tick that start within a span of time, or nothing if none does. Bounds beyond the type's range
     /// are as good as none.
     pub fn within(self, from: Bound<i64>, to: Bound<i64>) -> Option<(u64, u64)> {
-        // Ticks as whole numbers that may lie below 0 and above the last.
-        let (epoch, micros) = (i128::from(self.epoch), i128::from(self.micros));
+        // Ticks as whole numbers that may lie below 0 and above the last; what saturates lies there anyway.
+        let since = |moment: i64| moment.saturating_sub(self.epoch);
         let first = match from {
-            Bound::Included(from) => (i128::from(from) - epoch + micros - 1).div_euclid(micros),
-            Bound::Excluded(from) => (i128::from(from) - epoch).div_euclid(micros) + 1,
+            Bound::Included(from) => since(from).saturating_add(self.micros - 1).div_euclid(self.micros),
+            Bound::Excluded(from) => since(from).div_euclid(self.micros) + 1,
             Bound::Unbounded => 0,
         };
         let last = match to {
-            Bound::Included(to) => (i128::from(to) - epoch).div_euclid(micros),
-            Bound::Excluded(to) => (i128::from(to) - epoch - 1).div_euclid(micros),
-            Bound::Unbounded => i128::from(self.max),
+            Bound::Included(to) => since(to).div_euclid(self.micros),
+            Bound::Excluded(to) => since(to).saturating_sub(1).div_euclid(self.micros),
+            Bound::Unbounded => self.max as i64,
         };
-        let (first, last) = (first.max(0), last.min(i128::from(self.max)));
+        let (first, last) = (first.max(0), last.min(self.max as i64));
         (first <= last).then_some((first as u64, last as u64))
     }
 

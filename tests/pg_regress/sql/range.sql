@@ -124,8 +124,14 @@ RESET enable_seqscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
--- Estimates come from the histogram: within a factor of two, as a literal, as a parameter, and where the operator itself is
--- left to estimate.
+-- Estimates come from the histogram, within a factor of two also inside of one of its buckets (2,000 rows): as a literal, as a
+-- parameter, by the functions, from the other side; and open to one end or both. The IDs are spread evenly, but for the two ends
+-- of the type.
+CALL for_each_type($$
+    DELETE FROM $T_orders WHERE id IN (smallest('$T')::$T, largest('$T')::$T);
+    CREATE INDEX ON $T_orders (id);
+    ANALYZE $T_orders
+$$);
 CREATE FUNCTION estimate(query text) RETURNS float LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
@@ -135,15 +141,27 @@ BEGIN
 END $$;
 SET plan_cache_mode = force_custom_plan;
 SELECT * FROM each_type($$
-    SELECT minutes,
-           estimate(format('SELECT * FROM $T_orders WHERE id <@ %L::tstzrange', range)) / (minutes * 360) BETWEEN 0.5 AND 2 AS literal,
-           estimate(format('EXECUTE $T_by_time (%L)', range)) / (minutes * 360) BETWEEN 0.5 AND 2 AS parameter,
-           estimate(format('SELECT * FROM (SELECT id FROM $T_orders OFFSET 0) AS o WHERE id <@ %L::tstzrange', range)) / (minutes * 360)
-               BETWEEN 0.5 AND 2 AS subquery
-    FROM unnest(ARRAY[10, 60, 300]) AS minutes,
-         tstzrange('2026-01-01 02:00', timestamptz '2026-01-01 02:00' + minutes * interval '1 minute') AS range
+    SELECT seconds, min(estimate / (seconds * 6)) > 0.5 AND max(estimate / (seconds * 6)) < 2 AS good, count(*)
+    FROM unnest(ARRAY[10, 60, 600, 3600, 10800]) AS seconds,
+         unnest(ARRAY['2026-01-01 00:00', '2026-01-01 01:23:45', '2026-01-01 02:34:56', '2026-01-01 06:15']::timestamptz[]) AS start,
+         tstzrange(start, start + seconds * interval '1 second') AS range,
+         unnest(ARRAY[
+            format('SELECT * FROM $T_orders WHERE id <@ %L::tstzrange', range),
+            format('SELECT * FROM $T_orders WHERE %L::tstzrange @> id', range),
+            format('SELECT * FROM $T_orders WHERE $T_contained_by_range(id, %L)', range),
+            format('SELECT * FROM $T_orders WHERE $T_range_contains(%L, id)', range),
+            format('EXECUTE $T_by_time (%L)', range)]) AS query,
+         estimate(query)
+    GROUP BY seconds ORDER BY seconds
 $$);
-
+SELECT * FROM each_type($$
+    SELECT estimate('SELECT * FROM $T_orders WHERE id <@ ''(,)''') AS every,
+           estimate('SELECT * FROM $T_orders WHERE id <@ ''empty''') AS none,
+           estimate('SELECT * FROM $T_orders WHERE id <@ NULL::tstzrange') AS of_null,
+           estimate('SELECT * FROM $T_orders WHERE id <@ ''(,2026-01-01 00:10)''') BETWEEN 1800 AND 7200 AS until,
+           estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 09:05,)''') BETWEEN 900 AND 4000 AS since,
+           estimate('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 09:10,)''') AS unknown
+$$);
 RESET plan_cache_mode;
 
 -- Months as partitions, by the ID itself: pruned when planned, and when run.

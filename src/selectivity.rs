@@ -1,0 +1,127 @@
+//! Selectivity: what part of a table the planner may expect `id <@ tstzrange` to let pass.
+//!
+//! It is read from the statistics of the column, as for `<` and its kin. What the server's own estimators lack is a number
+//! for an ID, so that within one bucket of a histogram (a hundredth of the table) they can but take the middle. An ID's
+//! leading bytes are such a number, and here the server is told to read them.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableStatData};
+
+use crate::call::Call;
+use crate::datum::{StoredDatum, Type};
+use crate::error::Error;
+use crate::range::Span;
+
+/// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
+pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
+    let part = unsafe {
+        let function = pg_sys::get_opcode(Oid::from(call.int4(1) as u32));
+        estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
+    };
+    Ok(Datum::from(part.to_bits()))
+}
+
+/// The same for a call of one of the two functions, outside of a join.
+///
+/// # Safety
+/// For a request about one of them.
+pub unsafe fn of_function<T: Type>(
+    request: *mut pg_sys::SupportRequestSelectivity,
+) -> *mut pg_sys::SupportRequestSelectivity {
+    // SAFETY: the request carries what an estimator gets.
+    unsafe {
+        if (*request).is_join {
+            return ptr::null_mut();
+        }
+        (*request).selectivity =
+            estimate::<T>((*request).root, (*request).funcid, (*request).args, (*request).varRelid);
+        request
+    }
+}
+
+/// The part of a column's rows within a range, where both are known; else what the server takes for any unknown range.
+unsafe fn estimate<T: Type>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
+    // SAFETY: the planner's own structures, of which the statistics are given back.
+    let part = unsafe {
+        let (mut column, mut range, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
+        if !pg_sys::get_restriction_variable(root, arguments, relation, &mut column, &mut range, &mut is_left) {
+            return pg_sys::DEFAULT_RANGE_INEQ_SEL;
+        }
+        let span = Span { range, ..Span::of(function, arguments) };
+        let is_known = (*range).type_ == NodeTag::T_Const && column.vartype == span.id_type;
+        let part = if is_known { part_within::<T>(root, &mut column, &span, is_left) } else { None };
+        if let (Some(free), false) = (column.freefunc, column.statsTuple.is_null()) {
+            free(column.statsTuple);
+        }
+        part
+    };
+    part.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |part| part.clamp(0.0, 1.0))
+}
+
+/// The same from the column's statistics, if there are any: its most common values are looked at one by one, the others are
+/// those that the histogram has between the two bounds.
+unsafe fn part_within<T: Type>(
+    root: *mut PlannerInfo,
+    column: &mut VariableStatData,
+    span: &Span,
+    is_left: bool,
+) -> Option<f64> {
+    // SAFETY: the planner's own structures; the range is a constant.
+    unsafe {
+        let range = &*span.range.cast::<pg_sys::Const>();
+        if range.constisnull {
+            return Some(0.0);
+        }
+        let [lower, upper] = [span.bound::<T>(root, "lower"), span.bound::<T>(root, "upper")].map(|bound| {
+            let stored = T::Stored::from_datum((*bound.cast::<pg_sys::Const>()).constvalue);
+            T::from_stored(stored).unwrap_or(T::MAX)
+        });
+        if lower > upper {
+            return Some(0.0);
+        }
+        if column.statsTuple.is_null() {
+            return None;
+        }
+        let mut common = 0.0;
+        let mut function = fmgr_info(span.function);
+        let common_within =
+            pg_sys::mcv_selectivity(column, &mut function, Oid::INVALID, range.constvalue, is_left, &mut common);
+
+        column.vartype = T::Stored::SCALAR;
+        let from_lower = if lower == T::MIN { 1.0 } else { beyond(root, column, span, lower, true)? };
+        let to_upper = if upper == T::MAX { 1.0 } else { beyond(root, column, span, upper, false)? };
+        let nulls = (*pg_sys::GETSTRUCT(column.statsTuple).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac;
+        let others = 1.0 - f64::from(nulls) - common;
+        Some(common_within + others * (from_lower + to_upper - 1.0).max(0.0))
+    }
+}
+
+/// The part of a column's histogram at or after its lower bound, or at or before its upper one; nothing if it has none.
+unsafe fn beyond<T: Type>(
+    root: *mut PlannerInfo,
+    column: &mut VariableStatData,
+    span: &Span,
+    bound: T,
+    is_lower: bool,
+) -> Option<f64> {
+    let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
+    // SAFETY: as the server's estimators call it for `>=` and `<=`.
+    let part = unsafe {
+        let operator = span.operator(span.family(), strategy);
+        let mut function = fmgr_info(pg_sys::get_opcode(operator));
+        let (bound, scalar) = (bound.to_stored().into_datum(), column.vartype);
+        let none = Oid::INVALID;
+        pg_sys::ineq_histogram_selectivity(root, column, operator, &mut function, is_lower, true, none, bound, scalar)
+    };
+    (part >= 0.0).then_some(part)
+}
+
+unsafe fn fmgr_info(function: Oid) -> pg_sys::FmgrInfo {
+    let mut info = pg_sys::FmgrInfo::default();
+    // SAFETY: looks up a function that there is.
+    unsafe { pg_sys::fmgr_info(function, &mut info) };
+    info
+}

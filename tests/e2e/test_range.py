@@ -1,0 +1,42 @@
+"""Questions by time on a table of ten million rows: one hour of a hundred days, through the primary key."""
+
+from __future__ import annotations
+
+import pytest
+
+from plans import estimate, nodes
+
+ROWS = 10_000_000
+HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"
+BY_RANGE = f"SELECT * FROM orders WHERE id <@ tstzrange {HOUR}"
+BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_lower(tstzrange {HOUR}) AND scru128_upper(tstzrange {HOUR})"
+
+
+@pytest.fixture
+def orders(connection):
+    """Ten million orders, one every 0.864 s."""
+    moment = "timestamptz '2026-01-01 00:00+00' + n * interval '0.864 s'"
+    orders = f"SELECT gen_scru128({moment}) AS id, n FROM generate_series(0, {ROWS - 1}) AS n"
+    connection.execute(f"CREATE UNLOGGED TABLE orders AS {orders}")
+    connection.execute("ALTER TABLE orders ADD PRIMARY KEY (id)")
+    connection.execute("VACUUM (FREEZE, ANALYZE) orders")
+    return connection
+
+
+def buffers(connection, query: str) -> tuple[int, int]:
+    """How many rows a query gives by an index scan, and how many pages it touches for them."""
+    [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
+    [node] = nodes(plans[0]["Plan"])
+    assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)
+    return node["Actual Rows"], node["Shared Hit Blocks"] + node["Shared Read Blocks"]
+
+
+def test_one_hour_of_ten_million_rows(orders, measured):
+    """No page more than by hand, and the planner knows how many rows will come, far below a bucket of the histogram."""
+    by_range, by_hand = buffers(orders, BY_RANGE), buffers(orders, BY_HAND)
+    expected = estimate(orders, BY_RANGE)
+    measured(f"one hour: {by_range[0]} rows, {expected} expected; pages touched: {by_range[1]}, by hand: {by_hand[1]}")
+    rows = sum(50 * 24 + 2 <= n * 0.864 / 3600 < 50 * 24 + 3 for n in range(ROWS))
+    assert by_range == by_hand
+    assert by_range[0] == rows
+    assert rows / 2 < expected < rows * 2
