@@ -39,6 +39,9 @@ pub trait StoredDatum: Stored {
     /// The value as a Datum, in the current memory context.
     fn into_datum(self) -> Datum;
 
+    /// The order of two values.
+    fn order(self, other: Self) -> Ordering;
+
     /// The server's own hash of these bytes.
     fn hash(self) -> u32;
 
@@ -74,6 +77,13 @@ impl<const N: usize> StoredDatum for [u8; N] {
         }
     }
 
+    #[inline]
+    fn order(self, other: Self) -> Ordering {
+        // The first 16 bytes as a number: two instructions, where comparing bytes is a call.
+        let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
+        head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
+    }
+
     fn hash(self) -> u32 {
         // SAFETY: reads N bytes.
         unsafe { hash_bytes(self.as_ptr(), N as c_int) }
@@ -95,6 +105,11 @@ impl StoredDatum for i64 {
 
     fn into_datum(self) -> Datum {
         Datum::from(self)
+    }
+
+    #[inline]
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
     }
 
     fn hash(self) -> u32 {
@@ -120,7 +135,7 @@ fn folded(value: i64) -> u32 {
 #[inline]
 pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
     // SAFETY: promised by the caller.
-    unsafe { S::from_datum(left).cmp(&S::from_datum(right)) }
+    unsafe { S::from_datum(left).order(S::from_datum(right)) }
 }
 
 /// A text without a NUL as a Datum of type `cstring`, in the current memory context.

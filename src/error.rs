@@ -11,9 +11,13 @@ use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
 use crate::server;
 
-/// An error on its way to the user. Texts are bytes, for what they quote is in the database's encoding, whichever it is.
+/// An error on its way to the user: one word, so that a result that could have been one costs nothing to hand on.
 #[derive(Debug)]
-pub struct Error {
+pub struct Error(Box<Fields>);
+
+/// Texts are bytes, for what they quote is in the database's encoding, whichever it is.
+#[derive(Debug)]
+struct Fields {
     sqlstate: SqlState,
     message: Vec<u8>,
     detail: Option<Vec<u8>>,
@@ -23,18 +27,18 @@ pub struct Error {
 impl Error {
     /// An error with a message.
     pub fn new(sqlstate: SqlState, message: impl Into<Vec<u8>>) -> Self {
-        Self { sqlstate, message: message.into(), detail: None, hint: None }
+        Self(Box::new(Fields { sqlstate, message: message.into(), detail: None, hint: None }))
     }
 
     /// With the reason.
     pub fn detail(mut self, detail: impl Into<Vec<u8>>) -> Self {
-        self.detail = Some(detail.into());
+        self.0.detail = Some(detail.into());
         self
     }
 
     /// With the way out.
     pub fn hint(mut self, hint: impl Into<Vec<u8>>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
@@ -91,10 +95,6 @@ impl Error {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
-
-    fn sqlstate(&self) -> c_int {
-        self.sqlstate as c_int
-    }
 }
 
 /// The character of the database's encoding that begins at a byte. A database without an encoding doesn't know: there it is
@@ -127,11 +127,11 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// To be called where a longjmp passes no frame with something to drop, with the context of the function's call.
 #[cold]
-pub unsafe fn report(error: Error, context: *mut Node) -> Datum {
+pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
     // SAFETY: called as the server's macros do. Nothing is left to drop when the last call leaves.
     unsafe {
         if server::start_error(context) {
-            errcode(error.sqlstate());
+            errcode(error.sqlstate as c_int);
             errmsg_internal(c"%s".as_ptr(), c_string(&error.message).as_ptr());
             if let Some(detail) = &error.detail {
                 errdetail_internal(c"%s".as_ptr(), c_string(detail).as_ptr());

@@ -1,7 +1,5 @@
 //! Generators: the clock, the random numbers and the state of this process around the pure step of each type.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::{Context, Refusal, Step};
@@ -12,10 +10,11 @@ use crate::error::Error;
 use crate::process::with_random;
 use crate::{settings, shared, time};
 
-// The server's functions as they are: pgrx's guard around the first would cost more than the whole rest of a draw, and the
-// one around the second would put a Rust backtrace into the user's message, where one is asked for. What that raises is a
+// The server's functions as they are: pgrx's guard around the first two would cost more than the whole rest of a draw, and
+// the one around the last would put a Rust backtrace into the user's message, where one is asked for. What that raises is a
 // longjmp over frames of ours that have nothing to drop.
 unsafe extern "C-unwind" {
+    fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
     fn RecoveryInProgress() -> bool;
     fn ProcessInterrupts();
 }
@@ -30,16 +29,16 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
         || Context { now: unix_micros(), on_clock_rollback: common.on_clock_rollback, settings: settings::of::<T>() };
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
-            shared::step::<T>(context)?
+            // Where another backend was faster: again, from the state that it left.
+            let Some(step) = shared::step::<T>(context)? else { continue };
+            step
         } else {
-            Some(own_step::<T>(&context())?)
+            own_step::<T>(&context())?
         };
         match step {
-            Some(Step::Made(_, id)) => return Ok(id.to_stored().into_datum()),
-            Some(Step::Wait(until)) => wait(until - unix_micros()),
-            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal)),
-            // Another backend was faster: again, from the state that it left.
-            None => {}
+            Step::Made(_, id) => return Ok(id.to_stored().into_datum()),
+            Step::Wait(until) => wait(until - unix_micros()),
+            Step::Refused(refusal) => return Err(refused::<T>(refusal)),
         }
     }
 }
@@ -71,19 +70,22 @@ fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
 /// A standby has its primary's settings, so that both would give out the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     // SAFETY: reads the server's state.
-    if !unsafe { RecoveryInProgress() } {
-        return Ok(());
-    }
+    if unsafe { RecoveryInProgress() } { Err(in_recovery::<T>()) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn in_recovery<T: Type>() -> Error {
     let message = format!("cannot execute gen_{}() during recovery", T::NAME);
-    Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+    Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
         .detail("A standby would give out the same IDs as its primary.")
-        .hint("Generate the ID on the primary."))
+        .hint("Generate the ID on the primary.")
 }
 
 /// The clock, in microseconds since 1970-01-01 UTC.
 pub fn unix_micros() -> i64 {
-    let micros = |distance: Duration| distance.as_micros() as i64;
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or_else(|before| -micros(before.duration()), micros)
+    // SAFETY: reads the clock.
+    time::since_1970(unsafe { GetCurrentTimestamp() })
 }
 
 /// Waits, at the most so long, and lets a cancel or a timeout through.
@@ -105,6 +107,7 @@ fn wait(micros: i64) {
 }
 
 #[cold]
+#[inline(never)]
 fn refused<T: Type>(refusal: Refusal) -> Error {
     match refusal {
         Refusal::ClockMovedBack(micros) => clock_moved_back::<T>(micros as f64 / 1e6),

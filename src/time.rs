@@ -63,8 +63,12 @@ pub fn saturated_unix_micros(timestamptz: i64) -> i64 {
 
 /// A timestamptz as microseconds since 1970, or nothing if it is infinite.
 pub fn unix_micros(timestamptz: i64) -> Option<i64> {
-    // No ID type reaches the years in which this sum would overflow.
-    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
+    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| since_1970(timestamptz))
+}
+
+/// A finite timestamptz as microseconds since 1970. No ID type reaches the years in which this sum would overflow.
+pub const fn since_1970(timestamptz: i64) -> i64 {
+    timestamptz.saturating_add(EPOCH_2000)
 }
 
 fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {

@@ -194,6 +194,7 @@ impl SortableId for Scru128 {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
     }
 
+    #[inline(always)]
     fn step(state: Scru128State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let next = match place_in_time::<Self>(state.timestamp, context) {
             Ok(Moment::Fresh(timestamp)) => Scru128State::fresh(timestamp, rng),

@@ -30,6 +30,8 @@ const MAX_LOW_START: u16 = MAX_LOW >> 1;
 
 /// A SCRU160 ID, as its bytes. Every 160-bit pattern is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+// Copied word by word: what is written and read in different pieces stalls the processor, once an ID.
+#[repr(align(4))]
 pub struct Scru160([u8; 20]);
 
 impl Scru160 {
@@ -279,6 +281,7 @@ impl SortableId for Scru160 {
         Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
     }
 
+    #[inline(always)]
     fn step(state: Scru160State, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
         let moment = match place_in_time::<Self>(state.timestamp, context) {
             Ok(moment) => moment,

@@ -301,6 +301,7 @@ impl SortableId for Scru64 {
         Scru64State { last: Self::last_of(tick).0 }
     }
 
+    #[inline(always)]
     fn step(state: Scru64State, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
         let node = context.settings.node;
         let last = Self(state.last).max(node.previous);

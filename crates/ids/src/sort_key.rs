@@ -4,8 +4,6 @@
 //! and more, so that in a bulk-loaded table all of a millisecond would tie. These keys count instead from the first ID that
 //! was seen of each millisecond, which tells such IDs apart.
 
-use rustc_hash::FxHashMap;
-
 use crate::{SortableId, Stored};
 
 /// Bits of a near key that hold the place within the millisecond; the others hold the millisecond.
@@ -16,22 +14,40 @@ const EXACT: i128 = 1 << (PLACE_BITS - 2);
 /// tell random bytes apart, which no generator made.
 const FAR: u64 = 1 << 63;
 const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);
-/// First IDs remembered at the most: about half a MiB.
-const MAX_ORIGINS: usize = 1 << 14;
+/// Slots for first IDs, one of which serves a millisecond: half a MiB, if all are used.
+const SLOTS: usize = 1 << 14;
+/// With so many different keys among a hundred thousand, keys are worth their making.
+const ENOUGH: usize = 50;
 
 /// Makes the keys of one sort. Keys of different `SortKeys` don't compare.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SortKeys {
-    /// The sequence number of the first ID seen of a millisecond. What was once said of a millisecond, an origin or none,
-    /// holds to the end, for the keys already made rely on it.
-    origins: FxHashMap<u64, u128>,
-    seen: SmallSet,
+    /// What was once said of a millisecond, an origin or none, holds to the end, for the keys already made rely on it: a slot
+    /// is never given to another millisecond.
+    origins: Vec<Origin>,
+    /// The different keys, until there are enough.
+    seen: Option<SmallSet>,
+}
+
+/// The sequence number of the first ID seen of a millisecond.
+#[derive(Clone, Copy, Debug, Default)]
+struct Origin {
+    /// 1 more than the millisecond: an empty slot is all zero.
+    after: u64,
+    sequence: u128,
+}
+
+impl Default for SortKeys {
+    fn default() -> Self {
+        Self { origins: vec![Origin::default(); SLOTS], seen: Some(SmallSet::default()) }
+    }
 }
 
 impl SortKeys {
     /// The key of an ID: where keys differ, they differ as the IDs do.
     ///
     /// For types of at least 16 bytes that begin with a 48-bit timestamp.
+    #[inline]
     pub fn key<T: SortableId>(&mut self, bytes: &<T::Stored as Stored>::Bytes) -> u64 {
         let head = bytes.as_ref().first_chunk().map_or(0, |head| u128::from_be_bytes(*head));
         let millis = (head >> 80) as u64;
@@ -41,13 +57,19 @@ impl SortKeys {
         } else {
             FAR | (head >> 65) as u64
         };
-        self.seen.insert(key);
+        if let Some(seen) = &mut self.seen {
+            seen.insert(key);
+        }
         key
     }
 
     /// Whether there are so few keys among this number of IDs that they aren't worth their making.
-    pub fn are_useless_for(&self, ids: usize) -> bool {
-        ids >= 10_000 && self.seen.len() < ids.min(100_000) / 2_000
+    pub fn are_useless_for(&mut self, ids: usize) -> bool {
+        let different = self.seen.as_ref().map_or(ENOUGH, SmallSet::len);
+        if different >= ENOUGH {
+            self.seen = None;
+        }
+        ids >= 10_000 && different < ids.min(100_000) * ENOUGH / 100_000
     }
 
     /// The place of a sequence number within its millisecond, in [`PLACE_BITS`] bits: the middle half of the range is
@@ -75,10 +97,12 @@ impl SortKeys {
     }
 
     fn origin(&mut self, millis: u64, sequence: u128) -> Option<u128> {
-        if self.origins.len() < MAX_ORIGINS {
-            return Some(*self.origins.entry(millis).or_insert(sequence));
+        // Milliseconds that follow each other, as those of a bulk load do, have a slot each.
+        let origin = &mut self.origins[millis as usize % SLOTS];
+        if origin.after == 0 {
+            *origin = Origin { after: millis + 1, sequence };
         }
-        self.origins.get(&millis).copied()
+        (origin.after == millis + 1).then_some(origin.sequence)
     }
 }
 

@@ -141,6 +141,7 @@ impl SortableId for Ulid {
         Self::from_fields(tick, randomness(rng))
     }
 
+    #[inline(always)]
     fn step(state: UlidState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let next = match place_in_time::<Self>(state.timestamp, context) {
             Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => UlidState::fresh(timestamp, rng),

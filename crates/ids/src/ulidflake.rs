@@ -275,6 +275,7 @@ impl SortableId for UlidFlake {
         UlidFlakeState { last: Self::last_of(tick).0 }
     }
 
+    #[inline(always)]
     fn step(state: UlidFlakeState, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
         let (last, settings) = (Self(state.last), &context.settings);
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
