@@ -23,6 +23,7 @@ unsafe extern "C-unwind" {
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
+        settings::check_none_refused::<T>()?;
     }
     let common = settings::common();
     let context =
@@ -37,7 +38,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
         };
         match step {
             Step::Made(_, id) => return Ok(id.to_stored().into_datum()),
-            Step::Wait(until) => wait(until - unix_micros()),
+            Step::Wait(until) => wait_until(until),
             Step::Refused(refusal) => return Err(refused::<T>(refusal)),
         }
     }
@@ -86,6 +87,20 @@ fn in_recovery<T: Type>() -> Error {
 pub fn unix_micros() -> i64 {
     // SAFETY: reads the clock.
     time::since_1970(unsafe { GetCurrentTimestamp() })
+}
+
+/// Waits until the clock reads this, or is seen to move back, and lets a cancel or a timeout through.
+fn wait_until(until: i64) {
+    let mut left = until - unix_micros();
+    while left > 0 {
+        wait(left);
+        // An early awakening is not the end: a step that is taken too early may refuse instead of waiting again.
+        let still_left = until - unix_micros();
+        if still_left > left {
+            return;
+        }
+        left = still_left;
+    }
 }
 
 /// Waits, at the most so long, and lets a cancel or a timeout through.

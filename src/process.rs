@@ -8,7 +8,7 @@ use rand::rngs::{StdRng, SysRng};
 
 use crate::datum::Type;
 use crate::error::Error;
-use crate::settings::Group;
+use crate::settings::{Group, Refused};
 use crate::shared::Atomic;
 
 /// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
@@ -38,6 +38,8 @@ pub struct Process<T: Type> {
     pub shared: PerProcess<Option<&'static Atomic<T>>>,
     /// The settings of the type alone.
     pub settings: PerProcess<Group<T::Settings>>,
+    /// One of them whose configured value was refused as they were defined, until one is set.
+    pub refused_setting: PerProcess<Option<Refused>>,
 }
 
 impl<T: Type> Process<T> {
@@ -47,6 +49,7 @@ impl<T: Type> Process<T> {
             generator: PerProcess::new(None),
             shared: PerProcess::new(None),
             settings: PerProcess::new(Group::new(T::SETTINGS)),
+            refused_setting: PerProcess::new(None),
         }
     }
 }

@@ -9,6 +9,7 @@ use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
 use scru_ids::{Kind, OnClockRollback, Scope, Setting};
 
 use crate::datum::Type;
+use crate::error::Error;
 use crate::process::PerProcess;
 
 /// The settings that concern several types.
@@ -59,15 +60,41 @@ pub fn of<T: Type>() -> T::Settings {
 
 /// Defines all settings. Once in each process, or in the postmaster for all.
 pub fn define() {
-    COMMON.with(|group| group.define(None));
+    COMMON.with(|group| group.define(Hooks::of_no_type()));
     macro_rules! define {
         ($name:ident, $id:ident, $sql:literal) => {
-            scru_ids::$id::process().settings.with(|group| group.define(Some(check_text::<scru_ids::$id>)));
+            let process = scru_ids::$id::process();
+            let refused = process.settings.with(|group| group.define(Hooks::of::<scru_ids::$id>()));
+            process.refused_setting.with(|kept| *kept = refused);
         };
     }
     scru_ids::registry!(define);
     // SAFETY: from here on, a misspelt scru.… is an error instead of a setting that does nothing.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
+}
+
+/// An error while the type has a setting for the whole server whose configured value was refused. The default that holds in
+/// its place may be another server's, and IDs would come twice.
+#[inline]
+pub fn check_none_refused<T: Type>() -> Result<(), Error> {
+    T::process().refused_setting.with(|refused| match refused {
+        None => Ok(()),
+        Some(refused) => Err(refused_setting(refused)),
+    })
+}
+
+#[cold]
+fn refused_setting(Refused { name, value }: &Refused) -> Error {
+    let message = format!("invalid value for parameter \"scru.{name}\": \"{value}\"");
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail("The server's configuration has it; the default that holds in its place may be another server's.")
+        .hint("Correct it there, and reload the configuration.")
+}
+
+/// A setting, and its value in the configuration that the server refused as the setting was defined.
+pub struct Refused {
+    name: &'static str,
+    value: String,
 }
 
 /// A table of settings, the variables that the server keeps for them, and their values as last parsed.
@@ -110,9 +137,21 @@ impl<S: Copy + Default> Group<S> {
         settings
     }
 
-    fn define(&mut self, check_text: pg_sys::GucStringCheckHook) {
-        // SAFETY: called by the server's rules, from _PG_init; nothing that is handed over is ever freed.
-        self.variables = self.settings.iter().map(|setting| unsafe { define_one(setting, check_text) }).collect();
+    /// Defines the settings. Returns one for the whole server whose configured value the server refused, with a warning.
+    fn define(&mut self, hooks: Hooks) -> Option<Refused> {
+        let mut refused = None;
+        for setting in self.settings {
+            let configured = configured(setting);
+            // SAFETY: called by the server's rules, from _PG_init; nothing that is handed over is ever freed.
+            let variable = unsafe { define_one(setting, hooks) };
+            if let (Some(value), Scope::Server) = (configured, setting.scope)
+                && !is_kept(setting, variable, &value)
+            {
+                refused = Some(Refused { name: setting.name, value });
+            }
+            self.variables.push(variable);
+        }
+        refused
     }
 }
 
@@ -131,7 +170,53 @@ unsafe fn keep<S>(setting: &Setting<S>, variable: Variable, settings: &mut S) {
     }
 }
 
-unsafe fn define_one<S>(setting: &Setting<S>, check_text: pg_sys::GucStringCheckHook) -> Variable {
+/// What the configuration says of a setting that is not yet defined.
+fn configured<S>(setting: &Setting<S>) -> Option<String> {
+    let name = CString::new(format!("scru.{}", setting.name)).unwrap_or_default();
+    // SAFETY: a look-up, whose text is copied before the server may free it.
+    unsafe {
+        let value = pg_sys::GetConfigOption(name.as_ptr(), true, false);
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_string_lossy().into_owned())
+    }
+}
+
+/// Whether the server has kept a configured value: else it has the default.
+fn is_kept<S>(setting: &Setting<S>, variable: Variable, value: &str) -> bool {
+    // SAFETY: `define_one` made the variable for this setting, and the server keeps a valid value there.
+    unsafe {
+        match (&setting.kind, variable) {
+            (Kind::Text { .. }, Variable::Text(text)) => CStr::from_ptr(*text).to_bytes() == value.as_bytes(),
+            (Kind::Integer { default, .. }, Variable::Number(number)) => {
+                *number != *default || value.trim().parse() == Ok(*default)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// What the server calls as settings change.
+#[derive(Clone, Copy)]
+struct Hooks {
+    check_text: pg_sys::GucStringCheckHook,
+    assign_text: pg_sys::GucStringAssignHook,
+    assign_number: pg_sys::GucIntAssignHook,
+}
+
+impl Hooks {
+    fn of_no_type() -> Self {
+        Self { check_text: None, assign_text: None, assign_number: Some(number_changes) }
+    }
+
+    fn of<T: Type>() -> Self {
+        Self {
+            check_text: Some(check_text::<T>),
+            assign_text: Some(text_is_assigned::<T>),
+            assign_number: Some(number_is_assigned::<T>),
+        }
+    }
+}
+
+unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
     let name = leaked(&format!("scru.{}", setting.name));
     let summary = leaked(setting.summary);
     let who = match setting.scope {
@@ -139,6 +224,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, check_text: pg_sys::GucStringCheck
         Scope::Server => pg_sys::GucContext::PGC_SIGHUP,
     };
     let details = ptr::null();
+    let assign_number = if setting.scope == Scope::User { Some(number_changes as _) } else { hooks.assign_number };
     // SAFETY: as the caller's.
     unsafe {
         match &setting.kind {
@@ -155,7 +241,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, check_text: pg_sys::GucStringCheck
                     who,
                     0,
                     None,
-                    Some(number_changes),
+                    assign_number,
                     None,
                 );
                 Variable::Number(number)
@@ -173,7 +259,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, check_text: pg_sys::GucStringCheck
                     who,
                     0,
                     None,
-                    Some(number_changes),
+                    assign_number,
                     None,
                 );
                 Variable::Number(number)
@@ -189,8 +275,8 @@ unsafe fn define_one<S>(setting: &Setting<S>, check_text: pg_sys::GucStringCheck
                     default,
                     who,
                     0,
-                    check_text,
-                    Some(text_changes),
+                    hooks.check_text,
+                    hooks.assign_text,
                     None,
                 );
                 Variable::Text(text)
@@ -220,7 +306,15 @@ unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
     CHANGES.fetch_add(1, Relaxed);
 }
 
-unsafe extern "C-unwind" fn text_changes(_value: *const c_char, _extra: *mut c_void) {
+/// A number for the whole server is set, so that no value of it is refused any more.
+unsafe extern "C-unwind" fn number_is_assigned<T: Type>(_value: c_int, _extra: *mut c_void) {
+    T::process().refused_setting.with(|refused| *refused = None);
+    CHANGES.fetch_add(1, Relaxed);
+}
+
+/// The same of a text.
+unsafe extern "C-unwind" fn text_is_assigned<T: Type>(_value: *const c_char, _extra: *mut c_void) {
+    T::process().refused_setting.with(|refused| *refused = None);
     CHANGES.fetch_add(1, Relaxed);
 }
 

@@ -138,6 +138,22 @@ def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
         assert draw(connection, ULIDFLAKE)
 
 
+def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
+    """For the second that a predecessor may have been ahead; what awakes within the last millisecond of it waits on."""
+    server = new_server({"scru.ulidflake_on_overflow": "error"}, clock.environment)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        clock.freeze("2030-01-01 00:00:00")
+        with background(connection, "SELECT gen_ulidflake()") as first:
+            wait_until_it_waits(server, connection)
+            clock.freeze("2030-01-01 00:00:01.000500")
+            event = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
+            wait_until(lambda: server.value(event) != "Extension", "the session has awoken")
+            assert not first.done()
+            clock.freeze("2030-01-01 00:00:01.002")
+            assert first.result(timeout=10).fetchone()
+
+
 # ------------------------------------------------------------------------------------------------------------------ waiting
 
 def test_a_timeout_ends_the_wait(small_counter):

@@ -239,15 +239,37 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
 
 
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
-def test_a_malformed_node_at_the_start(new_server, preload):
-    """As with any setting of an extension, there is a warning with the reason, and the default holds."""
-    server = new_server({"shared_preload_libraries": preload, "scru.scru64_node": "300/8"})
+@pytest.mark.parametrize(
+    ("type_", "setting", "malformed", "default", "log"),
+    [
+        ("scru64", "scru64_node", "300/8", "0/4", too_large("300", 8)),
+        ("ulidflake", "ulidflake_scalability", "32", "-1", "32 is outside the valid range for parameter"),
+    ],
+)
+def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, malformed, default, log):
+    """As with any setting of an extension there is a warning with the reason, and the default holds. But that may be another
+    server's, so that nothing is made by it, until the value is corrected, be it to the default."""
+    server = new_server({"shared_preload_libraries": preload, f"scru.{setting}": malformed})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
         load_library(connection)
-        assert show(connection, "scru.scru64_node") == "0/4"
-    assert 'invalid value for parameter "scru.scru64_node": "300/8"' in server.log_text()
-    assert too_large("300", 8) in server.log_text()
+        assert show(connection, f"scru.{setting}") == default
+        for _ in range(2):
+            with expect.error(
+                expect.INVALID_SETTING,
+                f'invalid value for parameter "scru.{setting}": "{malformed}"',
+                "The server's configuration has it; the default that holds in its place may be another server's.",
+                "Correct it there, and reload the configuration.",
+            ):
+                connection.execute(f"SELECT gen_{type_}()")
+            # Nor does a setting help that any user may change.
+            connection.execute("SET scru.ulidflake_on_overflow = 'wait'")
+        connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
+        server.reload(**{f"scru.{setting}": default})
+        connection.execute(f"SELECT gen_{type_}()")
+    with server.connect() as connection:
+        connection.execute(f"SELECT gen_{type_}()")
+    assert log in server.log_text()
 
 
 # ------------------------------------------------------------------------------------------------------------------ effects
