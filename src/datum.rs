@@ -139,7 +139,7 @@ pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
 }
 
 /// A text without a NUL as a Datum of type `cstring`, in the current memory context.
-pub fn cstring(text: &str) -> Datum {
+pub fn cstring(text: &[u8]) -> Datum {
     // SAFETY: palloc returns that many bytes, or raises an error; a NUL ends the text.
     unsafe {
         let copy = palloc(text.len() + 1).cast::<u8>();

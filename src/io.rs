@@ -20,7 +20,7 @@ pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
 /// `T_out(T) → cstring`
 pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
     let mut buffer = [0; MAX_TEXT_LEN];
-    let text = call.id::<T>(0).encode(&settings::of::<T>(), &mut buffer);
+    let text = call.id::<T>(0).digits(&settings::of::<T>(), &mut buffer);
     Ok(datum::cstring(text))
 }
 

@@ -46,7 +46,7 @@ pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
 pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
     let id = bound(call.int8(0), T::lower)?;
     let mut buffer = [0; MAX_TEXT_LEN];
-    Ok(datum::varlena(id.encode(&settings::of::<T>(), &mut buffer).as_bytes()))
+    Ok(datum::varlena(id.digits(&settings::of::<T>(), &mut buffer)))
 }
 
 /// `T_time_decoder(text) → timestamptz`, its counterpart: the time of an ID's text

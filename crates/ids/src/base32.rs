@@ -1,107 +1,109 @@
 //! Base32: five bits a digit, written in upper case, read in any. Crockford's alphabet here has no I, L, O and U at all:
 //! they are not read as 1 or 0. The alphabet base32hex has the letters from A to V.
 
-use crate::digits::{Alphabet, OUT_OF_RANGE, ascii};
+use crate::digits::{Alphabet, OUT_OF_RANGE};
 use crate::error::ParseError;
 
-static CROCKFORD: Base32 = Base32::of(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ");
-static BASE32HEX: Base32 = Base32::of(b"0123456789ABCDEFGHIJKLMNOPQRSTUV");
+const CROCKFORD_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+static CROCKFORD: Pairs = pairs(CROCKFORD_DIGITS);
+static CROCKFORD_ALPHABET: Alphabet = Alphabet::any_case(CROCKFORD_DIGITS);
+
+const BASE32HEX_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
+static BASE32HEX: Pairs = pairs(BASE32HEX_DIGITS);
+static BASE32HEX_ALPHABET: Alphabet = Alphabet::any_case(BASE32HEX_DIGITS);
 
 /// The largest leading digit of a number that fits into its bytes: 13 digits hold two bits more than the 63 that they
 /// denote here, and 26 digits two more than 128.
-const MAX_LEADING: u8 = 7;
+const MAX_LEADING: u64 = 7;
 
-struct Base32 {
-    alphabet: Alphabet,
-    /// Every two-digit number as text: two digits are written with one look-up.
-    pairs: [[u8; 2]; 1024],
+/// Every two-digit number as text: two digits are written with one look-up.
+type Pairs = [[u8; 2]; 1024];
+
+const fn pairs(digits: &[u8; 32]) -> Pairs {
+    let mut pairs = [[0; 2]; 1024];
+    let mut n = 0;
+    while n < pairs.len() {
+        pairs[n] = [digits[n / 32], digits[n % 32]];
+        n += 1;
+    }
+    pairs
 }
 
-impl Base32 {
-    const fn of(digits: &[u8; 32]) -> Self {
-        let mut pairs = [[0; 2]; 1024];
-        let mut n = 0;
-        while n < pairs.len() {
-            pairs[n] = [digits[n / 32], digits[n % 32]];
-            n += 1;
-        }
-        Self { alphabet: Alphabet::any_case(digits), pairs }
-    }
-
-    /// Writes the low bits of a number as an even count of digits, twelve at the most.
-    fn write(&self, mut number: u64, digits: &mut [u8]) {
-        for pair in digits.as_chunks_mut().0.iter_mut().rev() {
-            *pair = self.pairs[(number % 1024) as usize];
-            number /= 1024;
-        }
+/// Writes the low bits of a number as an even count of digits, twelve at the most.
+#[inline(always)]
+fn write(pairs: &Pairs, number: u64, digits: &mut [u8]) {
+    for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
+        *pair = pairs[(number >> (10 * place)) as usize % 1024];
     }
 }
 
 /// Writes a number below 2^63 as 13 Crockford digits.
-pub fn encode_crockford_13(number: u64, buffer: &mut [u8]) -> &str {
+pub fn encode_crockford_13(number: u64, buffer: &mut [u8]) -> &[u8] {
     debug_assert!(number < 1 << 63);
-    buffer[0] = CROCKFORD.pairs[(number >> 60) as usize][1];
-    CROCKFORD.write(number, &mut buffer[1..13]);
-    ascii(&buffer[..13])
+    let digits = &mut buffer[..13];
+    digits[0] = CROCKFORD[(number >> 60) as usize][1];
+    write(&CROCKFORD, number, &mut digits[1..]);
+    digits
 }
 
 /// Reads 13 Crockford digits.
 ///
 /// # Errors
 /// [`ParseError`] if the text is not 13 digits, or if they denote 2^63 or more.
+#[inline]
 pub fn decode_crockford_13(text: &[u8]) -> Result<u64, ParseError> {
-    let digits = CROCKFORD.alphabet.values::<13>(text)?;
-    if digits[0] > MAX_LEADING {
+    let [top, high, middle, low] = CROCKFORD_ALPHABET.fours::<32, 13, 4>(text)?;
+    if top > MAX_LEADING {
         return Err(OUT_OF_RANGE);
     }
-    Ok(number(&digits))
+    Ok(top << 60 | high << 40 | middle << 20 | low)
 }
 
 /// Writes a number as 26 Crockford digits.
-pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &str {
-    CROCKFORD.write((number >> 120) as u64, &mut buffer[..2]);
-    CROCKFORD.write((number >> 60) as u64, &mut buffer[2..14]);
-    CROCKFORD.write(number as u64, &mut buffer[14..26]);
-    ascii(&buffer[..26])
+pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
+    let digits = &mut buffer[..26];
+    write(&CROCKFORD, (number >> 120) as u64, &mut digits[..2]);
+    write(&CROCKFORD, (number >> 60) as u64, &mut digits[2..14]);
+    write(&CROCKFORD, number as u64, &mut digits[14..]);
+    digits
 }
 
 /// Reads 26 Crockford digits.
 ///
 /// # Errors
 /// [`ParseError`] if the text is not 26 digits, or if they denote 2^128 or more.
+#[inline]
 pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
-    let digits = CROCKFORD.alphabet.values::<26>(text)?;
-    if digits[0] > MAX_LEADING {
+    let [top, a, b, c, d, e, f] = CROCKFORD_ALPHABET.fours::<32, 26, 7>(text)?;
+    if top >> 5 > MAX_LEADING {
         return Err(OUT_OF_RANGE);
     }
-    let [top, middle, low] = [&digits[..2], &digits[2..14], &digits[14..]].map(|digits| u128::from(number(digits)));
-    Ok(top << 120 | middle << 60 | low)
+    let [high, low] = [[a, b, c], [d, e, f]].map(|[a, b, c]| u128::from(a << 40 | b << 20 | c));
+    Ok(u128::from(top) << 120 | high << 60 | low)
 }
 
 /// Writes twenty bytes as 32 base32hex digits.
-pub fn encode_hex_32<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a str {
-    for (group, digits) in bytes.as_chunks::<5>().0.iter().zip(buffer.as_chunks_mut::<8>().0) {
+pub fn encode_hex_32<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
+    let digits = &mut buffer[..32];
+    for (group, digits) in bytes.as_chunks::<5>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
         let number = group.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        BASE32HEX.write(number, digits);
+        write(&BASE32HEX, number, digits);
     }
-    ascii(&buffer[..32])
+    digits
 }
 
 /// Reads 32 base32hex digits as twenty bytes.
 ///
 /// # Errors
 /// [`ParseError`] if the text is not 32 digits. All of them are in range.
+#[inline]
 pub fn decode_hex_32(text: &[u8]) -> Result<[u8; 20], ParseError> {
-    let digits = BASE32HEX.alphabet.values::<32>(text)?;
+    let fours = BASE32HEX_ALPHABET.fours::<32, 32, 8>(text)?;
     let mut bytes = [0; 20];
-    for (digits, group) in digits.as_chunks::<8>().0.iter().zip(bytes.as_chunks_mut::<5>().0) {
-        group.copy_from_slice(&number(digits).to_be_bytes()[3..]);
+    for ([high, low], bytes) in fours.as_chunks().0.iter().zip(bytes.as_chunks_mut::<5>().0) {
+        bytes.copy_from_slice(&(high << 20 | low).to_be_bytes()[3..]);
     }
     Ok(bytes)
-}
-
-fn number(digits: &[u8]) -> u64 {
-    digits.iter().fold(0, |number, &digit| number << 5 | u64::from(digit))
 }
 
 #[cfg(test)]
@@ -111,12 +113,12 @@ mod tests {
 
     #[test]
     fn crockford_digits_are_written_with_leading_zeros() {
-        assert_eq!(encode_crockford_13(0, &mut [0; 13]), "0000000000000");
-        assert_eq!(encode_crockford_13(31, &mut [0; 13]), "000000000000Z");
-        assert_eq!(encode_crockford_13(32, &mut [0; 13]), "0000000000010");
-        assert_eq!(encode_crockford_13((1 << 63) - 1, &mut [0; 13]), "7ZZZZZZZZZZZZ");
-        assert_eq!(encode_crockford_26(0, &mut [0; 26]), "00000000000000000000000000");
-        assert_eq!(encode_crockford_26(u128::MAX, &mut [0; 26]), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+        assert_eq!(encode_crockford_13(0, &mut [0; 13]), b"0000000000000");
+        assert_eq!(encode_crockford_13(31, &mut [0; 13]), b"000000000000Z");
+        assert_eq!(encode_crockford_13(32, &mut [0; 13]), b"0000000000010");
+        assert_eq!(encode_crockford_13((1 << 63) - 1, &mut [0; 13]), b"7ZZZZZZZZZZZZ");
+        assert_eq!(encode_crockford_26(0, &mut [0; 26]), b"00000000000000000000000000");
+        assert_eq!(encode_crockford_26(u128::MAX, &mut [0; 26]), b"7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
     }
 
     #[test]
@@ -124,11 +126,11 @@ mod tests {
         let text = |digits: usize, power: usize| format!("{:0>width$}1{:0>power$}", "", "", width = digits - 1 - power);
         for power in 0..13 {
             assert_eq!(decode_crockford_13(text(13, power).as_bytes()), Ok(1 << (5 * power)));
-            assert_eq!(encode_crockford_13(1 << (5 * power), &mut [0; 13]), text(13, power));
+            assert_eq!(encode_crockford_13(1 << (5 * power), &mut [0; 13]), text(13, power).as_bytes());
         }
         for power in 0..26 {
             assert_eq!(decode_crockford_26(text(26, power).as_bytes()), Ok(1 << (5 * power)));
-            assert_eq!(encode_crockford_26(1 << (5 * power), &mut [0; 26]), text(26, power));
+            assert_eq!(encode_crockford_26(1 << (5 * power), &mut [0; 26]), text(26, power).as_bytes());
         }
     }
 
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn base32hex_is_that_of_rfc_4648() {
         let bytes = b"foobafoobafoobafooba";
-        assert_eq!(encode_hex_32(bytes, &mut [0; 40]), "CPNMUOJ1CPNMUOJ1CPNMUOJ1CPNMUOJ1");
+        assert_eq!(encode_hex_32(bytes, &mut [0; 40]), b"CPNMUOJ1CPNMUOJ1CPNMUOJ1CPNMUOJ1");
         assert_eq!(decode_hex_32(b"CPNMUOJ1CPNMUOJ1CPNMUOJ1CPNMUOJ1"), Ok(*bytes));
     }
 
@@ -188,7 +190,7 @@ mod tests {
             bytes[bit / 8] = 0x80 >> (bit % 8);
             let mut text = [b'0'; 32];
             text[bit / 5] = b"G8421"[bit % 5];
-            assert_eq!(encode_hex_32(&bytes, &mut [0; 32]).as_bytes(), text);
+            assert_eq!(encode_hex_32(&bytes, &mut [0; 32]), text);
             assert_eq!(decode_hex_32(&text), Ok(bytes));
         }
     }

@@ -1,13 +1,17 @@
 //! Base36: numbers in the digits `0-9a-z`, written in lower case, read in any.
 
-use crate::digits::{Alphabet, OUT_OF_RANGE, ascii};
+use crate::digits::{Alphabet, OUT_OF_RANGE};
 use crate::error::ParseError;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 
-/// 36^12, the largest power of 36 that fits into 64 bits: numbers are cut into groups of twelve digits.
+/// 36^12, which no SCRU64 reaches.
 pub const POW_12: u64 = 36_u64.pow(12);
+
+/// 36^8: long numbers are cut into groups of eight digits.
+const POW_8: u64 = 36_u64.pow(8);
+const POW_4: u64 = 36_u64.pow(4);
 
 /// Every two-digit number as text: two digits are written with one look-up.
 static PAIRS: [[u8; 2]; 36 * 36] = {
@@ -21,52 +25,72 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
 };
 
 /// Writes a number below 36^12 as twelve digits.
-pub fn encode_12(number: u64, buffer: &mut [u8]) -> &str {
-    write_12(number, &mut buffer[..12]);
-    ascii(&buffer[..12])
+pub fn encode_12(number: u64, buffer: &mut [u8]) -> &[u8] {
+    debug_assert!(number < POW_12);
+    let digits = &mut buffer[..12];
+    write_4(number / POW_8, &mut digits[..4]);
+    write_8(number % POW_8, &mut digits[4..]);
+    digits
 }
 
 /// Writes a number as 25 digits.
-pub fn encode_25(number: u128, buffer: &mut [u8]) -> &str {
-    let pow_12 = u128::from(POW_12);
-    let (high, low) = (number / pow_12, (number % pow_12) as u64);
-    let (top, middle) = (high / pow_12, (high % pow_12) as u64);
-    buffer[0] = DIGITS[top as usize];
-    write_12(middle, &mut buffer[1..13]);
-    write_12(low, &mut buffer[13..25]);
-    ascii(&buffer[..25])
+pub fn encode_25(number: u128, buffer: &mut [u8]) -> &[u8] {
+    let (high, low) = divide_by_pow_8(number);
+    let (top, middle) = divide_by_pow_8(high);
+    let top = top as u64;
+    let digits = &mut buffer[..25];
+    digits[0] = DIGITS[(top / POW_8) as usize];
+    write_8(top % POW_8, &mut digits[1..9]);
+    write_8(middle, &mut digits[9..17]);
+    write_8(low, &mut digits[17..]);
+    digits
 }
 
-fn write_12(mut number: u64, digits: &mut [u8]) {
-    debug_assert!(number < POW_12);
-    for pair in digits.as_chunks_mut().0.iter_mut().rev() {
-        *pair = PAIRS[(number % 1296) as usize];
-        number /= 1296;
-    }
+/// A number divided by 36^8, and the rest. A division of 64 bits by a constant is a multiplication, one of 128 bits is a call
+/// that divides: so this is long division in steps of 64 bits. As 36^8 is 2^16 × 9^8, the lowest 16 bits are left out of it.
+#[inline(always)]
+fn divide_by_pow_8(number: u128) -> (u128, u64) {
+    const DIVISOR: u64 = 9_u64.pow(8);
+    let bits_24 = |shift: u32| (number >> shift) as u64 & 0xff_ffff;
+    let first = (number >> 64) as u64;
+    let second = first % DIVISOR << 24 | bits_24(40);
+    let third = second % DIVISOR << 24 | bits_24(16);
+    let [first, second, last] = [first, second, third].map(|dividend| u128::from(dividend / DIVISOR));
+    (first << 48 | second << 24 | last, third % DIVISOR << 16 | number as u64 & 0xffff)
+}
+
+#[inline(always)]
+fn write_8(number: u64, digits: &mut [u8]) {
+    write_4(number / POW_4, &mut digits[..4]);
+    write_4(number % POW_4, &mut digits[4..]);
+}
+
+#[inline(always)]
+fn write_4(number: u64, digits: &mut [u8]) {
+    digits[..2].copy_from_slice(&PAIRS[(number / 1296) as usize]);
+    digits[2..].copy_from_slice(&PAIRS[(number % 1296) as usize]);
 }
 
 /// Reads twelve digits.
 ///
 /// # Errors
 /// [`ParseError`] if the text is not twelve digits. All twelve-digit numbers are in range.
+#[inline]
 pub fn decode_12(text: &[u8]) -> Result<u64, ParseError> {
-    ALPHABET.values::<12>(text).map(|digits| number(&digits))
+    let [high, middle, low] = ALPHABET.fours::<36, 12, 3>(text)?;
+    Ok((high * POW_4 + middle) * POW_4 + low)
 }
 
 /// Reads 25 digits.
 ///
 /// # Errors
 /// [`ParseError`] if the text is not 25 digits, or if they denote 2^128 or more.
+#[inline]
 pub fn decode_25(text: &[u8]) -> Result<u128, ParseError> {
-    let digits = ALPHABET.values::<25>(text)?;
-    let pow_12 = u128::from(POW_12);
-    let high = u128::from(digits[0]) * pow_12 + u128::from(number(&digits[1..13]));
-    let low = u128::from(number(&digits[13..]));
-    high.checked_mul(pow_12).and_then(|high| high.checked_add(low)).ok_or(OUT_OF_RANGE)
-}
-
-fn number(digits: &[u8]) -> u64 {
-    digits.iter().fold(0, |number, &digit| number * 36 + u64::from(digit))
+    let [top, fours @ ..] = ALPHABET.fours::<36, 25, 7>(text)?;
+    let [high, middle, low] = [0, 2, 4].map(|first| fours[first] * POW_4 + fours[first + 1]);
+    let upper = u128::from(top * POW_8 + high) * u128::from(POW_8) + u128::from(middle);
+    upper.checked_mul(u128::from(POW_8)).and_then(|upper| upper.checked_add(u128::from(low))).ok_or(OUT_OF_RANGE)
 }
 
 #[cfg(test)]
@@ -76,10 +100,10 @@ mod tests {
 
     #[test]
     fn twelve_digits_are_written_with_leading_zeros() {
-        assert_eq!(encode_12(0, &mut [0; 12]), "000000000000");
-        assert_eq!(encode_12(35, &mut [0; 12]), "00000000000z");
-        assert_eq!(encode_12(36, &mut [0; 12]), "000000000010");
-        assert_eq!(encode_12(POW_12 - 1, &mut [0; 12]), "zzzzzzzzzzzz");
+        assert_eq!(encode_12(0, &mut [0; 12]), b"000000000000");
+        assert_eq!(encode_12(35, &mut [0; 12]), b"00000000000z");
+        assert_eq!(encode_12(36, &mut [0; 12]), b"000000000010");
+        assert_eq!(encode_12(POW_12 - 1, &mut [0; 12]), b"zzzzzzzzzzzz");
     }
 
     #[test]
@@ -103,7 +127,7 @@ mod tests {
         for power in 0..25 {
             let text = format!("{:0>width$}1{:0>power$}", "", "", width = 24 - power);
             assert_eq!(decode_25(text.as_bytes()), Ok(36_u128.pow(power as u32)), "{text}");
-            assert_eq!(encode_25(36_u128.pow(power as u32), &mut [0; 25]), text);
+            assert_eq!(encode_25(36_u128.pow(power as u32), &mut [0; 25]), text.as_bytes());
         }
     }
 }

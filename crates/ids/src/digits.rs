@@ -1,11 +1,12 @@
-//! Texts as digit values: what the Base36 and Base32 alphabets have in common.
+//! Texts as digit values: what all alphabets here have in common.
 
 use crate::error::{ParseError, ParseErrorKind};
 
-const NO_DIGIT: u8 = u8::MAX;
+/// Larger than any four digits.
+const NO_DIGIT: u32 = 1 << 21;
 
 /// The digit value of every byte, or [`NO_DIGIT`].
-pub struct Alphabet([u8; 256]);
+pub struct Alphabet([u32; 256]);
 
 impl Alphabet {
     /// An alphabet that is read in either case. The position of a digit in `digits` is its value.
@@ -13,32 +14,42 @@ impl Alphabet {
         let mut values = [NO_DIGIT; 256];
         let mut value = 0;
         while value < digits.len() {
-            values[digits[value].to_ascii_lowercase() as usize] = value as u8;
-            values[digits[value].to_ascii_uppercase() as usize] = value as u8;
+            values[digits[value].to_ascii_lowercase() as usize] = value as u32;
+            values[digits[value].to_ascii_uppercase() as usize] = value as u32;
             value += 1;
         }
         Self(values)
     }
 
-    /// The values of exactly `N` digits.
+    /// The numbers that exactly `N` digits denote in groups of four; where `N` is no multiple of four, the first group has
+    /// fewer.
     ///
     /// # Errors
     /// The first character that is no digit; else, where the number of digits is another.
-    pub fn values<const N: usize>(&self, text: &[u8]) -> Result<[u8; N], ParseError> {
+    #[inline(always)]
+    pub fn fours<const RADIX: u64, const N: usize, const GROUPS: usize>(
+        &self,
+        text: &[u8],
+    ) -> Result<[u64; GROUPS], ParseError> {
+        const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as u64) };
         let Ok(text) = <&[u8; N]>::try_from(text) else {
             return Err(self.blame(text, N));
         };
-        let values = text.map(|byte| self.0[byte as usize]);
-        // One test for all digits: NO_DIGIT is the only value with the top bit set.
-        if values.iter().fold(0, |all, value| all | value) & 0x80 != 0 {
+        let mut groups = [0; GROUPS];
+        for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
+            *group = digits.iter().fold(0, |number, &digit| number * RADIX + u64::from(self.0[usize::from(digit)]));
+        }
+        // One test for four digits: NO_DIGIT makes the number larger than all that are.
+        if groups.iter().any(|&number| number >= RADIX.pow(4)) {
             return Err(self.blame(text, N));
         }
-        Ok(values)
+        Ok(groups)
     }
 
     #[cold]
+    #[inline(never)]
     fn blame(&self, text: &[u8], expected: usize) -> ParseError {
-        let invalid = text.iter().position(|&byte| self.0[byte as usize] == NO_DIGIT);
+        let invalid = text.iter().position(|&byte| self.0[usize::from(byte)] == NO_DIGIT);
         match invalid {
             Some(position) => ParseError { kind: ParseErrorKind::InvalidDigit, position },
             None if text.len() < expected => {
@@ -51,8 +62,3 @@ impl Alphabet {
 
 /// What a well-formed text above the largest ID is.
 pub const OUT_OF_RANGE: ParseError = ParseError { kind: ParseErrorKind::OutOfRange, position: 0 };
-
-/// Digits as the text that they are.
-pub fn ascii(digits: &[u8]) -> &str {
-    str::from_utf8(digits).expect("digits are ASCII")
-}

@@ -63,13 +63,21 @@ macro_rules! registry {
     };
 }
 
-/// `Display` and `FromStr` as the canonical text, alike for every type.
+/// `Display`, `FromStr` and `Into<String>` as the canonical text, alike for every type.
 macro_rules! text_traits {
     ($id:ty) => {
         impl std::fmt::Display for $id {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let mut buffer = [0; crate::MAX_TEXT_LEN];
                 f.pad(crate::SortableId::encode(*self, &Default::default(), &mut buffer))
+            }
+        }
+
+        /// As `to_string()`, without the formatter.
+        impl From<$id> for String {
+            fn from(id: $id) -> Self {
+                let mut buffer = [0; crate::MAX_TEXT_LEN];
+                crate::SortableId::encode(id, &Default::default(), &mut buffer).to_owned()
             }
         }
 
@@ -140,8 +148,13 @@ pub trait SortableId:
     /// [`ParseError`], with the position, if the text denotes none.
     fn parse(text: &[u8]) -> Result<Self, ParseError>;
 
-    /// The text of the ID in the form that `settings` ask for.
-    fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str;
+    /// The text of the ID in the form that `settings` ask for, as ASCII.
+    fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
+
+    /// The text of the ID in the form that `settings` ask for. [`digits`](Self::digits) spares the check that makes it a `str`.
+    fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        str::from_utf8(self.digits(settings, buffer)).expect("digits are ASCII")
+    }
 
     /// The timestamp, in ticks since the type's epoch.
     fn tick(self) -> u64;

@@ -170,11 +170,12 @@ impl SortableId for Scru128 {
         Some(Self(u128::from_be_bytes(stored)))
     }
 
+    #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         base36::decode_25(text).map(Self)
     }
 
-    fn encode<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         base36::encode_25(self.0, buffer)
     }
 

@@ -253,11 +253,12 @@ impl SortableId for Scru160 {
         Some(Self(stored))
     }
 
+    #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         if text.len() == HEX_LEN { base16::decode_40(text) } else { base32::decode_hex_32(text) }.map(Self)
     }
 
-    fn encode<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+    fn digits<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         match settings.output {
             Scru160Output::Base32Hex => base32::encode_hex_32(&self.0, buffer),
             Scru160Output::Hex => base16::encode_40(&self.0, buffer),

@@ -269,11 +269,12 @@ impl SortableId for Scru64 {
         u64::try_from(stored).ok().and_then(Self::from_u64)
     }
 
+    #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         base36::decode_12(text).map(Self)
     }
 
-    fn encode<'a>(self, _: &Scru64Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+    fn digits<'a>(self, _: &Scru64Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         base36::encode_12(self.0, buffer)
     }
 

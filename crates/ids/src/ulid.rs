@@ -117,11 +117,12 @@ impl SortableId for Ulid {
         Some(Self(u128::from_be_bytes(stored)))
     }
 
+    #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         base32::decode_crockford_26(text).map(Self)
     }
 
-    fn encode<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         base32::encode_crockford_26(self.0, buffer)
     }
 

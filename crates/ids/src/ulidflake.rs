@@ -243,11 +243,12 @@ impl SortableId for UlidFlake {
         u64::try_from(stored).ok().map(Self)
     }
 
+    #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
         base32::decode_crockford_13(text).map(Self)
     }
 
-    fn encode<'a>(self, _: &UlidFlakeSettings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+    fn digits<'a>(self, _: &UlidFlakeSettings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         base32::encode_crockford_13(self.0, buffer)
     }
 
