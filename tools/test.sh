@@ -9,7 +9,7 @@ SERVERS='' # where they live, once the machine is set up
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets "${FEATURES[@]}" -- --deny warnings; }
 generated_sql() { cargo sqlgen --check; }
-pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen; }
+pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --features scru-ids/postgres-types; }
 
 # It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
 # so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.

@@ -9,20 +9,27 @@
 //! assert_eq!(id.timestamp_micros(), 1_648_986_014_308_000);
 //! # Ok::<(), scru_ids::ParseError>(())
 //! ```
+//!
+//! All of them implement serde's `Serialize` and `Deserialize`: as text in formats for people, as bytes in others. With the
+//! feature `postgres-types` they are parameters and results of the drivers `postgres` and `tokio-postgres`.
 #![forbid(unsafe_code)]
 
 pub mod base16;
 pub mod base32;
 pub mod base36;
+mod bytes;
 mod digits;
 mod error;
 mod field;
 mod generator;
+#[cfg(feature = "postgres-types")]
+mod postgres;
 #[cfg(test)]
 mod script;
 mod scru128;
 mod scru160;
 mod scru64;
+mod serialize;
 mod setting;
 mod sort_key;
 mod stored;
@@ -30,6 +37,7 @@ mod time;
 mod ulid;
 mod ulidflake;
 
+pub use bytes::BytesError;
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
 pub use generator::{
@@ -141,6 +149,22 @@ pub trait SortableId:
 
     /// The ID that is stored so, or nothing if no ID is.
     fn from_stored(stored: Self::Stored) -> Option<Self>;
+
+    /// The big-endian bytes of the ID.
+    fn to_be_bytes(self) -> <Self::Stored as Stored>::Bytes {
+        self.to_stored().to_bytes()
+    }
+
+    /// The ID of these big-endian bytes.
+    ///
+    /// # Errors
+    /// [`BytesError`] if there are more or fewer than an ID has, or they make a number above the type's largest.
+    fn from_be_bytes(bytes: &[u8]) -> Result<Self, BytesError> {
+        let expected = Self::Stored::LEN;
+        let stored = Self::Stored::from_bytes(bytes);
+        let stored = stored.ok_or(BytesError::WrongLength { expected, received: bytes.len() })?;
+        Self::from_stored(stored).ok_or(BytesError::OutOfRange)
+    }
 
     /// The ID that `text` denotes, in any of the forms that the type reads.
     ///

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scru_ids::{FieldValue, Getter, ParseError, ParseErrorKind, SortableId, Stored};
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::{self, BytesDeserializer};
+use serde_json::{Value, json};
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +74,39 @@ fn bytes_are_big_endian<T: SortableId>(json: &str) {
         assert_eq!(hex(id.to_stored().to_bytes().as_ref()), valid.bytes, "{}", valid.text);
         let stored = T::Stored::from_bytes(&unhex(&valid.bytes)).expect("as many bytes as the type has");
         assert_eq!(T::from_stored(stored), Some(id), "{}", valid.text);
+    }
+}
+
+fn formats_for_people_hold_the_text<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(serde_json::to_value(id).unwrap(), json!(valid.text), "{}", valid.source);
+        for text in [&valid.text].into_iter().chain(&valid.also_read) {
+            assert_eq!(serde_json::from_value::<T>(json!(text)).unwrap(), id, "{text}: {}", valid.source);
+        }
+    }
+    for Malformed { text, source, .. } in Vectors::read::<T>(json).malformed {
+        let error = serde_json::from_value::<T>(json!(text)).expect_err(&source);
+        assert_eq!(error.to_string(), T::parse(text.as_bytes()).unwrap_err().to_string(), "{text:?}: {source}");
+    }
+    let error = serde_json::from_str::<T>("[1]").expect_err("a list");
+    let expected = format!("expected the text or the bytes of one {}", T::NAME);
+    assert_eq!(error.to_string(), format!("invalid type: sequence, {expected} at line 1 column 0"));
+}
+
+fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
+    for (valid, id) in Vectors::ids::<T>(json) {
+        let bytes = unhex(&valid.bytes);
+        let postcard = [&[bytes.len() as u8], &bytes[..]].concat();
+        assert_eq!(postcard::to_allocvec(&id).unwrap(), postcard, "{}", valid.text);
+        assert_eq!(postcard::from_bytes::<T>(&postcard).unwrap(), id, "{}", valid.text);
+        assert_eq!(T::deserialize(BytesDeserializer::<value::Error>::new(&bytes)), Ok(id), "asked for text");
+    }
+    for length in [0, T::Stored::LEN - 1, T::Stored::LEN + 1] {
+        let bytes = vec![0; length];
+        let error = T::deserialize(BytesDeserializer::<value::Error>::new(&bytes)).expect_err("another length");
+        assert_eq!(error.to_string(), format!("expected {} bytes, but received {length}", T::Stored::LEN));
+        let postcard = postcard::to_allocvec(&bytes).unwrap();
+        assert_eq!(postcard::from_bytes::<T>(&postcard), Err(postcard::Error::SerdeDeCustom));
     }
 }
 
@@ -193,6 +229,14 @@ macro_rules! test_type {
             #[test]
             fn bytes_are_big_endian() {
                 super::bytes_are_big_endian::<Id>(JSON);
+            }
+            #[test]
+            fn formats_for_people_hold_the_text() {
+                super::formats_for_people_hold_the_text::<Id>(JSON);
+            }
+            #[test]
+            fn other_formats_hold_the_bytes() {
+                super::other_formats_hold_the_bytes::<Id>(JSON);
             }
             #[test]
             fn timestamps_are_exact() {

@@ -1,0 +1,59 @@
+//! Why bytes are no ID.
+
+use std::fmt;
+
+/// Why bytes are no ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BytesError {
+    /// An ID of the type has another number of bytes.
+    WrongLength {
+        /// How many an ID has.
+        expected: usize,
+        /// How many these are.
+        received: usize,
+    },
+    /// The right number of bytes, but a number above the type's largest.
+    OutOfRange,
+}
+
+impl fmt::Display for BytesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongLength { expected, received } => {
+                write!(f, "expected {expected} bytes, but received {received}")
+            }
+            Self::OutOfRange => f.write_str("the number is above the type's largest"),
+        }
+    }
+}
+
+impl std::error::Error for BytesError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scru64, Scru128, Scru160, SortableId, UlidFlake};
+
+    #[test]
+    fn another_number_of_bytes_is_refused() {
+        let error = Scru128::from_be_bytes(&[0; 15]).unwrap_err();
+        assert_eq!(error, BytesError::WrongLength { expected: 16, received: 15 });
+        assert_eq!(error.to_string(), "expected 16 bytes, but received 15");
+        assert_eq!(Scru160::from_be_bytes(&[]), Err(BytesError::WrongLength { expected: 20, received: 0 }));
+        assert_eq!(Scru64::from_be_bytes(&[0; 9]), Err(BytesError::WrongLength { expected: 8, received: 9 }));
+    }
+
+    #[test]
+    fn bytes_above_the_largest_are_refused() {
+        let above_the_largest = (36_i64.pow(11) * 36).to_be_bytes();
+        assert_eq!(Scru64::from_be_bytes(&above_the_largest), Err(BytesError::OutOfRange));
+        assert_eq!(UlidFlake::from_be_bytes(&[0x80, 0, 0, 0, 0, 0, 0, 0]), Err(BytesError::OutOfRange));
+        assert_eq!(BytesError::OutOfRange.to_string(), "the number is above the type's largest");
+    }
+
+    #[test]
+    fn bytes_come_back() {
+        let bytes = [0x01, 0x7f, 0xee, 0x9f, 0xfb, 0xc4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        assert_eq!(Scru128::from_be_bytes(&bytes).map(Scru128::to_be_bytes), Ok(bytes));
+    }
+}
