@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [test]: looks for everything that a build needs (with `test`: that the tests need, too) and installs what is
-# missing, and nothing else. What is all there costs a fraction of a second.
+# setup.sh [test|clients]: looks for everything that a build needs (with `test`: that the tests need, too; with `clients`: that
+# the tests of clients need) and installs what is missing, and nothing else. What is all there costs a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -23,18 +23,30 @@ has_pg_regress() { [ -x "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" ]; }
 has_python_modules() { /usr/bin/python3 -c 'import importlib.util as i; exit(not all(map(i.find_spec, ("pytest", "psycopg"))))'; }
 has_libfaketime() { has_file /usr/lib*/faketime/libfaketime.so.1 /usr/lib/*/faketime/libfaketime.so.1; }
 
+has_venv() { /usr/bin/python3 -c 'import ensurepip, venv'; }
+has_node() { command -v node && command -v npm; }
+has_jdbc() { has_file /usr/share/java/postgresql.jar; }
+
 look_around() {
     missing=() packages=''
     need 'a C compiler' 'gcc libc6-dev' compiles_c
     need 'libclang with its headers' libclang-dev has_libclang
     need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
+    if [ "${1:-}" = clients ]; then look_for_clients; fi
     [ "${1:-}" = test ] || return 0
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules
     need 'libfaketime' libfaketime has_libfaketime
     # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
     need 'sudo' sudo command -v sudo
+}
+
+look_for_clients() {
+    need 'virtual environments of Python' python3-venv has_venv
+    need 'Node.js with npm' 'nodejs npm' has_node
+    need 'a JDK' default-jdk-headless command -v javac
+    need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
 }
 
 stop_here() {

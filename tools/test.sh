@@ -76,6 +76,7 @@ suite() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 tools/setup.sh test
+tools/clients.sh
 SERVERS=$(tools/server.sh home)
 
 suite format count_check

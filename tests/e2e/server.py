@@ -189,9 +189,14 @@ class Server:
 
     # ------------------------------------------------------------------------------------------------------ connections
 
+    @property
+    def port(self) -> str:
+        """The number in the socket's name, and the port where the settings ask for one."""
+        return self.settings.get("port", "5432")
+
     def connect(self, dbname: str = "postgres", autocommit: bool = True, **parameters: object) -> psycopg.Connection:
         """A new connection. It commits each statement, unless told otherwise."""
-        defaults = {"host": str(self.folder), "user": "postgres", "connect_timeout": 60}
+        defaults = {"host": str(self.folder), "port": self.port, "user": "postgres", "connect_timeout": 60}
         return psycopg.connect(dbname=dbname, autocommit=autocommit, **{**defaults, **parameters})
 
     def rows(self, query: str, dbname: str = "postgres") -> list[tuple]:
@@ -211,8 +216,8 @@ class Server:
         command = [str(BINDIR / program), *map(str, arguments)]
         if as_server:
             command = as_server_user(*command)
-        environment = {**os.environ, "LC_ALL": "C", "PGHOST": str(self.folder), "PGUSER": "postgres"}
-        done = subprocess.run(command, capture_output=True, cwd="/", env=environment, **options)
+        environment = {"LC_ALL": "C", "PGHOST": str(self.folder), "PGPORT": self.port, "PGUSER": "postgres"}
+        done = subprocess.run(command, capture_output=True, cwd="/", env={**os.environ, **environment}, **options)
         if done.returncode:
             raise RuntimeError(f"{program} ended with {done.returncode}:\n{os.fsdecode(done.stderr)}")
         return done
