@@ -5,7 +5,7 @@ source "$(dirname "$0")/env.sh"
 SOURCES=$ROOT/tests/e2e/clients
 CLIENTS=$ROOT/target/clients
 
-# install LANGUAGE PINS FILE…: unless its folder has these PINS already, makes it anew with the files and install_LANGUAGE.
+# install LANGUAGE PINS: unless its folder has these PINS already, makes it anew by install_LANGUAGE.
 install() {
     local folder=$CLIENTS/$1 pins=$2
     cmp -s "$SOURCES/$pins" "$folder/installed" && return
@@ -18,7 +18,8 @@ install() {
 }
 
 install_python() {
-    /usr/bin/python3 -m venv "$1" && "$1/bin/pip" install --quiet --requirement "$SOURCES/requirements.txt"
+    /usr/bin/python3 -m venv "$1" &&
+        "$1/bin/pip" install --quiet --disable-pip-version-check --requirement "$SOURCES/requirements.txt"
 }
 
 install_node() {
@@ -27,6 +28,7 @@ install_node() {
 
 # Cargo knows best whether anything is to be done.
 install_rust() {
+    rm -f "$CLIENTS/rust/clients" # no test of an older one
     cargo build --package clients --target-dir "$ROOT/target" &&
         mkdir -p "$CLIENTS/rust" &&
         cp "$ROOT/target/debug/clients" "$CLIENTS/rust/clients"
