@@ -37,6 +37,9 @@ PGRX_HOME=$ROOT/target/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # for those who source this
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 
+# build.rs gives the linker what cargo-pgrx would: with flags of its own it would have all built anew.
+export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
+
 # PostgreSQL refuses to run as root.
 is_root() { [ "$(id -u)" = 0 ]; }
 SERVER_USER=$(if is_root; then echo postgres; else id -un; fi)
