@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test install gen clean
+.PHONY: help run stop test test-all install gen clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,9 @@ stop: ## Stop that private server
 
 test: ## Set up and run every check and test
 	@tools/test.sh
+
+test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
+	@tools/test-all.sh
 
 install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
 	@tools/setup.sh

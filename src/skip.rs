@@ -1,7 +1,7 @@
 //! Skip support, from 18 on: how a btree scan steps over the values of a leading column, for the types passed by value.
 
 use pgrx::pg_sys::{Datum, Relation};
-use scru_ids::{SortableId, Stored};
+use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients]: looks for everything that a build needs (with `test`: that the tests need, too; with `clients`: that
-# the tests of clients need) and installs what is missing, and nothing else. What is all there costs a fraction of a second.
+# setup.sh [test|clients|servers]: looks for everything that a build needs (with `test`: that the tests need, too; with
+# `clients`: that the tests of clients need; with `servers`: what tools/servers.sh needs) and installs what is missing, and
+# nothing else. What is all there costs a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -34,6 +35,11 @@ look_around() {
     need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
     if [ "${1:-}" = clients ]; then look_for_clients; fi
+    if [ "${1:-}" = servers ]; then
+        need debootstrap debootstrap command -v debootstrap
+        need "the keys of Debian's archive" debian-archive-keyring has_file /usr/share/keyrings/debian-archive-keyring.gpg
+        need pip python3-pip /usr/bin/python3 -m pip --version
+    fi
     [ "${1:-}" = test ] || return 0
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Sets up and runs every check and every test. The last line adds up what really ran.
+# test.sh [--release] [SUITE…]: sets up and runs every check and every test, or these suites. The last line adds up what
+# really ran. With --release all is built in release mode, rather than twice.
 source "$(dirname "$0")/env.sh"
-LOGS=$ROOT/target/test
+LOGS=$ROOT/target/test/$PG_MAJOR
+PROFILE=dev
+[ "${1:-}" != --release ] || { PROFILE=release && shift; }
+SUITES=" $* "
 SERVERS='' # where they live, once the machine is set up
 
 # ---------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
-lint() { cargo clippy --workspace --all-targets "${FEATURES[@]}" -- --deny warnings; }
+lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --features scru-ids/postgres-types; }
 
@@ -15,7 +19,7 @@ pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --
 # so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.
 in_the_server() {
     as_root rm -f "$(pg pkglibdir)/scru.so"
-    "$CARGO_PGRX" pgrx test --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
+    "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
 # What the suites from here on test, and what stays installed.
@@ -56,11 +60,10 @@ PYTHON
 
 # ------------------------------------------------------------------------------------------------------- running a suite
 
-PASSED=0 FAILED=0 SKIPPED=0 SUMMARY=''
-
 # suite NAME COUNTER: a suite that ends badly has failed, whatever it counted, and so has one that ran nothing.
 suite() {
     local name=$1 log=$LOGS/$1.log passed failed skipped
+    [[ $SUITES == '  ' || $SUITES == *" $name "* ]] || return 0
     say "${name//_/ }"
     set +e
     (set -e && "$name") 2>&1 | tee "$log"
@@ -68,9 +71,7 @@ suite() {
     read -r passed failed skipped < <("$2" "$log")
     set -e
     if [ $((${passed:=0} + ${failed:=0})) = 0 ] || { [ "$STATUS" = 1 ] && [ "$failed" = 0 ]; }; then failed=1; fi
-    PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed)) SKIPPED=$((SKIPPED + ${skipped:-0}))
-    printf -v name '%-14s %5d passed %3d failed %3d skipped   %s\n' "${name//_/ }" "$passed" "$failed" "${skipped:-0}" "$log"
-    SUMMARY+=$name
+    echo "$name $passed $failed ${skipped:-0} $log" >>"$LOGS/results"
 }
 
 rm -rf "$LOGS"
@@ -89,6 +90,4 @@ suite regression count_regress
 suite end_to_end count_pytest
 
 say 'All suites'
-printf '%s\n' "$SUMMARY"
-echo "$PASSED passed, $FAILED failed$([ "$SKIPPED" = 0 ] || echo ", $SKIPPED skipped")"
-[ "$FAILED" = 0 ]
+tools/results.sh "$PG_MAJOR"

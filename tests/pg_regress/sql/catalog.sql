@@ -6,11 +6,13 @@
 SELECT typname, typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typmodin, typdelim
 FROM types JOIN pg_type USING (oid) ORDER BY typname;
 
--- The members of the extension. Those that belong to no type; all others have a type's name in theirs.
+-- The members of the extension, without the array types, which are members from 18 on. Those that belong to no type; all
+-- others have a type's name in theirs.
 CREATE VIEW members AS
     SELECT classid, objid, pg_describe_object(classid, objid, 0) AS description
     FROM pg_depend
-    WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru') AND deptype = 'e';
+    WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru') AND deptype = 'e'
+      AND NOT EXISTS (SELECT FROM pg_type WHERE oid = objid AND classid = 'pg_type'::regclass AND typcategory = 'A');
 SELECT description FROM members
 WHERE NOT EXISTS (SELECT FROM types WHERE description ~ ('(?<![a-z0-9])' || name || '(?![a-z0-9])')) ORDER BY description COLLATE "C";
 
@@ -18,12 +20,13 @@ WHERE NOT EXISTS (SELECT FROM types WHERE description ~ ('(?<![a-z0-9])' || name
 SELECT description FROM members WHERE coalesce(obj_description(objid, classid::regclass::name), '') = '';
 
 -- What one type has, so has every other: how many members, and the real differences: a line here is either
--- meant, or missing elsewhere.
+-- meant, or missing elsewhere. (Skip support is looked at below.)
 CREATE TABLE differences AS SELECT * FROM each_type($$
     SELECT description FROM members WHERE description ~ '(?<![a-z0-9])$T(?![a-z0-9])' ORDER BY description COLLATE "C"
 $$);
 SELECT for_types, count(*) FROM differences WHERE for_types = 'every type' GROUP BY for_types;
-SELECT for_types, result FROM differences WHERE for_types <> 'every type' ORDER BY for_types, result COLLATE "C";
+SELECT for_types, result FROM differences
+WHERE for_types <> 'every type' AND result <> 'function $T_skipsupport(internal)' ORDER BY for_types, result COLLATE "C";
 
 -- Functions are immutable and strict, but for these; safe in parallel, all; leakproof, these alone.
 CREATE VIEW functions AS

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# results.sh MAJOR…: what the tests came to on these servers, a line for each suite, and one that adds up. It succeeds if
+# nothing failed. tools/test.sh writes a file for each server: suite, passed, failed, skipped, log.
+cd "$(dirname "$0")/.." || exit
+
+for major in "$@"; do
+    # A server on which nothing was run has failed.
+    { cat "target/test/$major/results" 2>/dev/null || echo 'nothing_ran 0 1 0'; } | sed "s/^/$major /"
+done | awk '
+    {
+        gsub("_", " ", $2)
+        printf "%s  %-14s %5d passed %3d failed %3d skipped   %s\n", $1, $2, $3, $4, $5, $6
+        passed += $3; failed += $4; skipped += $5
+    }
+    END {
+        printf "\n%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
+        exit failed > 0
+    }'

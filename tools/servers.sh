@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Servers of the other major versions. What is fetched is kept in the user's cache, where a fresh clone finds it: for 16 a
+# wheel with a relocatable server in it; for 17 and 18 a Debian that has them, as a folder that serves as root.
+#   servers.sh prepare MAJOR        makes it if need be; for 16 the last line is the path of its pg_config
+#   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: for 17 and 18 within their Debian
+#   servers.sh clean                removes the cache
+source "$(dirname "$0")/env.sh"
+
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
+WHEEL=pgserver-0.1.4
+declare -A DEBIAN=([17]=trixie [18]=sid)
+
+# ----------------------------------------------------------------------------------------------------- 16, out of a wheel
+
+fetch_wheel() {
+    ls "$CACHE/$WHEEL"-*.whl 2>/dev/null && return
+    say 'Fetching PostgreSQL 16 (once; 11 MB)' >&2
+    # Only the server inside is of use, so any Python's will do.
+    /usr/bin/python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version=3.11 --dest="$CACHE" \
+        "${WHEEL/-/==}" >&2
+    ls "$CACHE/$WHEEL"-*.whl
+}
+
+# Unpacked for this clone alone, which will install into it, and where the server's user can get.
+prepare_16() {
+    local wheel folder
+    folder=$(tools/server.sh home)/$WHEEL
+    if [ ! -d "$folder" ]; then
+        wheel=$(fetch_wheel)
+        rm -rf "$folder.new"
+        /usr/bin/python3 -m zipfile -e "$wheel" "$folder.new"
+        chmod +x "$folder.new"/pgserver/pginstall/{bin/*,lib/postgresql/pgxs/src/test/regress/pg_regress}
+        mv "$folder.new" "$folder"
+    fi
+    echo "$folder/pgserver/pginstall/bin/pg_config"
+}
+
+run_16() {
+    PG_CONFIG=$(prepare_16)
+    PG_MAJOR=16 "$@"
+}
+
+# ------------------------------------------------------------------------------------------ 17 and 18, in their own Debian
+
+# What tools/setup.sh looks for there, and pg_partman.
+packages() {
+    local IFS=,
+    local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc libc6-dev libclang-dev
+        python3-pytest python3-psycopg libfaketime sudo)
+    echo "${names[*]}"
+}
+
+# With mounts and processes of its own, which end with the command, and that with this script, however it ends. So nothing
+# stays mounted; and nothing ever is, as seen from out here.
+apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
+
+# One run at a time has such a Debian, for it installs into it.
+lock() {
+    exec {LOCK}>"$CACHE/$MAJOR.lock"
+    flock --nonblock "$LOCK" || { say "Waiting for another run that has $FOLDER" && flock "$LOCK"; }
+}
+
+prepare_debian() {
+    [ ! -d "$FOLDER" ] || return 0
+    say "Making a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $FOLDER (once; some minutes, 2 GB)"
+    rm -rf --one-file-system "$FOLDER.new"
+    apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$FOLDER.new" ||
+        die "debootstrap failed. More is in $FOLDER.new/debootstrap/debootstrap.log"
+    rm -rf "$FOLDER.new"/var/cache/apt/archives/*.deb "$FOLDER.new"/var/lib/apt/lists/*
+    mv "$FOLDER.new" "$FOLDER"
+}
+
+# Runs inside of `apart`. The project lies where it lies out here, but for target/: what is built in a newer Debian does not
+# run in an older one, and its postgres is another user. The tools and the logs are those of all.
+# shellcheck disable=SC2317 # called by its name
+enter() {
+    local rust=$1 target=$ROOT/target/debian-$MAJOR
+    shift
+    bind() { mkdir -p "$1" "$FOLDER$2" && mount --bind "$1" "$FOLDER$2"; }
+    mount -t proc proc "$FOLDER/proc"
+    mount --rbind /dev "$FOLDER/dev"
+    rm -rf "$target/tmp" && mkdir -p "$target/tmp" && chmod 1777 "$target/tmp"
+    bind "$target/tmp" /tmp
+    bind "$ROOT" "$ROOT"
+    bind "$target" "$ROOT/target"
+    bind "$ROOT/target/tools" "$ROOT/target/tools"
+    bind "$ROOT/target/test" "$ROOT/target/test"
+    bind "$rust" /opt/rust
+    bind "$CARGO" "$CARGO"
+    cp /etc/hosts "$FOLDER/etc/hosts"
+    chroot "$FOLDER" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
+}
+
+# Rust's toolchain and its downloaded crates are those of the machine: nothing is fetched in there.
+run_debian() {
+    local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin
+    cargo fetch --quiet --locked
+    apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
+        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" "$@"
+}
+
+# -------------------------------------------------------------------------------------------------------------------------
+
+MAJOR=${2:-}
+FOLDER=$CACHE/${DEBIAN[${MAJOR:-0}]:-}-$MAJOR
+CARGO=${CARGO_HOME:-$HOME/.cargo}
+
+is_root || die 'This makes and enters folders that serve as root, by debootstrap, mount and chroot, for which it has to be root: sudo make …'
+mkdir -p "$CACHE"
+case ${1:-}-$MAJOR in
+prepare-16) prepare_16 ;;
+prepare-17 | prepare-18) lock && prepare_debian ;;
+run-16) run_16 "${@:3}" ;;
+run-17 | run-18) lock && prepare_debian && run_debian "${@:3}" ;;
+enter-*) enter "${@:3}" ;;
+clean-) rm -rf --one-file-system "$CACHE" ;;
+*) die 'What should be done with which server? 16, 17 or 18?' ;;
+esac

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The suites in which the server has a part, on all major versions but the one that `make test` has. The last line adds up.
+source "$(dirname "$0")/env.sh"
+MAJORS=(16 17 18)
+LOGS=$ROOT/target/test
+
+# All that is fetched is fetched first, side by side.
+prepare() {
+    local major
+    say "Preparing PostgreSQL ${MAJORS[*]}: the logs are $LOGS/prepare-*.log"
+    mkdir -p "$LOGS"
+    for major in "${MAJORS[@]}"; do
+        rm -rf "${LOGS:?}/$major"
+        tools/servers.sh prepare "$major" >"$LOGS/prepare-$major.log" 2>&1 &
+    done
+    wait
+}
+
+# In release mode only, which is what gets installed and saves half of the building.
+run() {
+    say "PostgreSQL $1"
+    tools/servers.sh run "$1" tools/test.sh --release lint in_the_server release_build regression end_to_end || true
+}
+
+# Else an interrupted server would be followed by the next one, and what runs in the background would run on.
+trap 'jobs -p | xargs --no-run-if-empty kill; exit 130' INT TERM
+tools/setup.sh servers
+prepare
+# From the older server, if there is one with the extension, pg_upgrade comes to 16.
+if [ "$PG_MAJOR" -lt 16 ] && [ -f "$(pg pkglibdir)/scru.so" ]; then export OLD_PG_CONFIG=$PG_CONFIG; fi
+for major in "${MAJORS[@]}"; do run "$major"; done
+
+say 'All suites on all servers'
+tools/results.sh "${MAJORS[@]}"
