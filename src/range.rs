@@ -78,11 +78,18 @@ unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *
     }
 }
 
-/// Whether an expression is a column of a table of this very query that has partitions or children.
+/// Whether an expression is a column, of the type itself or of a domain over it, of a table of this very query that has
+/// partitions or children.
 unsafe fn is_column_with_children(root: *mut PlannerInfo, node: *mut Node) -> bool {
     // SAFETY: where there is a plan in the making, a column of it points into its range table.
     unsafe {
-        if root.is_null() || (*node).type_ != NodeTag::T_Var {
+        if root.is_null() {
+            return false;
+        }
+        if (*node).type_ == NodeTag::T_RelabelType {
+            return is_column_with_children(root, (*node.cast::<pg_sys::RelabelType>()).arg.cast());
+        }
+        if (*node).type_ != NodeTag::T_Var {
             return false;
         }
         let (table, level) = ((*node.cast::<pg_sys::Var>()).varno, (*node.cast::<pg_sys::Var>()).varlevelsup);

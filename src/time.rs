@@ -49,11 +49,16 @@ pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(datum::varlena(id.digits(&settings::of::<T>(), &mut buffer)))
 }
 
-/// `T_time_decoder(text) → timestamptz`, its counterpart: the time of an ID's text
+/// `T_time_decoder(text) → timestamptz`, its counterpart: the time of an ID's text, or the whole second that the encoder rounds
+/// up to it. For pg_partman reckons where the next partition begins from the bounds of the last one: if a bound came back up to
+/// a tick late, there would be a gap between the two.
 pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     let text = CString::new(call.varlena(0)).unwrap_or_default();
     let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
-    Ok(Datum::from(id.timestamp_micros() - EPOCH_2000))
+    let micros = id.timestamp_micros();
+    let since_second = micros.rem_euclid(1_000_000);
+    let is_rounded = since_second < T::TICKS.micros;
+    Ok(Datum::from(if is_rounded { micros - since_second } else { micros } - EPOCH_2000))
 }
 
 /// A timestamptz as microseconds since 1970, the infinite ones and those beyond as the last ones there are.
