@@ -5,6 +5,7 @@
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: for 17 and 18 within their Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
+shopt -s inherit_errexit
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 WHEEL=pgserver-0.1.4
@@ -57,7 +58,7 @@ apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --m
 # One run at a time has such a Debian, for it installs into it.
 lock() {
     exec {LOCK}>"$CACHE/$MAJOR.lock"
-    flock --nonblock "$LOCK" || { say "Waiting for another run that has $FOLDER" && flock "$LOCK"; }
+    flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
 prepare_debian() {
@@ -113,6 +114,9 @@ prepare-17 | prepare-18) lock && prepare_debian ;;
 run-16) run_16 "${@:3}" ;;
 run-17 | run-18) lock && prepare_debian && run_debian "${@:3}" ;;
 enter-*) enter "${@:3}" ;;
-clean-) rm -rf --one-file-system "$CACHE" ;;
+clean-)
+    for MAJOR in "${!DEBIAN[@]}"; do lock; done
+    rm -rf --one-file-system "$CACHE"
+    ;;
 *) die 'What should be done with which server? 16, 17 or 18?' ;;
 esac

@@ -198,7 +198,7 @@ CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
-COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of creation of the scru160 of this text';
+COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of creation of the scru160 of this text, or the whole second that was rounded up to it';
 
 ----------------------------------------------------------------------------------------------------------------- range
 

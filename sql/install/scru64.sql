@@ -208,7 +208,7 @@ CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
-COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64 of this text';
+COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64 of this text, or the whole second that was rounded up to it';
 
 ----------------------------------------------------------------------------------------------------------------- range
 

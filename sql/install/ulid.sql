@@ -198,7 +198,7 @@ CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
-COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of creation of the ulid of this text';
+COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of creation of the ulid of this text, or the whole second that was rounded up to it';
 
 ----------------------------------------------------------------------------------------------------------------- range
 

@@ -208,7 +208,7 @@ CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
-COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the ulidflake of this text';
+COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the ulidflake of this text, or the whole second that was rounded up to it';
 
 ----------------------------------------------------------------------------------------------------------------- range
 
