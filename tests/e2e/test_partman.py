@@ -81,15 +81,13 @@ class Events:
 
 
 @pytest.fixture
-def events(new_server, clock, id_type):
+def events(server, new_server, clock, id_type):
     """The table, not partitioned yet. It is noon."""
+    available = server.rows("SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'")
+    if not available or [int(part) for part in available[0][0].split(".")] < [5, 2]:
+        pytest.skip("this server comes without pg_partman 5.2, the first that knows encoders")
     clock.shift(NOON.timestamp() - time.time())
-    server = new_server(None, clock.environment)
-    with server.connect() as connection:
-        query = "SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'"
-        available = connection.execute(query).fetchone()
-        if not available or [int(part) for part in available[0].split(".")] < [5, 2]:
-            pytest.skip("this server comes without pg_partman 5.2, the first that knows encoders")
+    with new_server(None, clock.environment).connect() as connection:
         yield Events(connection, clock, id_type)
 
 
