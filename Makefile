@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all install gen clean
+.PHONY: help run stop test test-all install gen clean fuzz
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ test: ## Set up and run every check and test
 
 test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
 	@tools/test-all.sh
+fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps what reached new code
+	@tools/setup.sh test
+	@tools/fuzz.sh $(or $(TIME),60) keep
 
 install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
 	@tools/setup.sh

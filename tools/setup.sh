@@ -12,6 +12,7 @@ need() {
 }
 
 compiles_c() { cc -E -x c - <<<'#include <stdio.h>'; }
+compiles_cxx() { c++ -E -x c++ - <<<'#include <string>'; }
 has_file() { for file in "$@"; do [ ! -e "$file" ] || return 0; done && false; }
 # Without clang's headers the library is of no use to bindgen.
 has_libclang() {
@@ -44,6 +45,8 @@ look_around() {
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules
     need 'libfaketime' libfaketime has_libfaketime
+    # libFuzzer is compiled from its sources.
+    need 'a C++ compiler' g++ compiles_cxx
     # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
     need 'sudo' sudo command -v sudo
 }

@@ -39,13 +39,16 @@ regression() {
         { cat "$folder/out/regression.diffs" && return 1; }
 }
 
+# A second for each target; `make fuzz` has more.
+fuzz() { tools/fuzz.sh 1; }
+
 end_to_end() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest.xml" tests/e2e; }
 
 # ----------------------------------------------------------------- how many passed, failed and were skipped, from a log
 
 count_check() { echo "$((1 - STATUS)) $STATUS 0"; }
 count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p + 0, f + 0, s + 0 }' "$1"; }
-# Up to 15 "test NAME ... ok", from 16 on TAP.
+# Up to 15 "test NAME ... ok", as fuzz.sh has it, too; from 16 on TAP.
 count_regress() {
     awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
 }
@@ -85,6 +88,7 @@ suite lint count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 suite in_the_server count_cargo
+suite fuzz count_regress
 suite release_build count_check
 suite regression count_regress
 suite end_to_end count_pytest

@@ -1,0 +1,155 @@
+//! The fuzz targets: for every type of the registry its text and its binary input, which anybody may send to a server.
+//!
+//! libFuzzer calls one of them, the one that the environment variable `FUZZ_TARGET` names, with inputs that it makes from
+//! those that reached new code before. `tools/fuzz.sh` builds and runs it.
+#![no_main]
+
+use std::env;
+use std::process;
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use scru_ids::{ParseError, ParseErrorKind, SortKeys, SortableId, Stored, registry};
+
+/// What has to hold for an input, whichever it is. It panics where it does not.
+type Property = fn(&[u8]);
+
+static CHOSEN: OnceLock<Property> = OnceLock::new();
+
+fuzz_target!(init: choose(), |input: &[u8]| {
+    if let Some(property) = CHOSEN.get() {
+        property(input);
+    }
+});
+
+/// Every target with its name.
+fn targets() -> Vec<(&'static str, Property)> {
+    let mut targets: Vec<(_, Property)> = Vec::new();
+    macro_rules! target {
+        ($name:ident, $id:ident, $sql:literal) => {
+            targets.push((concat!(stringify!($name), "_text"), text::<scru_ids::$id>));
+            targets.push((concat!(stringify!($name), "_binary"), binary::<scru_ids::$id>));
+        };
+    }
+    registry!(target);
+    targets
+}
+
+/// Chooses the target; if the name is none, tells their names instead of fuzzing.
+fn choose() {
+    let asked = env::var("FUZZ_TARGET").unwrap_or_default();
+    match targets().into_iter().find(|(name, _)| *name == asked) {
+        Some((_, property)) => _ = CHOSEN.set(property),
+        None => {
+            targets().iter().for_each(|(name, _)| println!("{name}"));
+            process::exit(0);
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------------- text
+
+/// Any bytes as text: an ID whose text is the same but for its case, or an error that tells where and why.
+fn text<T: SortableId>(input: &[u8]) {
+    match T::parse(input) {
+        Ok(id) => {
+            assert_sound(id);
+            if input.len() == T::TEXT_LEN {
+                assert!(id.to_string().as_bytes().eq_ignore_ascii_case(input), "another text than it was read from");
+            }
+            for changed in [input.to_ascii_lowercase(), input.to_ascii_uppercase()] {
+                assert_eq!(T::parse(&changed), Ok(id), "in another case");
+            }
+            assert!(T::parse(&[input, b"0"].concat()) != Ok(id), "a digit more");
+        }
+        Err(error) => assert_blames_rightly::<T>(input, error),
+    }
+}
+
+/// What stands before the position is all digits, and what stands there is what the error says of it.
+fn assert_blames_rightly<T: SortableId>(input: &[u8], error: ParseError) {
+    let ParseError { kind, position } = error;
+    assert!(input[..position].is_ascii(), "a position that does not count characters");
+    assert!(error.to_string().is_ascii(), "a message of ours alone");
+    match kind {
+        ParseErrorKind::InvalidDigit => {
+            assert!(position < input.len());
+            let mut changed = input.to_vec();
+            changed[position + 1..].fill(b'0');
+            assert_eq!(T::parse(&changed), Err(error), "what follows is of no concern");
+        }
+        ParseErrorKind::TooShort(digits) => assert!(position == input.len() && position < digits),
+        ParseErrorKind::TooLong(digits) => assert!(position == digits && position < input.len()),
+        ParseErrorKind::OutOfRange => {
+            assert_eq!((position, input.len()), (0, T::TEXT_LEN));
+            assert!(input.to_ascii_uppercase() > T::MAX.to_string().to_ascii_uppercase().into_bytes());
+        }
+    }
+    if kind != ParseErrorKind::OutOfRange {
+        let digits = &input[..position];
+        assert!(digits.iter().all(u8::is_ascii_alphanumeric), "no digits before the position");
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- binary
+
+/// Any bytes as a binary message: an ID with these bytes, or nothing. And as several IDs: they sort as their bytes do.
+fn binary<T: SortableId>(input: &[u8]) {
+    match from_bytes::<T>(input) {
+        Some(id) => {
+            assert_eq!(bytes(id), input, "other bytes than it was read from");
+            assert_sound(id);
+        }
+        None => assert!(input.len() != T::Stored::LEN || input > &bytes(T::MAX)[..], "refused an ID"),
+    }
+    let ids: Vec<T> = input.chunks_exact(T::Stored::LEN).filter_map(from_bytes).collect();
+    for pair in ids.windows(2) {
+        assert_orders_are_one(pair[0], pair[1]);
+    }
+    // Those that are passed by reference are sorted by keys.
+    if T::Stored::LEN >= 16 {
+        assert_keys_are_in_order(ids);
+    }
+}
+
+/// Values, bytes, stored forms and texts have one order.
+fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
+    let order = a.cmp(&b);
+    assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
+    assert_eq!(a.to_stored().cmp(&b.to_stored()), order, "stored");
+    assert_eq!(a.to_string().cmp(&b.to_string()), order, "text");
+    assert_eq!((a.tick(), a).cmp(&(b.tick(), b)), order, "ticks");
+}
+
+/// Sort keys that differ differ as the IDs do, in whichever order they are made.
+fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
+    let mut keys = SortKeys::default();
+    let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
+    keyed.sort_unstable();
+    assert!(keyed.is_sorted_by_key(|(_, key)| *key), "keys contradict the order");
+}
+
+// --------------------------------------------------------------------------------------------------------------- both
+
+/// What holds for every ID: its canonical text and its stored form are read as the same ID, and its time is its tick's.
+fn assert_sound<T: SortableId>(id: T) {
+    let text = id.to_string();
+    assert_eq!(text.len(), T::TEXT_LEN);
+    assert_eq!(T::parse(text.as_bytes()), Ok(id), "its text");
+    assert_eq!(T::from_stored(id.to_stored()), Some(id), "its stored form");
+    assert_eq!(from_bytes(&bytes(id)), Some(id), "its bytes");
+    assert!((T::MIN..=T::MAX).contains(&id));
+    assert!(id.tick() <= T::TICKS.max);
+    assert!((T::first_of(id.tick())..=T::last_of(id.tick())).contains(&id), "outside of its tick");
+    assert_eq!(T::lower(id.timestamp_micros()), Ok(T::first_of(id.tick())), "its time");
+    assert_eq!(T::upper(id.timestamp_micros()), Ok(T::last_of(id.tick())), "its time");
+    T::FIELDS.iter().for_each(|field| _ = field.getter.value(id));
+}
+
+fn bytes<T: SortableId>(id: T) -> Vec<u8> {
+    id.to_stored().to_bytes().as_ref().to_vec()
+}
+
+fn from_bytes<T: SortableId>(bytes: &[u8]) -> Option<T> {
+    T::Stored::from_bytes(bytes).and_then(T::from_stored)
+}
