@@ -1,13 +1,18 @@
-"""What goes over the wire: COPY in and out, binary files made by hand, and binary parameters."""
+"""What goes over the wire: COPY in and out, binary files made by hand, binary parameters, and messages byte by byte."""
 
 from __future__ import annotations
 
+import socket
 import struct
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psycopg
 from psycopg.pq import Format, PGresult
 
 from idtypes import IdType
+from server import Server
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0"
 
@@ -36,3 +41,85 @@ def send_binary(connection: psycopg.Connection, query: str, id_type: IdType, val
     return connection.pgconn.exec_params(
         query.encode(), [value], param_types=[oid], param_formats=[Format.BINARY], result_format=Format.BINARY
     )
+
+
+class RawConnection:
+    """A session that says whatever it is told to, byte by byte: no driver stands between, to keep it in order."""
+
+    def __init__(self, server: Server, dbname: str = "postgres"):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(60)
+        self._socket.connect(str(server.folder / ".s.PGSQL.5432"))
+        self._incoming = self._socket.makefile("rb")
+        # What it is told shall not fill the server's log.
+        options = "-c log_min_messages=panic"
+        startup = f"user\0postgres\0database\0{dbname}\0options\0{options}\0\0".encode()
+        # By a thread: a server that waits for us to take its replies does not go on reading.
+        self._sender = ThreadPoolExecutor(1)
+        self.send(struct.pack("!ii", len(startup) + 8, 3 << 16) + startup)
+        self.replies()
+
+    def __enter__(self) -> RawConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._sender.shutdown()
+        self._incoming.close()
+        self._socket.close()
+
+    def send(self, messages: bytes) -> None:
+        """Sends messages, of which some may never be taken: the replies tell."""
+        self._sender.submit(self._socket.sendall, messages)
+
+    def replies(self) -> list[tuple[bytes, bytes]]:
+        """The server's messages, type and content, up to where it is ready for more or has hung up."""
+        replies = []
+        while head := self._read(5):
+            replies.append((head[:1], self._read(int.from_bytes(head[1:], "big") - 4)))
+            if replies[-1][0] == b"Z":
+                break
+        return replies
+
+    def _read(self, length: int) -> bytes:
+        # A server that ends the session may leave what was sent to it unread.
+        with suppress(ConnectionResetError):
+            return self._incoming.read(length)
+        return b""
+
+    def prepare(self, query: str, *types: int) -> None:
+        """Prepares the query, for parameters of these types, as the one that `bind` means."""
+        content = b"\0" + query.encode() + b"\0" + struct.pack(f"!h{len(types)}I", len(types), *types)
+        self.send(message(b"P", content) + SYNC)
+        assert [kind for kind, _ in self.replies()] == [b"1", b"Z"]
+
+
+def message(kind: bytes, content: bytes = b"") -> bytes:
+    """A message of the protocol."""
+    return kind + struct.pack("!i", len(content) + 4) + content
+
+
+SYNC = message(b"S")
+EXECUTE = message(b"E", struct.pack("!xi", 0))
+
+
+def bind(value: bytes, format_: Format) -> bytes:
+    """The message that binds the prepared query's one parameter, and asks for a result in the same format."""
+    content = struct.pack("!xxhhhi", 1, format_, 1, len(value)) + value + struct.pack("!hh", 1, format_)
+    return message(b"B", content)
+
+
+def sqlstate(error: bytes) -> str:
+    """The SQLSTATE within an error message's content."""
+    [state] = [field[1:] for field in error.split(b"\0") if field[:1] == b"C"]
+    return state.decode()
+
+
+def outcome(replies: Iterable[tuple[bytes, bytes]]) -> bytes | str:
+    """What a query of one row and column came to: its bytes, or an SQLSTATE."""
+    for kind, content in replies:
+        if kind == b"D":
+            return content[6:]
+        if kind == b"E":
+            return sqlstate(content)
+    raise AssertionError("neither a row nor an error")
