@@ -1,0 +1,71 @@
+"""Out of shared memory: an error that says what to do, once; nothing else suffers from it, and what it says helps."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import expect
+from idtypes import TYPES
+from server import MAJOR, Server, pg_config
+
+SOURCE = Path(__file__).with_name("take_shared_memory.c")
+
+
+@pytest.fixture
+def server(new_server) -> Iterator[Server]:
+    """A server that nobody has drawn from yet, with a function that takes all of its shared memory that is left."""
+    server = new_server({"shared_preload_libraries": ""})
+    library = server.folder / "take_shared_memory.so"
+    command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", str(library), str(SOURCE)]
+    subprocess.run([*command], check=True)
+    os.chmod(library, 0o755)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute(
+            f"CREATE FUNCTION take_shared_memory() RETURNS int LANGUAGE c AS '{library}', 'take_shared_memory'"
+        )
+    yield server
+    assert server.crashes() == []
+
+
+@pytest.mark.skipif(MAJOR >= 17, reason="from PostgreSQL 17 on, the state does not come out of the memory of the start")
+def test_no_shared_memory_is_left(server):
+    with server.connect() as connection:
+        assert connection.execute("SELECT take_shared_memory()").fetchone()[0] > 0
+        connection.execute("CREATE TABLE kept (id scru128)")
+        connection.execute("SET scru.generator_scope = server")
+        with connection.transaction():
+            connection.execute("INSERT INTO kept VALUES ('0372ijojuxuhjsfkeryi2mrtm')")
+            for id_type in TYPES:
+                for _ in range(2):
+                    assert_no_memory(connection, id_type)
+            # Without the server-wide state everything else works, in this very session.
+            connection.execute("SET scru.generator_scope = backend")
+            connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
+        assert connection.execute("SELECT count(DISTINCT id) FROM kept").fetchone() == (10,)
+    server.restart(shared_preload_libraries="scru")
+    with server.connect() as connection:
+        assert connection.execute("SELECT take_shared_memory()").fetchone()[0] > 0
+        connection.execute("SET scru.generator_scope = server")
+        for id_type in TYPES:
+            drawn = f"SELECT count(DISTINCT {id_type.generator}) FROM generate_series(1, 1000)"
+            assert connection.execute(drawn).fetchone() == (1000,)
+
+
+def assert_no_memory(connection: psycopg.Connection, id_type) -> None:
+    with (
+        expect.error(
+            "53200",
+            "out of shared memory for the state of the ID generators",
+            None,
+            'Add "scru" to shared_preload_libraries and restart the server: that reserves the few bytes needed.',
+        ),
+        connection.transaction(),
+    ):
+        connection.execute(f"SELECT {id_type.generator}")
