@@ -21,11 +21,20 @@ from server import Server, wait_until
 class Load:
     """Sessions that draw until the server ends them or the block is left: `with Load(connect, id_type) as load:`.
 
-    Each ID has to be greater than all that any of the sessions had received before it was asked for.
+    Each ID has to be greater than all that any of the sessions had received before it was asked for. Instead of mere
+    drawing they may run some other `query` for an ID, such as an INSERT that returns it.
     """
 
-    def __init__(self, connect: Callable[[], psycopg.Connection], id_type: IdType, sessions: int = 4, after: str = ""):
+    def __init__(
+        self,
+        connect: Callable[[], psycopg.Connection],
+        id_type: IdType,
+        sessions: int = 4,
+        after: str = "",
+        query: str = "",
+    ):
         self.id_type = id_type
+        self._query = query or f"SELECT {id_type.generator}::text"
         self.ids: list[str] = []
         self.latest = after
         """The greatest ID so far. Texts are in the order of their IDs."""
@@ -70,7 +79,7 @@ class Load:
                 before = self.latest
                 # During recovery there are no IDs: they begin with the promotion.
                 with suppress(psycopg.errors.ReadOnlySqlTransaction):
-                    self._keep(before, *connection.execute(f"SELECT {self.id_type.generator}::text").fetchone())
+                    self._keep(before, *connection.execute(self._query).fetchone())
 
     def _keep(self, before: str, id_: str) -> None:
         with self._lock:

@@ -1,0 +1,128 @@
+"""Out of disk space: rows that were committed stay, the message says what is to be done, and afterwards it goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import psycopg
+import pytest
+from psycopg.errors import DiskFull
+
+import amcheck
+from disk import small_disk
+from idtypes import TYPES, IdType
+from load import Load, assert_all_different
+from server import Server
+
+# From 16 on it may name the way in which it tried.
+NO_ROOM_FOR_A_PAGE = r'could not extend file "pg_tblspc/[^"]*"( with FileFallocate\(\))?: No space left on device'
+
+
+def create_orders(connection: psycopg.Connection, tablespace: str) -> None:
+    """For each type a table of IDs, on that disk with its index."""
+    amcheck.install(connection)
+    connection.execute("CREATE EXTENSION scru")
+    for id_type in TYPES:
+        column = f"id {id_type.name} DEFAULT {id_type.generator} PRIMARY KEY USING INDEX TABLESPACE {tablespace}"
+        connection.execute(f"CREATE TABLE {id_type.name}_orders ({column}) TABLESPACE {tablespace}")
+
+
+def assert_are_there(connection: psycopg.Connection, id_type: IdType, committed: list[str], more: bool = False) -> None:
+    """Exactly these IDs are in the table and its index; or these and some `more`, of which nobody has been told."""
+    there = [id_ for (id_,) in connection.execute(f"SELECT id::text FROM {id_type.name}_orders")]
+    assert_all_different(there)
+    assert_all_different(committed)
+    assert set(committed) <= set(there)
+    assert more or len(committed) == len(there)
+    amcheck.check(connection, f"{id_type.name}_orders_pkey")
+
+
+def test_a_full_tablespace():
+    """The statement that finds no more room fails, each session's. With room made, the same sessions go on."""
+    with ExitStack() as stack:
+        # The server goes before its disk does.
+        disk = stack.enter_context(small_disk(8))
+        server = stack.enter_context(Server())
+        with server.connect() as connection:
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{disk.path}'")
+            create_orders(connection, "small")
+        sessions = [stack.enter_context(server.connect()) for _ in TYPES]
+        committed = {id_type: [] for id_type in TYPES}
+
+        def insert(session: psycopg.Connection, id_type: IdType) -> None:
+            ids = f"SELECT {id_type.generator} FROM generate_series(1, 500)"
+            returning = session.execute(f"INSERT INTO {id_type.name}_orders {ids} RETURNING id::text")
+            committed[id_type] += [id_ for (id_,) in returning]
+
+        def insert_until_full(session: psycopg.Connection, id_type: IdType) -> psycopg.errors.Diagnostic:
+            with pytest.raises(DiskFull) as caught:
+                while True:
+                    insert(session, id_type)
+            return caught.value.diag
+
+        with ThreadPoolExecutor(len(TYPES)) as pool:
+            for diag in pool.map(insert_until_full, sessions, TYPES):
+                assert diag.sqlstate == "53100"
+                assert re.fullmatch(NO_ROOM_FOR_A_PAGE, diag.message_primary)
+                assert diag.message_hint == "Check free disk space."
+        disk.resize(16)
+        for session, id_type in zip(sessions, TYPES, strict=True):
+            assert_are_there(session, id_type, committed[id_type])
+            insert(session, id_type)
+            assert_are_there(session, id_type, committed[id_type])
+        assert server.crashes() == []
+
+
+def test_no_room_for_the_log_of_changes():
+    """What cannot be logged cannot be committed: the server ends all sessions. With room made and a start, it is there again,
+    with all that it has ever confirmed."""
+    with ExitStack() as stack:
+        disk = stack.enter_context(small_disk(200))
+        server = Server()
+        server.data = disk.path / "data"
+        stack.enter_context(server)
+        with server.connect() as connection:
+            create_orders(connection, "pg_default")
+        before = loads(server)
+        with running(before):
+            disk.leave(10)  # which is less than a segment of the log
+            with pytest.raises(psycopg.OperationalError), server.connect() as connection:
+                while True:
+                    connection.execute("SELECT pg_switch_wal()")
+            for load in before:
+                load.wait()
+        no_room = r'PANIC:  could not write to file "pg_wal/xlogtemp\.\d+": No space left on device'
+        assert re.search(no_room, server.log_text())
+        server.stop("immediate")
+        disk.resize(400)
+        server.start()
+        after = loads(server)
+        with running(after):
+            pass
+        with server.connect() as connection:
+            for earlier, later in zip(before, after, strict=True):
+                assert_are_there(connection, earlier.id_type, earlier.ids + later.ids, more=True)
+
+
+def loads(server: Server) -> list[Load]:
+    """Sessions that insert one row of each type after another, each a transaction."""
+
+    def connect() -> psycopg.Connection:
+        return server.connect(options="-c scru.generator_scope=server")
+
+    insert = "INSERT INTO {0}_orders DEFAULT VALUES RETURNING id::text"
+    return [Load(connect, id_type, sessions=2, query=insert.format(id_type.name)) for id_type in TYPES]
+
+
+@contextmanager
+def running(loads: list[Load]) -> Iterator[None]:
+    """Runs them, for some IDs each, before and while the block runs."""
+    with ExitStack() as stack:
+        for load in loads:
+            stack.enter_context(load)
+        for load in loads:
+            load.wait_for(100)
+        yield
