@@ -6,15 +6,17 @@ as far as they may, and a generator that repeats a tick repeats IDs.
 
 from __future__ import annotations
 
+import signal
 from contextlib import ExitStack, contextmanager
 
 import psycopg
 import pytest
 
 import expect
-from idtypes import SCRU64, SERVER_WIDE, TYPES, ULIDFLAKE
+from ends import ENDS, bring_back
+from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
-from server import MAJOR, wait_until
+from server import MAJOR, send_signal, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
 # Two seconds' worth: the first of them use up the second that the IDs may be ahead of the clock.
@@ -44,33 +46,6 @@ def loads(server, after=("", "")):
             stack.enter_context(Load(server.connect, id_type, after=latest))
             for id_type, latest in zip(SERVER_WIDE, after, strict=True)
         ]
-
-
-def kill_a_drawing_backend(server) -> None:
-    """Kills a session in the middle of its work, upon which the server ends the others and starts anew."""
-    busy = server.connect()
-    is_drawing = f"SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
-    with pytest.raises(psycopg.OperationalError), background(busy, forever(ULIDFLAKE)) as future:
-        wait_until(lambda: server.value(is_drawing), "the session draws")
-        server.kill_backend(busy.info.backend_pid)
-        future.result(timeout=60)
-
-
-# How a server ends; `bring_back` does the rest.
-ENDS = {
-    "a backend killed": kill_a_drawing_backend,
-    "immediate shutdown": lambda server: server.stop("immediate"),
-    "all killed": lambda server: server.kill(),
-    "fast shutdown": lambda server: server.stop("fast"),
-}
-
-
-def bring_back(server) -> None:
-    """Starts the server, unless it does so by itself, and waits until it is there."""
-    if server.process:
-        server.wait_until_ready()
-    else:
-        server.start()
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -126,6 +101,28 @@ def wait_until_it_is_gone(connection) -> None:
     """Waits until the server has ended a session."""
     with pytest.raises(psycopg.OperationalError):
         connection.execute("SELECT pg_sleep(60)")
+
+
+def test_an_orphaned_session_keeps_a_new_server_away(new_server):
+    """The server is killed, but not a session of it, which goes on drawing: as long as it does, no other state begins."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    orphan = server.connect(options="-c scru.generator_scope=server")
+    is_drawing = f"SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = {orphan.info.backend_pid}"
+    with pytest.raises(psycopg.OperationalError), background(orphan, forever(SCRU128)) as future:
+        wait_until(lambda: server.value(is_drawing), "the session draws")
+        server.process.kill()
+        server.process.wait(timeout=60)
+        try:
+            with pytest.raises(RuntimeError, match="pre-existing shared memory block .* is still in use"):
+                server.start()
+            assert not future.done()
+        finally:
+            send_signal(orphan.info.backend_pid, signal.SIGKILL)
+        future.result(timeout=60)
+    server.start()
+    assert server.value("SELECT gen_scru64() < gen_scru64()")
 
 
 # ------------------------------------------------------------------------------------------------------------- settings

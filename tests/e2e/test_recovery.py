@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import psycopg
 import pytest
 
 import amcheck
+from ends import ENDS, bring_back
 from idtypes import TYPES
+from load import Load, assert_all_different
 
 
 def create_orders(connection) -> None:
@@ -66,6 +70,46 @@ def test_a_killed_backend_takes_no_id_along(new_server):
     with server.connect() as connection:
         insert(connection, 5000)
     assert_all_are_there(server, 10_000)
+
+
+def kill_an_inserting_backend(server, loads) -> None:
+    """Kills one of the sessions that are at work."""
+    server.kill_backend(loads[0].pids[0])
+
+
+def test_what_was_committed_under_load_is_there(new_server):
+    """Sessions insert, each row a transaction of its own, and keep the ID that they get: whatever ends the server, time and
+    again, each of these IDs is there, and none is there twice. Of every type, drawn by the server or by the session."""
+    server = new_server()
+    with server.connect() as connection:
+        amcheck.install(connection)
+        create_orders(connection)
+    own = [id_type for id_type in TYPES if not id_type.is_server_wide]
+    committed = {id_type: [] for id_type in TYPES}
+
+    def load(id_type, scope: str, sessions: int) -> Load:
+        query = f"INSERT INTO {id_type.name}_orders DEFAULT VALUES RETURNING id::text"
+        return Load(lambda: server.connect(options=f"-c scru.generator_scope={scope}"), id_type, sessions, query=query)
+
+    ends = [lambda loads, end=end: end(server) for end in ENDS.values()]
+    for end in (*ends, *[lambda loads: kill_an_inserting_backend(server, loads)] * 3):
+        with ExitStack() as stack:
+            loads = [stack.enter_context(load(id_type, "server", 2)) for id_type in TYPES]
+            loads += [stack.enter_context(load(id_type, "backend", 1)) for id_type in own]
+            for drawing in loads:
+                drawing.wait_for(100)
+            end(loads)
+            for drawing in loads:
+                drawing.wait()
+                committed[drawing.id_type] += drawing.ids
+        bring_back(server)
+    with server.connect() as connection:
+        for id_type in TYPES:
+            there = [id_ for (id_,) in connection.execute(f"SELECT id::text FROM {id_type.name}_orders")]
+            assert_all_different(there)
+            assert_all_different(committed[id_type])
+            assert set(committed[id_type]) <= set(there)
+            amcheck.check(connection, f"{id_type.name}_orders_pkey")
 
 
 def test_a_standby_reads_and_takes_over(new_server):

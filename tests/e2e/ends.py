@@ -1,0 +1,37 @@
+"""How a server ends while sessions are at work, and how it comes back."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from idtypes import ULIDFLAKE
+from load import background, forever
+from server import Server, wait_until
+
+
+def kill_a_drawing_backend(server: Server) -> None:
+    """Kills a session in the middle of its work, upon which the server ends the others and starts anew."""
+    busy = server.connect()
+    is_drawing = f"SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
+    with pytest.raises(psycopg.OperationalError), background(busy, forever(ULIDFLAKE)) as future:
+        wait_until(lambda: server.value(is_drawing), "the session draws")
+        server.kill_backend(busy.info.backend_pid)
+        future.result(timeout=60)
+
+
+# How a server ends; `bring_back` does the rest.
+ENDS = {
+    "a backend killed": kill_a_drawing_backend,
+    "immediate shutdown": lambda server: server.stop("immediate"),
+    "all killed": lambda server: server.kill(),
+    "fast shutdown": lambda server: server.stop("fast"),
+}
+
+
+def bring_back(server: Server) -> None:
+    """Starts the server, unless it does so by itself, and waits until it is there."""
+    if server.process:
+        server.wait_until_ready()
+    else:
+        server.start()
