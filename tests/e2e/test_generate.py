@@ -108,6 +108,34 @@ def test_connections_of_one_instant_share_nothing(any_database, id_type):
     assert all({body >> bit & 1 for body in bodies} == {0, 1} for bit in range(bits))
 
 
+@pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
+def test_two_hundred_connections_at_once(new_server, preload):
+    """Nobody has drawn from this server yet: all of them look for the shared state in one instant, and make it."""
+    connections, ids_each = 200, 500
+    server = new_server({"shared_preload_libraries": preload, "max_connections": str(connections + 10)})
+    database = Database(server, "postgres")
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        for id_type in TYPES:
+            connection.execute(f"CREATE UNLOGGED TABLE {id_type.name}_drawn (drawer int, turn int, id {id_type.name})")
+
+    def draw(connection, number):
+        connection.execute("SET scru.generator_scope = server")
+        for id_type in TYPES:
+            ids = f"SELECT {number}, turn, {id_type.generator} FROM generate_series(1, {ids_each}) AS turn"
+            connection.execute(f"INSERT INTO {id_type.name}_drawn {ids}")
+
+    at_once(database, draw, connections)
+    with server.connect() as connection:
+        for id_type in TYPES:
+            drawn = f"SELECT count(*), count(DISTINCT id), count(DISTINCT drawer) FROM {id_type.name}_drawn"
+            assert connection.execute(drawn).fetchone() == (connections * ids_each, connections * ids_each, connections)
+            before = "lag(id) OVER (PARTITION BY drawer ORDER BY turn) AS before"
+            pairs = f"SELECT id, {before} FROM {id_type.name}_drawn"
+            assert connection.execute(f"SELECT count(*) FROM ({pairs}) AS p WHERE id <= before").fetchone() == (0,)
+    assert server.crashes() == []
+
+
 @each_type
 def test_index_order_is_order_of_creation(connection, id_type):
     connection.execute(
