@@ -1,10 +1,10 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all install gen clean fuzz
+.PHONY: help run stop test test-all install gen clean fuzz test-memory
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## Set up, build, install, start a private server, tour a million rows; then psql
 	@tools/run.sh
@@ -20,6 +20,9 @@ test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
 fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps what reached new code
 	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep
+
+test-memory: ## Regression tests on a server with assertions, and under valgrind; builds that server first
+	@TESTS='$(TESTS)' tools/test-memory.sh
 
 install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
 	@tools/setup.sh

@@ -33,7 +33,7 @@ is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VER
 CARGO_PGRX=$(command -v cargo-pgrx || true)
 is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$ROOT/target/tools/bin/cargo-pgrx
 # Not ~/.pgrx: that is the user's.
-PGRX_HOME=$ROOT/target/pgrx/$PG_MAJOR
+PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # for those who source this
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 

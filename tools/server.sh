@@ -2,6 +2,7 @@
 # Private servers, each with a folder of its own that holds its data, its log and its socket, which is the only way in.
 # No server of the system is ever looked at.
 #   server.sh start NAME [SETTING=VALUE…]   starts it if need be, and prints its folder
+#                                           SERVER_PROGRAM: what runs as the server in place of `postgres`
 #   server.sh stop NAME
 #   server.sh home                          makes the folder of them all, and prints it
 #   server.sh remove                        stops them all and removes their folders
@@ -47,7 +48,7 @@ start() {
     if is_running; then echo "It is running already, in $FOLDER" >&2 && return; fi
     local options="-c listen_addresses='' -c port=5432 -c unix_socket_directories='$FOLDER'" setting
     for setting in "$@"; do options+=" -c $setting"; done
-    ctl start --log="$FOLDER/log" --options="$options" >&2 || {
+    ctl start ${SERVER_PROGRAM:+-p "$SERVER_PROGRAM"} --log="$FOLDER/log" --options="$options" >&2 || {
         tail -n 20 "$FOLDER/log" >&2
         die "The server did not start; its log is $FOLDER/log"
     }

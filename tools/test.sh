@@ -25,19 +25,7 @@ in_the_server() {
 # What the suites from here on test, and what stays installed.
 release_build() { tools/install.sh; }
 
-# The server reads test vectors and writes files: all of it is where its user can get.
-regression() {
-    local folder tests=(tests/pg_regress/sql/*.sql)
-    tests=("${tests[@]##*/}")
-    folder=$(tools/server.sh start regress fsync=off)
-    trap 'tools/server.sh stop regress' EXIT
-    rm -rf "$folder"/{pg_regress,vectors,out}
-    cp -r tests/pg_regress tests/vectors "$folder"
-    as_server mkdir -p "$folder/out/results"
-    "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" --bindir="$(pg bindir)" --host="$folder" --port=5432 \
-        --user="$(id -un)" --inputdir="$folder/pg_regress" --outputdir="$folder/out" "${tests[@]%.sql}" ||
-        { cat "$folder/out/regression.diffs" && return 1; }
-}
+regression() { tools/regress.sh regress fsync=off; }
 
 # A second for each target; `make fuzz` has more.
 fuzz() { tools/fuzz.sh 1; }

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The regression tests on a server that watches itself and what is loaded into it: PostgreSQL built from Debian's source with
+# assertions, which overwrites memory as it is freed and checks the bounds of all that it hands out; and then the same under
+# valgrind, to which that build tells what of the memory is in use and what was written. Not a part of `make test`: the
+# build takes minutes, and under valgrind all takes many times as long. `make test-memory TESTS='io sort'` runs some alone.
+source "$(dirname "$0")/env.sh"
+
+# Where the server's user can get, and where it outlives `make clean`.
+find_cache() {
+    local here=${XDG_CACHE_HOME:-$HOME/.cache}/scru
+    mkdir -p "$here"
+    if as_server test -x "$here" 2>/dev/null; then echo "$here"; else echo /var/cache/scru; fi
+}
+CACHE=$(find_cache)
+CHECKED=$CACHE/pg$PG_MAJOR-checked
+LOGS=$ROOT/target/memory
+
+# ------------------------------------------------------------------------------------------------ the server that checks
+
+# The lists of apt's own sources, but of their source packages, in a folder apart: what the machine installs stays as it is.
+apt_source() {
+    "$1" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts="$WORK/apt/sources.list.d" \
+        -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" "${@:2}"
+}
+fetch_source() {
+    local version
+    mkdir -p "$WORK"/{apt,lists/partial,archives/partial}
+    cp -rL /etc/apt/sources.list* "$WORK/apt"
+    find "$WORK/apt" -name '*.list' -exec sed -i 's/^deb /deb-src /' {} +
+    find "$WORK/apt" -name '*.sources' -exec sed -i 's/^Types:.*/Types: deb-src/' {} +
+    # Not every source has source packages.
+    apt_source apt-get update || true
+    for version in $(apt_source apt-cache showsrc "postgresql-$PG_MAJOR" | sed -n 's/^Version: //p' | sort -rV); do
+        (cd "$WORK" && apt_source apt-get source --download-only "postgresql-$PG_MAJOR=$version") && return
+    done
+    die "apt has no source package postgresql-$PG_MAJOR."
+}
+
+build_server() {
+    [ -f /usr/include/valgrind/memcheck.h ] || die 'valgrind is missing (Debian: valgrind).'
+    say "Building PostgreSQL $PG_MAJOR with assertions into $CHECKED (once; some minutes)"
+    mkdir -p "$CACHE"
+    WORK=$(mktemp -d "$CACHE/build-XXXXXX")
+    trap 'rm -rf "$WORK"' EXIT
+    fetch_source
+    mkdir "$WORK/source"
+    tar --extract --file="$(ls "$WORK"/*.orig.tar.*)" --directory="$WORK/source" --strip-components=1
+    (
+        cd "$WORK/source"
+        ./configure --quiet --prefix="$CHECKED" --enable-cassert --enable-debug --without-icu --without-readline --without-zlib \
+            CFLAGS='-Og -DUSE_VALGRIND -DRANDOMIZE_ALLOCATED_MEMORY'
+        make --silent --jobs="$(nproc)" install
+        make --silent --directory=contrib/amcheck install
+        # What of the server's own is no error. Its being there says that all before it is, too.
+        install -m 644 src/tools/valgrind.supp "$CHECKED/valgrind.supp"
+    ) >"$LOGS/build.log" 2>&1 || { tail -n 40 "$LOGS/build.log" && exit 1; }
+}
+
+# -------------------------------------------------------------------------------------------------------------- the tests
+
+# In place of `postgres`, for the server's user to run: every process writes a log of what valgrind finds in it.
+make_valgrind_server() {
+    reports=$(tools/server.sh home)/valgrind
+    as_server rm -rf "$reports"
+    as_server mkdir "$reports"
+    install -m 755 /dev/stdin "$CHECKED/bin/postgres-in-valgrind" <<SCRIPT
+#!/bin/sh
+exec valgrind --quiet --leak-check=no --num-callers=30 --suppressions='$CHECKED/valgrind.supp' \\
+    --log-file='$reports/%p' '$CHECKED/bin/postgres' "\$@"
+SCRIPT
+}
+
+# Whatever it has to say is an error.
+assert_no_reports() {
+    local found
+    found=$(find "$reports" -type f -size +0 -exec cat {} +)
+    [ -z "$found" ] || die "$found"
+    echo "valgrind watched $(find "$reports" -type f | wc -l) processes and found no error."
+}
+
+mkdir -p "$LOGS"
+[ -f "$CHECKED/valgrind.supp" ] || build_server
+# Built for that server apart from what is built for others.
+export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
+tools/setup.sh test
+tools/install.sh
+tools/server.sh stop memory 2>/dev/null
+say 'The regression tests with assertions'
+tools/regress.sh memory fsync=off
+say 'The regression tests under valgrind'
+make_valgrind_server
+SERVER_PROGRAM=$CHECKED/bin/postgres-in-valgrind tools/regress.sh memory fsync=off
+assert_no_reports
