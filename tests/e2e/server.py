@@ -44,13 +44,23 @@ BASE_SETTINGS = {
 SHUTDOWN_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
-def pg_config(option: str) -> str:
+def pg_config(option: str, program: str = PG_CONFIG) -> str:
     """What pg_config answers to an option."""
-    return subprocess.run([PG_CONFIG, option], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run([program, option], check=True, capture_output=True, text=True).stdout.strip()
 
 
-BINDIR = Path(pg_config("--bindir"))
-MAJOR = int(re.match(r"PostgreSQL (\d+)", pg_config("--version"))[1])
+def bindir_of(program: str) -> Path:
+    """Where the programs of the server of this pg_config are."""
+    return Path(pg_config("--bindir", program))
+
+
+def major_of(program: str) -> int:
+    """The major version of the server of this pg_config."""
+    return int(re.match(r"PostgreSQL (\d+)", pg_config("--version", program))[1])
+
+
+BINDIR = bindir_of(PG_CONFIG)
+MAJOR = major_of(PG_CONFIG)
 
 
 def since(major: int, what: str):
@@ -71,7 +81,15 @@ def wait_until(condition: Callable[[], object], what: str, seconds: float = 60) 
 class Server:
     """A server with its own data directory. As a context manager it is initialised, started, and at last removed."""
 
-    def __init__(self, settings: dict[str, str] | None = None, environment: dict[str, str] | None = None):
+    def __init__(
+        self,
+        settings: dict[str, str] | None = None,
+        environment: dict[str, str] | None = None,
+        bindir: Path = BINDIR,
+        initdb: tuple[str, ...] = (),
+    ):
+        self.bindir = bindir
+        self.initdb = initdb
         self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir=TEMPORARY))
         give_to_server_user(self.folder)
         self.data = self.folder / "data"
@@ -97,9 +115,10 @@ class Server:
 
     def initialise(self) -> None:
         """Creates the data directory: a copy of one that initdb makes once in a run."""
-        subprocess.run(as_server_user("cp", "-R", str(new_data_directory()), str(self.data)), check=True)
+        subprocess.run(as_server_user("cp", "-R", str(new_data_directory(self.bindir, *self.initdb)), str(self.data)), check=True)
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.write("include 'tests.conf'\n")
+        self._write_settings()
 
     def start(self) -> None:
         """Starts the server, and waits until it accepts connections."""
@@ -108,7 +127,7 @@ class Server:
         environment = [f"{name}={value}" for name, value in self.environment.items()]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                as_server_user("env", "LC_ALL=C", *environment, str(BINDIR / "postgres"), "-D", str(self.data)),
+                as_server_user("env", "LC_ALL=C", *environment, str(self.bindir / "postgres"), "-D", str(self.data)),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -213,13 +232,14 @@ class Server:
 
     def run(self, program: str, *arguments: object, as_server: bool = False, **options) -> subprocess.CompletedProcess:
         """Runs one of PostgreSQL's programs on this server; fails with what it says if it fails."""
-        command = [str(BINDIR / program), *map(str, arguments)]
+        command = [str(self.bindir / program), *map(str, arguments)]
         if as_server:
             command = as_server_user(*command)
         environment = {"LC_ALL": "C", "PGHOST": str(self.folder), "PGPORT": self.port, "PGUSER": "postgres"}
-        done = subprocess.run(command, capture_output=True, cwd="/", env={**os.environ, **environment}, **options)
+        options = {"cwd": "/", **options}
+        done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, **options)
         if done.returncode:
-            raise RuntimeError(f"{program} ended with {done.returncode}:\n{os.fsdecode(done.stderr)}")
+            raise RuntimeError(f"{program} ended with {done.returncode}:\n{os.fsdecode(done.stdout + done.stderr)}")
         return done
 
     def psql(self, dbname: str, script: bytes) -> bytes:
@@ -272,13 +292,13 @@ class Server:
 
 
 @cache
-def new_data_directory() -> Path:
+def new_data_directory(bindir: Path, *more: str) -> Path:
     """A data directory that no server has used: UTF-8, byte order for texts, and English messages."""
     folder = Path(tempfile.mkdtemp(prefix="scru-initdb-", dir=TEMPORARY))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     give_to_server_user(folder)
-    options = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
-    command = as_server_user(str(BINDIR / "initdb"), *options, str(folder / "data"))
+    options = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", *more]
+    command = as_server_user(str(bindir / "initdb"), *options, str(folder / "data"))
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
     return folder / "data"
 

@@ -4,52 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from idtypes import TYPES, IdType, each_type, of_types
-
-ROWS = 2_000
-
-
-def create_tables(connection, id_type: IdType) -> None:
-    """A table with the type in every place that a dump has to restore, and one that is partitioned by its hash; in a
-    schema of the type's name."""
-    connection.execute(
-        f"""
-        CREATE SCHEMA {id_type.name};
-        SET search_path = {id_type.name}, public;
-        CREATE TABLE orders (
-            id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator},
-            parent {id_type.name} REFERENCES orders,
-            others {id_type.name}[],
-            note text,
-            CHECK (id > '{id_type.text(0)}')
-        );
-        CREATE INDEX orders_brin ON orders USING brin (id);
-        CREATE INDEX orders_multi ON orders USING brin (id {id_type.name}_minmax_multi_ops (values_per_range = 16));
-        CREATE INDEX orders_bloom ON orders USING brin (id {id_type.name}_bloom_ops);
-        CREATE INDEX orders_hash ON orders USING hash (id);
-        CREATE INDEX orders_parent ON orders (parent DESC NULLS LAST, id);
-        CREATE TABLE parts (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n int) PARTITION BY HASH (id);
-        CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 0);
-        CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 1);
-        CREATE TABLE parts_2 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 2);
-        CREATE VIEW newest AS SELECT max(id) AS id FROM orders;
-
-        INSERT INTO orders (note) SELECT 'order ' || n FROM generate_series(1, {ROWS}) AS n;
-        UPDATE orders SET parent = (SELECT min(id) FROM orders), others = ARRAY[id, NULL];
-        INSERT INTO parts (n) SELECT n FROM generate_series(1, {ROWS}) AS n;
-        """
-    )
-
-
-def contents(connection) -> list[list[tuple]]:
-    """All rows of the tables, each with the table that it is in."""
-    queries = (
-        "SELECT id::text, parent::text, others::text, note FROM orders ORDER BY id",
-        "SELECT tableoid::regclass::text, id::text, n FROM parts ORDER BY id",
-        "SELECT id::text FROM newest",
-    )
-    return [connection.execute(query).fetchall() for query in queries]
-
+import amcheck
+import orders
+from idtypes import TYPES, each_type, of_types
 
 def schema(server, dbname: str) -> list[bytes]:
     """The database's definition, as a dump says it, without the random keys that guard its replay in psql."""
@@ -71,36 +28,64 @@ def carry(server, source: str, target: str, form: str) -> None:
             server.pg_restore(target, server.pg_dump(source, "--format=custom", "--load-via-partition-root"))
 
 
-@pytest.mark.parametrize("form", ["plain", "inserts", "custom", "by hash"])
-def test_dump_and_restore(server, new_database, form):
+@pytest.mark.parametrize(
+    ("form", "home"), [("plain", "public"), ("inserts", "ids"), ("custom", "ids"), ("by hash", "public")]
+)
+def test_dump_and_restore(server, new_database, form, home):
+    """Also where the extension has moved to a schema of its own: a dump of it brings it back there."""
     source, target = new_database(), new_database(extension=False)
     before = {}
     with source.connect() as connection:
         for id_type in TYPES:
-            create_tables(connection, id_type)
-            before[id_type] = contents(connection)
+            orders.create(connection, id_type)
+        connection.execute("CREATE SCHEMA ids")
+        connection.execute(f"ALTER EXTENSION scru SET SCHEMA {home}")
+        for id_type in TYPES:
+            orders.look_into(connection, id_type, home)
+            before[id_type] = orders.contents(connection)
     carry(server, source.name, target.name, form)
 
     assert schema(server, target.name) == schema(server, source.name)
     with target.connect() as connection:
+        amcheck.install(connection)
+        home_of_extension = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'scru'"
+        assert connection.execute(home_of_extension).fetchone() == (home,)
         for id_type in TYPES:
-            connection.execute(f"SET search_path = {id_type.name}, public")
-            assert contents(connection) == before[id_type]
-            assert connection.execute("SELECT count(*) FROM orders").fetchone() == (ROWS,)
+            orders.look_into(connection, id_type, f"{home}, public")
+            assert orders.contents(connection) == before[id_type]
+            assert connection.execute("SELECT count(*) FROM orders").fetchone() == (orders.ROWS,)
             # The rows are spread over the partitions, and each is in the one that its hash names.
             sizes = connection.execute("SELECT count(*) FROM parts GROUP BY tableoid").fetchall()
-            assert len(sizes) == 3 and min(sizes)[0] > ROWS / 3 * 0.8
+            assert len(sizes) == 3 and min(sizes)[0] > orders.ROWS / 3 * 0.8
             misplaced = "SELECT count(*) FROM parts_0 WHERE NOT satisfies_hash_partition('parts'::regclass, 3, 0, id)"
             assert connection.execute(misplaced).fetchone() == (0,)
-            # Life goes on: the next ID is the largest.
-            [(new,)] = connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING id::text")
-            assert connection.execute("SELECT id::text FROM newest").fetchone() == (new,)
+            orders.check_indexes(connection, id_type)
+            orders.go_on(connection)
+
+
+def test_rows_move_to_where_the_extension_lies_elsewhere(server, new_database):
+    """A dump of rows alone names no schema of the types: it goes into the same tables made of the types of another."""
+    source, target = new_database(), new_database(extension=False)
+    with source.connect() as here, target.connect() as there:
+        amcheck.install(there)
+        there.execute("CREATE SCHEMA elsewhere; CREATE EXTENSION scru SCHEMA elsewhere")
+        for id_type in TYPES:
+            orders.create(here, id_type)
+            orders.create(there, id_type, "elsewhere, public", rows=0)
+        dump = server.pg_dump(source.name, "--format=custom", "--data-only")
+        server.pg_restore(target.name, dump, "--data-only", "--disable-triggers")
+        for id_type in TYPES:
+            orders.look_into(here, id_type)
+            orders.look_into(there, id_type, "elsewhere, public")
+            assert orders.contents(there) == orders.contents(here)
+            orders.check_indexes(there, id_type)
+            orders.go_on(there)
 
 
 @each_type
 def test_a_hash_partition_is_pruned(connection, id_type):
     """An equality looks into one partition only, whether the ID is known to the planner or comes as a parameter."""
-    create_tables(connection, id_type)
+    orders.create(connection, id_type)
     [(id_text,)] = connection.execute("SELECT id::text FROM parts LIMIT 1")
     by_constant = connection.execute(f"EXPLAIN SELECT * FROM parts WHERE id = '{id_text}'").fetchall()
     connection.execute("SET plan_cache_mode = force_generic_plan")
@@ -114,7 +99,7 @@ def test_a_hash_partition_is_pruned(connection, id_type):
 @of_types([id_type for id_type in TYPES if id_type.free_casts])
 def test_a_column_changes_its_type_and_no_table_is_rewritten(connection, id_type):
     """To the type with the same bytes and back. And the order stays."""
-    create_tables(connection, id_type)
+    orders.create(connection, id_type)
     connection.execute("ALTER TABLE orders DROP COLUMN parent, DROP CONSTRAINT orders_id_check; DROP VIEW newest")
     connection.execute("DROP INDEX orders_multi, orders_bloom")
     connection.execute("ALTER TABLE orders ALTER id DROP DEFAULT")

@@ -1,0 +1,143 @@
+"""Tables that keep IDs in every place and under every kind of index, for tests that move them: what is in them, and whether
+their indexes still find it."""
+
+from __future__ import annotations
+
+import warnings
+
+import psycopg
+
+import amcheck
+from idtypes import IdType
+from plans import explain
+
+ROWS = 1_000
+
+# One column for each kind of index, all with the same ID in a row: a condition on one of them can use one index only.
+INDEXES = {
+    "in_btree": "btree (in_btree)",
+    "in_hash": "hash (in_hash)",
+    "in_minmax": "brin (in_minmax) WITH (pages_per_range = 1)",
+    "in_multi": "brin (in_multi {type}_minmax_multi_ops (values_per_range = 16)) WITH (pages_per_range = 1)",
+    "in_bloom": "brin (in_bloom {type}_bloom_ops) WITH (pages_per_range = 1)",
+}
+# What these indexes find: a hash and a Bloom filter know no order.
+RANGES = ["in_btree", "in_minmax", "in_multi"]
+
+
+def look_into(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
+    """Lets the connection find the tables of the type, and the extension."""
+    connection.execute(f"SET search_path = {id_type.name}, {extension_schema}")
+
+
+def create(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public", rows: int = ROWS) -> None:
+    """The tables, in a schema of the type's name: orders, with the type in every place that a dump has to restore; one that
+    is partitioned by the hash of its IDs, one by their range; and one with all kinds of indexes."""
+    connection.execute(f"CREATE SCHEMA {id_type.name}")
+    look_into(connection, id_type, extension_schema)
+    columns = ", ".join(f"{column} {id_type.name}" for column in INDEXES)
+    connection.execute(
+        f"""
+        CREATE TABLE orders (
+            id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator},
+            parent {id_type.name} REFERENCES orders,
+            others {id_type.name}[],
+            note text,
+            CHECK (id > '{id_type.text(0)}')
+        );
+        CREATE INDEX orders_brin ON orders USING brin (id);
+        CREATE INDEX orders_multi ON orders USING brin (id {id_type.name}_minmax_multi_ops (values_per_range = 16));
+        CREATE INDEX orders_bloom ON orders USING brin (id {id_type.name}_bloom_ops);
+        CREATE INDEX orders_hash ON orders USING hash (id);
+        CREATE INDEX orders_parent ON orders (parent DESC NULLS LAST, id);
+        CREATE TABLE parts (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n int) PARTITION BY HASH (id);
+        CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+        CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+        CREATE TABLE parts_2 PARTITION OF parts FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+        CREATE TABLE ranges (id {id_type.name} PRIMARY KEY, n int) PARTITION BY RANGE (id);
+        CREATE TABLE ranges_0 PARTITION OF ranges FOR VALUES FROM (MINVALUE) TO ('{id_type.text(1 << 32)}');
+        CREATE TABLE ranges_1 PARTITION OF ranges
+            FOR VALUES FROM ('{id_type.text(1 << 32)}') TO ('{id_type.text(id_type.largest // 2)}');
+        CREATE TABLE ranges_2 PARTITION OF ranges FOR VALUES FROM ('{id_type.text(id_type.largest // 2)}') TO (MAXVALUE);
+        CREATE TABLE indexed (n int, {columns});
+        CREATE VIEW newest AS SELECT max(id) AS id FROM orders;
+
+        INSERT INTO orders (note) SELECT 'order ' || n FROM generate_series(1, {rows}) AS n;
+        UPDATE orders SET parent = (SELECT min(id) FROM orders), others = ARRAY[id, NULL];
+        INSERT INTO parts (n) SELECT n FROM generate_series(1, {rows}) AS n;
+        """
+    )
+    # In these two IDs of all the range, with its ends; some of them twice where an index allows it.
+    samples = [id_type.text(value) for value in id_type.samples(rows)]
+    numbered = f"SELECT n::int, id::{id_type.name} FROM unnest(%s::text[]) WITH ORDINALITY AS sample(id, n)"
+    connection.execute(f"INSERT INTO ranges (n, id) {numbered} ON CONFLICT DO NOTHING", [samples])
+    same = ", ".join(["sample.id"] * len(INDEXES))
+    connection.execute(f"INSERT INTO indexed SELECT n, {same} FROM ({numbered}) AS sample", [samples])
+    for column, definition in INDEXES.items():
+        connection.execute(f"CREATE INDEX indexed_{column} ON indexed USING {definition.format(type=id_type.name)}")
+    connection.execute("ANALYZE orders, parts, ranges, indexed")
+
+
+def contents(connection: psycopg.Connection) -> dict[str, tuple]:
+    """Of each table the number of its rows, and a sum of all their texts in order, each with the table that it is in."""
+    queries = {
+        "orders": "SELECT t::text AS row FROM orders AS t ORDER BY id",
+        "parts": "SELECT tableoid::regclass::text || t::text AS row FROM parts AS t ORDER BY id",
+        "ranges": "SELECT tableoid::regclass::text || t::text AS row FROM ranges AS t ORDER BY id",
+        "indexed": "SELECT t::text AS row FROM indexed AS t ORDER BY n",
+        "newest": "SELECT t::text AS row FROM newest AS t",
+    }
+    digest = "SELECT count(*), md5(string_agg(row, E'\\n')) FROM ({}) AS rows"
+    return {table: connection.execute(digest.format(query)).fetchone() for table, query in queries.items()}
+
+
+def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
+    """Every B-tree stands the server's own check; and each kind of index finds what a look at all rows finds."""
+    query = """SELECT indexrelid::regclass::text FROM pg_index
+               JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
+               WHERE relnamespace = %s::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'"""
+    btrees = [index for (index,) in connection.execute(query, [id_type.name])]
+    assert len(btrees) == 2 + 3 + 3 + 1
+    if amcheck.is_available(connection):
+        for index in btrees:
+            amcheck.check(connection, index)
+    else:
+        warnings.warn("this server comes without amcheck (contrib): B-trees are only asked, not checked", stacklevel=2)
+    for column in INDEXES:
+        equal = f"SELECT {column} FROM indexed WHERE n % 9 = 0 UNION ALL SELECT id FROM orders WHERE note LIKE '%7'"
+        compare_with_all_rows(
+            connection,
+            f"SELECT n FROM ({equal}) AS wanted(id) JOIN indexed ON {column} = wanted.id",
+            f"indexed_{column}",
+        )
+    bounds = sorted(id_type.samples(24, seed=7))
+    for column in RANGES:
+        for low, high in zip(bounds[::2], bounds[1::2], strict=True):
+            condition = f"{column} > '{id_type.text(low)}' AND {column} <= '{id_type.text(high)}'"
+            compare_with_all_rows(connection, f"SELECT n FROM indexed WHERE {condition}", f"indexed_{column}")
+
+
+# What is disabled costs so much on paper that the server would compile the plan.
+BY_INDEX = ("jit", "enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material")
+BY_ALL_ROWS = ("jit", "enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
+
+
+def compare_with_all_rows(connection: psycopg.Connection, query: str, index: str) -> None:
+    """The query finds the same rows by the index and without any."""
+    found = []
+    for disabled in BY_INDEX, BY_ALL_ROWS:
+        with connection.transaction(force_rollback=True):
+            for setting in disabled:
+                connection.execute(f"SET LOCAL {setting} = off")
+            assert (index in explain(connection, query)) == (disabled == BY_INDEX)
+            found.append(sorted(connection.execute(query).fetchall()))
+    assert found[0] == found[1]
+
+
+def go_on(connection: psycopg.Connection) -> None:
+    """The next IDs are new, and the largest: generators go on."""
+    for _ in range(20):
+        [(largest,)] = connection.execute("SELECT id::text FROM newest")
+        [(new,)] = connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING id::text")
+        assert new > largest
+        assert connection.execute("SELECT id::text FROM newest").fetchone() == (new,)
