@@ -1,0 +1,121 @@
+"""Tables on another server, through postgres_fdw: what it leaves to that server, and that the results are the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+import orders
+from idtypes import IdType, each_type
+from plans import analyze, nodes
+
+ROWS = 400
+
+
+@pytest.fixture
+def foreign(server, new_database, id_type) -> Iterator[psycopg.Connection]:
+    """A connection to a database whose tables lie in another; it has told postgres_fdw that both have the extension."""
+    remote, local = new_database(), new_database()
+    with remote.connect() as connection:
+        orders.create(connection, id_type, rows=ROWS)
+    with local.connect() as connection:
+        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
+            pytest.skip("this server comes without postgres_fdw (contrib)")
+        connection.execute(
+            f"""
+            CREATE EXTENSION postgres_fdw;
+            CREATE SERVER remote FOREIGN DATA WRAPPER postgres_fdw
+                OPTIONS (host '{server.folder}', dbname '{remote.name}', extensions 'scru', use_remote_estimate 'true');
+            CREATE USER MAPPING FOR CURRENT_USER SERVER remote OPTIONS (user 'postgres');
+            CREATE SCHEMA {id_type.name};
+            IMPORT FOREIGN SCHEMA {id_type.name} FROM SERVER remote INTO {id_type.name};
+            CREATE SCHEMA here;
+            CREATE TABLE here.orders AS SELECT * FROM {id_type.name}.orders;
+            """
+        )
+        yield connection
+
+
+def remote_sql(connection: psycopg.Connection, query: str) -> str:
+    """What the other server is asked, which does the whole of it: no other node works on rows of the table."""
+    [node] = [node for node in nodes(analyze(connection, query)) if node.get("Parent Relationship") != "InitPlan"]
+    assert node["Node Type"] == "Foreign Scan"
+    return plain(node["Remote SQL"])
+
+
+def plain(sql: str) -> str:
+    """SQL that names neither the extension's schema nor the table of a column."""
+    return re.sub(r"OPERATOR\(public\.(\S+)\)", r"\1", sql).replace("public.", "").replace("r1.", "").replace("r2.", "")
+
+
+def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
+    """Queries on the orders of a type, each with what of it the other server has to see."""
+    t = id_type.name
+    [(low, middle, high)] = connection.execute(
+        """SELECT ids[20], ids[200], ids[380] FROM (SELECT array_agg(id::text ORDER BY id) FROM here.orders) AS x(ids)"""
+    )
+    [(since, until)] = connection.execute(
+        f"SELECT {t}_timestamp(%s::{t})::text, ({t}_timestamp(%s::{t}) + interval '1 day')::text", [low, high]
+    )
+    between = f"id > '{low}' AND id <= '{high}'"
+    return {
+        f"SELECT id, note FROM orders WHERE id = '{middle}'": f"WHERE ((id = '{middle}'",
+        f"SELECT id, note FROM orders WHERE {between}": f"WHERE ((id > '{low}'",
+        # A range that is known when the query is planned is two bounds on the ID; one that is not stays what it is.
+        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "(id >= '",
+        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": "(id >= '",
+        f"SELECT id, note FROM orders WHERE id <@ (SELECT tstzrange('{since}', '{until}'))": "(id <@ $1::",
+        f"SELECT id, note FROM orders WHERE {t}_timestamp(id) >= '{since}'": f"{t}_timestamp(id) >= ",
+        "SELECT id, note FROM orders ORDER BY id LIMIT 7": "ORDER BY id ASC NULLS LAST LIMIT 7",
+        "SELECT id, note FROM orders ORDER BY id DESC LIMIT 7": "ORDER BY id DESC NULLS FIRST LIMIT 7",
+        "SELECT min(id), max(id), count(*) FROM orders": "min(id), ",
+        f"SELECT count(*) FROM orders WHERE {between}": "count(*)",
+        "SELECT parent, count(*), max(id) FROM orders GROUP BY parent": "GROUP BY ",
+        f"SELECT a.id, b.note FROM orders a JOIN orders b ON b.id = a.parent WHERE a.id > '{high}'": "INNER JOIN",
+    }
+
+
+@each_type
+def test_push_down(foreign, id_type):
+    """Comparisons, ranges of time, order, aggregates and joins are left to the other server, and come out as here."""
+    for query, pushed in queries(foreign, id_type).items():
+        foreign.execute(f"SET search_path = {id_type.name}, public")
+        assert pushed in remote_sql(foreign, query)
+        there = foreign.execute(query).fetchall()
+        foreign.execute("SET search_path = here, public")
+        here = foreign.execute(query).fetchall()
+        assert there == here if "ORDER BY" in query else sorted(there) == sorted(here)
+        assert here
+
+
+@each_type
+def test_without_the_option_nothing_is_left_to_it(foreign, id_type):
+    """The probe sees what is not pushed down; the results are the same."""
+    expected = queries(foreign, id_type)
+    foreign.execute("ALTER SERVER remote OPTIONS (DROP extensions)")
+    foreign.execute(f"SET search_path = {id_type.name}, public")
+    asked = [node["Remote SQL"] for q in expected for node in nodes(analyze(foreign, q)) if "Remote SQL" in node]
+    assert len(asked) >= len(expected)
+    assert not any(word in sql for sql in asked for word in (" WHERE ", "ORDER BY", "min("))
+
+
+@each_type
+def test_changes_are_left_to_it(foreign, id_type):
+    """New rows get their IDs here, where the default is; updates and deletions by ID happen there alone."""
+    t = id_type.name
+    foreign.execute(f"ALTER FOREIGN TABLE {t}.orders ALTER id SET DEFAULT {id_type.generator}")
+    new = foreign.execute(f"INSERT INTO {t}.orders (note) SELECT 'new' FROM generate_series(1, 50) RETURNING id::text")
+    ids = [id_ for (id_,) in new]
+    assert len(set(ids)) == 50
+    first = f"id >= '{ids[0]}' AND id <@ tstzrange('-infinity', NULL)"
+    update, delete = f"UPDATE {t}.orders SET note = 'changed' WHERE {first}", f"DELETE FROM {t}.orders WHERE {first}"
+    for query, count in (update, 50), (delete, 50):
+        plan = plain("\n".join(line for (line,) in foreign.execute(f"EXPLAIN (VERBOSE, COSTS OFF) {query}")))
+        assert "Foreign Update on" in plan or "Foreign Delete on" in plan
+        assert f"WHERE ((id >= '{ids[0]}')" in plan
+        assert foreign.execute(query).rowcount == count
+    count = f"SELECT count(*), count(*) FILTER (WHERE note LIKE 'order %') FROM {t}.orders"
+    assert foreign.execute(count).fetchone() == (ROWS, ROWS)
