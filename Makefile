@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all install gen clean fuzz test-memory
+.PHONY: help run stop test test-all install gen clean fuzz test-memory release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install int
 
 gen: ## Render sql/install from sql/*.in
 	@cargo sqlgen
+
+release: ## Freeze the SQL of this version: upgrades will start from it
+	@tools/release.sh
 
 clean: ## Stop the private server; remove it and all that was built
 	@tools/server.sh remove

@@ -17,4 +17,10 @@ rm -rf "$package"
 # What cargo and rustc say, errors among it, is on stderr; on stdout it is cargo-pgrx's own commentary.
 "$CARGO_PGRX" pgrx package --pg-config "$PG_CONFIG" --out-dir "$package" "${FEATURES[@]}" >/dev/null
 
+# The scripts of released versions: upgrades start from them, and older ones can still be created with the new library.
+extension=$package$(pg sharedir)/extension
+find sql/released -name 'scru--*.sql' | while read -r script; do
+    [ -e "$extension/${script##*/}" ] || cp "$script" "$extension"
+done
+
 find "$package" -type f | while read -r file; do install_file "$file" "${file#"$package"}"; done

@@ -1,7 +1,11 @@
 //! Renders the SQL that users see, `sql/install/*.sql`, from its two templates `sql/*.sql.in` and from the registry of the
 //! types. With `--check` it writes nothing, but fails where the committed SQL is not what it would write.
+//!
+//! With `--release` it freezes the SQL of this version as one script, `sql/released/scru--VERSION.sql`. From then on that
+//! version's SQL does not change: `--check` fails where it would, and what changes belongs to the next version.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
@@ -147,11 +151,29 @@ fn drift(install: &Path, files: &[(String, String)]) -> Result<Vec<String>, Erro
     Ok(names)
 }
 
+/// The whole install script of this version, as it is released, and where.
+fn release(sql: &Path, files: &[(String, String)]) -> (PathBuf, String) {
+    let path = sql.join("released").join(concat!("scru--", env!("CARGO_PKG_VERSION"), ".sql"));
+    let scripts: Vec<_> = files.iter().map(|(_, content)| content.as_str()).collect();
+    (path, format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n")))
+}
+
 fn main() -> Result<ExitCode, Error> {
     let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql");
     let install = sql.join("install");
     let files = rendered(&sql)?;
+    let (released, script) = release(&sql, &files);
+    if env::args().any(|argument| argument == "--release") {
+        fs::File::create_new(&released)
+            .and_then(|mut file| file.write_all(script.as_bytes()))
+            .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if env::args().any(|argument| argument == "--check") {
+        if fs::read_to_string(&released).is_ok_and(|frozen| frozen != script) {
+            eprintln!("The SQL of {} is released: a change of it needs the next version", env!("CARGO_PKG_VERSION"));
+            return Ok(ExitCode::FAILURE);
+        }
         let names = drift(&install, &files)?;
         for name in &names {
             eprintln!("sql/install/{name} is not what the templates render: run `make gen`");

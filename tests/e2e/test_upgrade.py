@@ -1,0 +1,141 @@
+"""Upgrades: of the extension, from every version that was released, and of the server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import amcheck
+import catalog
+import orders
+from idtypes import TYPES
+from server import BINDIR, MAJOR, Server, bindir_of, major_of, pg_config
+
+# -------------------------------------------------------------------------------------------------------- the extension
+
+SQL = Path(__file__).parents[2] / "sql"
+FROZEN = dict(reversed(line.split()) for line in (SQL / "released/SHA256SUMS").read_text().splitlines())
+CONTROL = Path(pg_config("--sharedir")) / "extension/scru.control"
+CURRENT = re.search(r"^default_version = '(.*)'", CONTROL.read_text(), re.MULTILINE)[1]
+RELEASED = sorted(script.stem.removeprefix("scru--") for script in (SQL / "released").glob("scru--*.sql"))
+each_release = pytest.mark.parametrize("version", RELEASED)
+each_earlier_release = pytest.mark.parametrize("version", [version for version in RELEASED if version != CURRENT])
+
+
+def test_what_was_released_is_frozen():
+    """Install scripts and the upgrade scripts between them are what they were: databases made of them are out there."""
+    assert {name for name in FROZEN if name.startswith("./released/")} == {f"./released/scru--{v}.sql" for v in RELEASED}
+    for name, digest in FROZEN.items():
+        assert hashlib.sha256((SQL / name).read_bytes()).hexdigest() == digest, name
+
+
+@each_release
+def test_the_library_keeps_the_symbols_of_a_release(version):
+    """A database that was made by a released script calls the library by the names in it."""
+    library = Path(pg_config("--pkglibdir")) / "scru.so"
+    listing = subprocess.run(["nm", "--dynamic", "--defined-only", library], check=True, capture_output=True, text=True)
+    exported = {line.split()[-1] for line in listing.stdout.splitlines()}
+    named = set(re.findall(r"'MODULE_PATHNAME', '(\w+)'", (SQL / f"released/scru--{version}.sql").read_text()))
+    assert len(named) > 100
+    younger = set() if MAJOR >= 18 else {name for name in named if name.endswith("_skipsupport")}
+    assert named - younger - exported == set()
+
+
+@each_earlier_release
+def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
+    """All members, with all their properties and comments, are the same."""
+    with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
+        upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
+        upgraded.execute("ALTER EXTENSION scru UPDATE")
+        before, after = catalog.everything(fresh), catalog.everything(upgraded)
+        assert upgraded.execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchone() == (CURRENT,)
+        for name in before:
+            assert after[name] == before[name], name
+
+
+@each_release
+def test_the_library_serves_an_older_script(new_database, version):
+    """A new library is there before `ALTER EXTENSION … UPDATE` is: till then, and after it, all goes on."""
+    with new_database(extension=False).connect() as connection:
+        if amcheck.is_available(connection):
+            amcheck.install(connection)
+        connection.execute(f"CREATE EXTENSION scru VERSION '{version}'")
+        before = {}
+        for id_type in TYPES:
+            orders.create(connection, id_type, rows=300)
+            before[id_type] = orders.contents(connection)
+            orders.check_indexes(connection, id_type)
+        connection.execute("ALTER EXTENSION scru UPDATE")
+        for id_type in TYPES:
+            orders.look_into(connection, id_type)
+            assert orders.contents(connection) == before[id_type]
+            orders.check_indexes(connection, id_type)
+            orders.go_on(connection)
+
+
+# ----------------------------------------------------------------------------------------------------------- the server
+
+OLD_PG_CONFIG = os.environ.get("OLD_PG_CONFIG")
+
+
+@pytest.mark.skipif(OLD_PG_CONFIG is None, reason="OLD_PG_CONFIG names no pg_config of an older server that has scru")
+@pytest.mark.parametrize("mode", ["--copy", "--link"])
+def test_pg_upgrade(mode):
+    """Tables and indexes are taken over as they are, and no index has to be built anew."""
+    assert major_of(OLD_PG_CONFIG) < MAJOR
+    # Since 18 this is the default: both have to be the same.
+    checksums = ("--data-checksums",)
+    with Server(bindir=bindir_of(OLD_PG_CONFIG), initdb=checksums) as old:
+        before = {}
+        with old.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+            for id_type in TYPES:
+                orders.create(connection, id_type)
+                before[id_type] = orders.contents(connection)
+            forget_column_versions(connection)
+        files = indexes(old)
+        old.stop()
+        new = Server(initdb=checksums)
+        try:
+            new.initialise()
+            folders = ["-b", old.bindir, "-B", new.bindir, "-d", old.data, "-D", new.data, "-s", new.folder]
+            try:
+                new.run("pg_upgrade", mode, *folders, "-U", "postgres", as_server=True, cwd=new.folder)
+            except RuntimeError as error:
+                logs = new.data.glob("pg_upgrade_output.d/**/*.log")
+                raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
+            new.start()
+            assert indexes(new) == files
+            with new.connect() as connection:
+                if amcheck.is_available(connection):
+                    amcheck.install(connection)
+                for id_type in TYPES:
+                    orders.look_into(connection, id_type)
+                    assert orders.contents(connection) == before[id_type]
+                    connection.execute("ANALYZE")
+                    orders.check_indexes(connection, id_type)
+                    orders.go_on(connection)
+                    orders.check_indexes(connection, id_type)
+        finally:
+            new.remove()
+
+
+def forget_column_versions(connection: psycopg.Connection) -> None:
+    """Late minor releases give each column an option of their own, which an earlier minor release of a later major does not
+    know: pg_upgrade from the one to the other would fail with tables of any type."""
+    if b"pg_attver" not in (BINDIR / "postgres").read_bytes():
+        connection.execute("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'")
+
+
+def indexes(server: Server) -> list[tuple]:
+    """All indexes on IDs, whether they are valid, and their files, which a REINDEX would change."""
+    return server.rows(
+        """SELECT indexrelid::regclass::text, indisvalid, indisready, relfilenode FROM pg_index
+           JOIN pg_class ON pg_class.oid = indexrelid WHERE relnamespace > 16384 ORDER BY 1"""
+    )
