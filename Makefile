@@ -1,10 +1,10 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all install gen clean fuzz test-memory release
+.PHONY: help run stop test test-all test-memory fuzz bench bench-report install gen release clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 run: ## Set up, build, install, start a private server, tour a million rows; then psql
 	@tools/run.sh
@@ -17,6 +17,7 @@ test: ## Set up and run every check and test
 
 test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
 	@tools/test-all.sh
+
 fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps what reached new code
 	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep
@@ -27,6 +28,12 @@ test-memory: ## Regression tests on a server with assertions, and under valgrind
 install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
 	@tools/setup.sh
 	@tools/install.sh
+
+bench: ## Measure it against uuid and bigint: some minutes; ROWS=… ROUNDS=… ONLY=… for less
+	@tools/bench.sh run $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only=$(ONLY))
+
+bench-report: ## Render the README's table and docs/bench/*.md, *.svg from docs/bench/*.json
+	@tools/bench.sh render
 
 gen: ## Render sql/install from sql/*.in
 	@cargo sqlgen

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|servers]: looks for everything that a build needs (with `test`: that the tests need, too; with
-# `clients`: that the tests of clients need; with `servers`: what tools/servers.sh needs) and installs what is missing, and
-# nothing else. What is all there costs a fraction of a second.
+# setup.sh [test|clients|servers|bench]: looks for everything that a build needs, and for what the tests need, too, or the
+# tests of clients, or tools/servers.sh, or the benchmark; installs what is missing, and nothing else. What is all there costs
+# a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -22,7 +22,7 @@ has_libclang() {
 has_server() { [ -x "$(pg bindir)/initdb" ]; }
 has_server_headers() { [ -f "$(pg includedir-server)/postgres.h" ]; }
 has_pg_regress() { [ -x "$(pg pkglibdir)/pgxs/src/test/regress/pg_regress" ]; }
-has_python_modules() { /usr/bin/python3 -c 'import importlib.util as i; exit(not all(map(i.find_spec, ("pytest", "psycopg"))))'; }
+has_python_modules() { /usr/bin/python3 -c 'import importlib.util as i, sys; exit(not all(map(i.find_spec, sys.argv[1:])))' "$@"; }
 has_libfaketime() { has_file /usr/lib*/faketime/libfaketime.so.1 /usr/lib/*/faketime/libfaketime.so.1; }
 
 has_venv() { /usr/bin/python3 -c 'import ensurepip, venv'; }
@@ -35,15 +35,27 @@ look_around() {
     need 'libclang with its headers' libclang-dev has_libclang
     need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
-    if [ "${1:-}" = clients ]; then look_for_clients; fi
-    if [ "${1:-}" = servers ]; then
-        need debootstrap debootstrap command -v debootstrap
-        need "the keys of Debian's archive" debian-archive-keyring has_file /usr/share/keyrings/debian-archive-keyring.gpg
-        need pip python3-pip /usr/bin/python3 -m pip --version
-    fi
-    [ "${1:-}" = test ] || return 0
+    case ${1:-} in
+    test) look_for_tests ;;
+    clients) look_for_clients ;;
+    servers) look_for_servers ;;
+    bench) look_for_bench ;;
+    esac
+}
+
+look_for_servers() {
+    need debootstrap debootstrap command -v debootstrap
+    need "the keys of Debian's archive" debian-archive-keyring has_file /usr/share/keyrings/debian-archive-keyring.gpg
+    need pip python3-pip /usr/bin/python3 -m pip --version
+}
+
+look_for_bench() {
+    need 'Python 3 with psycopg 3 and matplotlib' 'python3-psycopg python3-matplotlib' has_python_modules psycopg matplotlib
+}
+
+look_for_tests() {
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
-    need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules
+    need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
     need 'libfaketime' libfaketime has_libfaketime
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx

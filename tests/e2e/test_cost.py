@@ -7,11 +7,11 @@ chance it may be on a busy machine, more rounds decide.
 
 from __future__ import annotations
 
-import time
 from statistics import median
 
 import pytest
 
+from bench.process import processor_time
 from idtypes import SCRU128, TYPES, of_types
 
 ROUNDS = range(7, 32)
@@ -67,11 +67,6 @@ def milliseconds(connection, statement: str) -> float:
         before = processor_time(connection.info.backend_pid)
         connection.execute(statement)
         return (processor_time(connection.info.backend_pid) - before) / 1e6
-
-
-def processor_time(pid: int) -> int:
-    """The nanoseconds that a process has been on a processor. The clock's number is clock_getcpuclockid(3)'s."""
-    return time.clock_gettime_ns(~pid << 3 | 2)
 
 
 @MEASURED

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psycopg
 import pytest
 
+from bench.process import private_memory
 from idtypes import each_type
 
 MEGABYTE = 1024
@@ -19,20 +18,13 @@ def session(connection):
     return connection
 
 
-def private_memory(connection) -> int:
-    """The kilobytes of the session's process that it shares with no other."""
-    status = Path(f"/proc/{connection.info.backend_pid}/status").read_text()
-    [line] = [line for line in status.splitlines() if line.startswith("RssAnon:")]
-    return int(line.split()[1])
-
-
 def growth(connection, work, times: int) -> int:
     """By how many kilobytes the session grows if it does the work so often, after a first time."""
     work()
-    before = private_memory(connection)
+    before = private_memory(connection.info.backend_pid)
     for _ in range(times):
         work()
-    return private_memory(connection) - before
+    return private_memory(connection.info.backend_pid) - before
 
 
 @each_type

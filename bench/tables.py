@@ -1,0 +1,194 @@
+"""What a run has come to, as Markdown tables that can be read on a terminal, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+
+from bench.candidates import CANDIDATES, EIGHT_BYTES, SIXTEEN_BYTES, TYPES
+from bench.results import Results
+from bench.targets import CANNOT, MEMORY_KB, Row, rows_of
+from bench.workloads import SIZES, TITLES
+
+AGAINST = {"noop": "no-op floor", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
+GENERATORS = {"uuid": "gen_random_uuid()", "uuidv7": "uuidv7()", "bigint": "nextval"}
+
+# --------------------------------------------------------------------------------------------------------- the targets
+
+
+def table(lines: list[list[str]]) -> str:
+    """Markdown that can be read as it is, too: the columns are aligned."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([padded[0], rule, *padded[1:]]) + "\n"
+
+
+def title(row: Row) -> str:
+    """The workload, and what the ratio is to where that is not the yardstick of its size."""
+    text = TITLES[row.workload]
+    if row.workload == "generate":
+        return f"{text}, to the {AGAINST['noop']}" if row.against == "noop" else f"{text}, to {generators_of(row)}"
+    return f"{text}, to {AGAINST[row.against]}" if row.against else text
+
+
+def generators_of(row: Row) -> str:
+    """The server's own generators that a row compares with."""
+    return GENERATORS[row.against] if row.against else f"{GENERATORS['uuid']} or {GENERATORS['bigint']}"
+
+
+def limit(row: Row, candidates: list[str]) -> str:
+    """The target of a group of types."""
+    value = row.limit_of(candidates[0])
+    return "" if value is None else "equal" if row.workload in SIZES else f"≤ {value:g}"
+
+
+def verdict(row: Row, candidate: str, ratio: float) -> str:
+    """How a figure relates to its target: `holds`, `missed`, or `cannot` with a reason; empty if there is no target."""
+    holds = row.holds(candidate, ratio)
+    if holds is None or holds:
+        return "" if holds is None else "holds"
+    return "cannot" if (row.workload, candidate) in CANNOT else "missed"
+
+
+def figure(ratio: float) -> str:
+    """Two digits that mean something."""
+    return f"{ratio:.3f}" if ratio < 0.1 else f"{ratio:.2f}"
+
+
+def short_cell(results: Results, row: Row, candidate: str) -> str:
+    """The median; what misses its target is bold, with a link where there is a reason."""
+    ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
+    if not ratios:
+        return ""
+    text = figure(median(ratios))
+    match verdict(row, candidate, median(ratios)):
+        case "cannot":
+            return f"**{text}** ([why](docs/performance.md#{CANNOT[row.workload, candidate]}))"
+        case "missed":
+            return f"**{text}** (missed)"
+    return text
+
+
+def full_cell(results: Results, row: Row, candidate: str) -> str:
+    """The median, the least and the greatest, and the verdict."""
+    ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
+    if not ratios:
+        return ""
+    middle = median(ratios)
+    spread = f" ({figure(min(ratios))} … {figure(max(ratios))})" if len(ratios) > 1 else ""
+    ending = {"missed": " **missed**", "cannot": " **cannot**"}.get(verdict(row, candidate, middle), "")
+    return f"{figure(middle)}{spread}{ending}"
+
+
+def targets_table(results: Results, cell: Callable[[Results, Row, str], str]) -> str:
+    """The targets, and beside them what each type came to."""
+    head = ["ratio of", "target", *SIXTEEN_BYTES, "target", *EIGHT_BYTES]
+    lines = [
+        [
+            title(row),
+            limit(row, SIXTEEN_BYTES),
+            *(cell(results, row, candidate) for candidate in SIXTEEN_BYTES),
+            limit(row, EIGHT_BYTES),
+            *(cell(results, row, candidate) for candidate in EIGHT_BYTES),
+        ]
+        for row in rows_of(results.major)
+    ]
+    measured = [line for line in lines if any(line[2:5] + line[6:])]
+    return table([head, *measured]) if measured else ""
+
+
+def where(results: Results) -> str:
+    """The server, the machine and the size of a run."""
+    data = results.data
+    machine, server = data["machine"], data["server"]
+    return (
+        f"PostgreSQL {server['version']}, {machine['cpu']}, {machine['cores']} cores, {data['rows']:,} rows,"
+        f" {data['rounds']} rounds"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ the absolute figures
+
+
+def absolute_table(results: Results, unit: str) -> str:
+    """What each candidate took."""
+    workloads = [key for key in TITLES if results.data["workloads"].get(key, {}).get("unit") == unit]
+    candidates = [c for c in CANDIDATES if any(results.values(key, c.key) for key in workloads)]
+    if not workloads:
+        return ""
+    return table(
+        [
+            ["", *(candidate.label for candidate in candidates)],
+            *([TITLES[key], *(number(results.value(key, c.key)) for c in candidates)] for key in workloads),
+        ]
+    )
+
+
+def number(value: float | None) -> str:
+    """Three digits at least."""
+    return "" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def calls_table(results: Results) -> str:
+    """What a call costs beyond that of a function that does nothing."""
+    calls = nanoseconds(results)
+    return table([["", "ns"], *([label, number(ns)] for label, ns in calls.items())]) if calls else ""
+
+
+def nanoseconds(results: Results) -> dict[str, float]:
+    """By function: what one call takes beyond a call that does nothing."""
+    floor = results.values("generate_lean", "noop")
+    return {
+        candidate.generate.removeprefix("public."): median(
+            (mine - nothing) * 1e6 / results.data["rows"]
+            for mine, nothing in zip(results.values("generate_lean", candidate.key), floor, strict=True)
+        )
+        for candidate in CANDIDATES
+        if floor and candidate.key != "noop" and results.values("generate_lean", candidate.key)
+    }
+
+
+def memory_table(results: Results) -> str:
+    """Whether a backend grows."""
+    if not results.data["memory"]:
+        return ""
+    lines = [
+        [type_, f"{m['ids']:,}", f"{m['before_kb']:,}", f"{m['most_kb']:,}", "flat" if is_flat(m) else "**grows**"]
+        for type_, m in results.data["memory"].items()
+    ]
+    return table([["", "IDs", "before", "most", ""], *lines])
+
+
+def is_flat(memory: dict[str, int]) -> bool:
+    """Whether a backend that made a great many IDs has kept none of them."""
+    return memory["most_kb"] - memory["before_kb"] < MEMORY_KB
+
+
+# ------------------------------------------------------------------------------------------------------ the last words
+
+
+def summary(results: Results) -> str:
+    """How many of the targets hold, and which don't."""
+    verdicts = {
+        f"{title(row)}: {candidate} {figure(median(ratios))}{on_processor(results, row, candidate)}": verdict(
+            row, candidate, median(ratios)
+        )
+        for row in rows_of(results.major)
+        for candidate in TYPES
+        if (ratios := results.ratios(row.workload, candidate, row.against_of(candidate)))
+    }
+    verdicts |= {f"memory: {type_}": "holds" if is_flat(m) else "missed" for type_, m in results.data["memory"].items()}
+    by = {word: [what for what, said in verdicts.items() if said == word] for word in ("holds", "missed", "cannot")}
+    lines = [f"{len(by['holds'])} targets hold, {len(by['missed'])} are missed, {len(by['cannot'])} cannot be reached."]
+    lines += [f"  missed   {what}" for what in by["missed"]]
+    lines += [f"  cannot   {what}: see docs/performance.md" for what in by["cannot"]]
+    return "\n".join(lines)
+
+
+def on_processor(results: Results, row: Row, candidate: str) -> str:
+    """The ratio of processor times beside that of the clock: where they differ, something waited."""
+    ratios = results.processor_time.ratios(row.workload, candidate, row.against_of(candidate))
+    return f" (on the processor {figure(median(ratios))})" if ratios else ""

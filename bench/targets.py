@@ -1,0 +1,98 @@
+"""What is asked for: the types against which candidate in which workload, and at most which ratio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.candidates import EIGHT_BYTES, SIXTEEN_BYTES, yardstick
+from bench.workloads import SIZES
+
+# What one run differs from another by chance; sizes don't.
+NOISE = 0.03
+# 20 bytes are compared with 16.
+SCRU160 = 1.1
+# A backend that grows by less than this while it makes a hundred million IDs has not kept any of them.
+MEMORY_KB = 4096
+
+# Targets that cannot be reached: the section of docs/performance.md that shows by measurement why.
+CANNOT: dict[tuple[str, str], str] = {
+    ("generate", "ulidflake"): "ulidflake-waits-for-the-clock",
+    **{(size, "scru160"): "twenty-bytes" for size in SIZES},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The types against one candidate in one workload."""
+
+    workload: str
+    against: str | None = None
+    """The candidate; none is the yardstick of each type."""
+    sixteen: float | None = None
+    """The greatest ratio for the types of 16 bytes; None if any is welcome."""
+    eight: float | None = None
+    since: int = 15
+
+    def against_of(self, candidate: str) -> str | None:
+        """What a type is measured by here: none if it is not measured."""
+        if self.against == "uuidv7" and candidate in EIGHT_BYTES:
+            return None
+        return self.against or yardstick(candidate)
+
+    def limit_of(self, candidate: str) -> float | None:
+        """The greatest ratio that is asked for."""
+        if candidate in EIGHT_BYTES:
+            return self.eight
+        if self.sixteen is None or candidate != "scru160":
+            return self.sixteen
+        return round(self.sixteen * SCRU160, 4)
+
+    def holds(self, candidate: str, ratio: float) -> bool | None:
+        """Whether a ratio is as asked for; None if nothing is."""
+        limit = self.limit_of(candidate)
+        if limit is None:
+            return None
+        return ratio == limit if self.workload in SIZES and candidate != "scru160" else ratio <= limit * (1 + NOISE)
+
+
+TARGETS = [
+    Row(workload="generate", against="noop", sixteen=1.25, eight=1.25),
+    Row(workload="generate", sixteen=0.25, eight=0.5),
+    Row(workload="generate", against="uuidv7", sixteen=0.3, since=18),
+    Row(workload="insert", sixteen=0.6, eight=1.0),
+    Row(workload="insert", against="uuidv7", since=18),
+    Row(workload="clients", against="bigint", sixteen=1.0, eight=1.0),
+    Row(workload="index", sixteen=1.0, eight=1.0),
+    Row(workload="index_spread", sixteen=1.0, eight=1.0),
+    Row(workload="order", sixteen=1.0, eight=1.0),
+    Row(workload="order_spread", sixteen=1.0, eight=1.0),
+    Row(workload="merge_join", sixteen=1.0, eight=1.0),
+    Row(workload="aggregate", sixteen=1.0, eight=1.0),
+    Row(workload="hash_join", sixteen=1.0, eight=1.0),
+    Row(workload="look_up", sixteen=1.0, eight=1.0),
+    Row(workload="text_out", sixteen=1.0),
+    Row(workload="text_in", sixteen=0.4),
+    Row(workload="copy_out"),
+    Row(workload="copy_in"),
+    *(Row(workload=size, sixteen=1.0, eight=1.0) for size in SIZES),
+    Row(workload="wal"),
+]
+
+
+def rows_of(major: int) -> list[Row]:
+    """Those that a server of this major version has."""
+    return [row for row in TARGETS if row.since <= major]
+
+
+def compared_with(workload: str, candidate: str, major: int) -> list[str]:
+    """The candidates that ratios are taken with in a workload."""
+    against = (
+        [row.against_of(candidate) for row in rows_of(major) if row.workload == workload] if is_type(candidate) else []
+    )
+    everywhere = [yardstick(candidate)]
+    return list(dict.fromkeys(name for name in against + everywhere if name))
+
+
+def is_type(candidate: str) -> bool:
+    """Whether targets are set for it."""
+    return candidate in SIXTEEN_BYTES + EIGHT_BYTES

@@ -1,0 +1,174 @@
+"""What is timed: each workload is one statement, the same for all candidates but for the type and the generator.
+
+A candidate's tables are in a schema of its own, which is the search path while it is its turn:
+- `keyed`: IDs in the order in which they were made, with the primary key;
+- `bulk`: the same IDs in random order. Made in bulk, they have most of their leading bits in common: the hard case for
+  a sort by the first eight bytes;
+- `spread`: IDs whose times are anywhere in a year, in random order;
+- `texts`: the texts of `bulk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bench.candidates import Candidate
+
+
+def has_column(candidate: Candidate) -> bool:
+    """All but those that are measured as generators alone."""
+    return candidate.type != ""
+
+
+def has_own_text(candidate: Candidate) -> bool:
+    """A text is in a text column already."""
+    return has_column(candidate) and candidate.text_of is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """One thing to time. In the SQL, {type} and {generate} are the candidate's; {rows} is how many."""
+
+    key: str
+    title: str
+    statement: str
+    """What is timed."""
+    before: list[str] = field(default_factory=list)
+    """What is done before, each time."""
+    after: list[str] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    plan: list[str] = field(default_factory=list)
+    """The nodes without which the plan would measure something else."""
+    measures: Callable[[Candidate], bool] = has_column
+    clients: int = 0
+    """If any, then the statement is run by pgbench, once a row, by so many clients at once."""
+    counts_wal: bool = False
+    """Whether the bytes of the write-ahead log are a result, too."""
+
+
+def off(*names: str) -> dict[str, str]:
+    """The settings that leave the planner no choice."""
+    return {f"enable_{name}": "off" for name in names}
+
+
+# Every page that a statement touches is written to the log in full, for all candidates alike.
+def new_table(columns: str) -> dict[str, list[str]]:
+    """An empty table before, and none after."""
+    return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
+
+
+def index(key: str, title: str, table: str) -> Workload:
+    return Workload(key=key, title=title, statement=f"CREATE INDEX made ON {table} (id)", after=["DROP INDEX made"])
+
+
+def order(key: str, title: str, table: str) -> Workload:
+    # The sort alone: its rows are dropped where they come out.
+    return Workload(
+        key=key, title=title, statement=f"SELECT id FROM {table} ORDER BY id OFFSET {{rows}}", plan=["Sort"]
+    )
+
+
+WORKLOADS = [
+    Workload(
+        key="generate",
+        title="generate",
+        statement="SELECT count({generate}) FROM generate_series(1, {rows})",
+        measures=lambda candidate: candidate.text_of is None,
+    ),
+    # The leanest source of rows, for the cost of the call itself.
+    Workload(
+        key="generate_lean",
+        title="generate, for rows without columns",
+        statement="SELECT count({generate}) FROM public.rows_without_columns",
+        measures=lambda candidate: candidate.text_of is None,
+    ),
+    Workload(
+        key="insert",
+        title="bulk insert into a primary key",
+        statement="INSERT INTO target SELECT {generate} FROM generate_series(1, {rows})",
+        **new_table("id {type} PRIMARY KEY"),
+        counts_wal=True,
+    ),
+    Workload(
+        key="clients",
+        title="single-row inserts by 8 clients",
+        statement="INSERT INTO target VALUES (DEFAULT)",
+        **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
+        clients=8,
+    ),
+    index("index", "CREATE INDEX", "bulk"),
+    index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
+    order("order", "ORDER BY", "bulk"),
+    order("order_spread", "ORDER BY, a year of IDs", "spread"),
+    Workload(
+        key="merge_join",
+        title="merge join",
+        statement="SELECT count(*) FROM bulk JOIN bulk AS again USING (id)",
+        settings=off("hashjoin", "nestloop"),
+        plan=["Merge Join", "Sort"],
+    ),
+    Workload(
+        key="aggregate",
+        title="hash aggregate",
+        statement="SELECT id FROM bulk GROUP BY id OFFSET {rows}",
+        settings=off("sort"),
+        plan=["HashAggregate"],
+    ),
+    Workload(
+        key="hash_join",
+        title="hash join",
+        statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
+        settings=off("mergejoin", "nestloop"),
+        plan=["Hash Join"],
+    ),
+    # One statement, so that it is the index that is timed and not a client: each row of bulk is looked up in the key,
+    # and its row is fetched.
+    Workload(
+        key="look_up",
+        title="point look-ups",
+        statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
+        settings=off("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material"),
+        plan=["Nested Loop", "Index Scan using keyed_pkey"],
+    ),
+    Workload(key="text_out", title="text out", statement="SELECT count(id::text) FROM bulk", measures=has_own_text),
+    Workload(key="text_in", title="text in", statement="SELECT count(id::{type}) FROM texts", measures=has_own_text),
+    Workload(key="copy_out", title="COPY binary out", statement="COPY bulk TO '{folder}/out.copy' (FORMAT binary)"),
+    Workload(
+        key="copy_in",
+        title="COPY binary in",
+        statement="COPY target FROM '{folder}/{candidate}.copy' (FORMAT binary)",
+        **new_table("id {type}"),
+    ),
+]
+
+WAL = "wal"
+SIZES = {
+    "heap": "heap",
+    "primary_key": "primary key, grown row by row",
+    "built_index": "index, built at once",
+    "duplicates": "index of tenfold duplicates",
+}
+TITLES = {workload.key: workload.title for workload in WORKLOADS} | {WAL: "WAL bytes per inserted row"} | SIZES
+
+# Single rows take long: a tenth as many of them.
+CLIENT_SHARE = 10
+
+
+def preparations(candidate: Candidate) -> list[str]:
+    """The statements that make a candidate's tables. They write no log: none of it is of interest here."""
+    made = "SELECT {generate} AS id FROM generate_series(1, {rows})"
+    if candidate.text_of:
+        made = f"SELECT id::text FROM {candidate.text_of}.keyed"
+        spread = f"SELECT id::text FROM {candidate.text_of}.spread"
+    else:
+        spread = f"SELECT {candidate.spread} AS id FROM generate_series(1, {{rows}})"
+    return [
+        "CREATE UNLOGGED TABLE keyed (id {type} PRIMARY KEY)",
+        f"INSERT INTO keyed {made}",
+        "CREATE UNLOGGED TABLE bulk AS SELECT id FROM keyed ORDER BY random()",
+        f"CREATE UNLOGGED TABLE spread AS {spread} ORDER BY random()",
+        "CREATE UNLOGGED TABLE texts AS SELECT id::text FROM bulk",
+        *(f"VACUUM (FREEZE, ANALYZE) {table}" for table in ("keyed", "bulk", "spread", "texts")),
+        "COPY bulk TO '{folder}/{candidate}.copy' (FORMAT binary)",
+    ]

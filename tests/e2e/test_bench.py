@@ -1,0 +1,118 @@
+"""The benchmark's report: what is committed is what its results render to, and a missed target is said to be missed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bench import page, readme, tables
+from bench.candidates import TYPES
+from bench.results import Results
+from bench.targets import CANNOT, TARGETS, Row
+from bench.workloads import TITLES
+
+
+def test_the_readme_shows_the_committed_results():
+    assert readme.rendered_readme() == readme.README.read_text(), "run `make bench-report`"
+
+
+def test_the_pages_show_the_committed_results():
+    for results in readme.committed():
+        path = page.DOCS / f"pg{results.major}.md"
+        assert page.page(results) == path.read_text(), f"{path}: run `make bench-report`"
+        assert {chart.name for chart in page.DOCS.glob(f"pg{results.major}-*.svg")} == {
+            f"pg{results.major}-{name}.svg" for name in page.CHARTS
+        }
+
+
+def test_what_cannot_be_reached_has_its_reason_in_the_docs():
+    headings = re.findall(r"^#+ (.*)$", (page.ROOT / "docs" / "performance.md").read_text(), re.MULTILINE)
+    anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(CANNOT.values()) <= anchors
+    rows = {row.workload for row in TARGETS}
+    assert all(workload in rows and candidate in TYPES for workload, candidate in CANNOT)
+
+
+def run_of(values: dict[str, dict[str, list[float]]]) -> Results:
+    """The results of a run that measured just this."""
+    results = Results(
+        {
+            "server": {"version": "15.1", "major": 15, "settings": {}},
+            "machine": {"cpu": "some", "cores": 2},
+            "rows": 1000,
+            "rounds": 3,
+            "workloads": {},
+            "processor_time": {},
+            "memory": {},
+        }
+    )
+    for workload, of_candidates in values.items():
+        for candidate, rounds in of_candidates.items():
+            for value in rounds:
+                results.add(workload, "ms", candidate, value)
+    results.add_ratios()
+    return results
+
+
+def cells(table: str) -> list[list[str]]:
+    """The cells of a Markdown table, without the rule below its head."""
+    head, rule, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    assert set("".join(rule)) == {"-"}
+    return [head, *lines]
+
+
+def test_the_median_of_the_ratios_of_each_round():
+    """Not the ratio of the medians, which is 20 / 20: each round is compared with itself."""
+    results = run_of({"order": {"uuid": [10, 20, 40], "scru128": [20, 30, 20]}})
+    assert results.ratios("order", "scru128", "uuid") == [2, 1.5, 0.5]
+    row = Row(workload="order", sixteen=1.0)
+    assert tables.full_cell(results, row, "scru128") == "1.50 (0.50 … 2.00) **missed**"
+    assert tables.short_cell(results, row, "scru128") == "**1.50** (missed)"
+    assert tables.full_cell(results, row, "ulid") == ""
+
+
+def test_a_table_shows_what_was_measured():
+    results = run_of(
+        {
+            "insert": {"uuid": [10, 10], "scru128": [6.1, 6.1], "scru160": [7, 7], "bigint": [8, 8], "scru64": [4, 4]},
+            "generate": {"noop": [10], "ulidflake": [40], "bigint": [20]},
+        }
+    )
+    why = "([why](docs/performance.md#ulidflake-waits-for-the-clock))"
+    assert cells(tables.targets_table(results, tables.short_cell)) == [
+        ["ratio of", "target", "scru128", "ulid", "scru160", "target", "scru64", "ulidflake"],
+        ["generate, to the no-op floor", "≤ 1.25", "", "", "", "≤ 1.25", "", f"**4.00** {why}"],
+        ["generate, to gen_random_uuid() or nextval", "≤ 0.25", "", "", "", "≤ 0.5", "", f"**2.00** {why}"],
+        ["bulk insert into a primary key", "≤ 0.6", "0.61", "", "**0.70** (missed)", "≤ 1", "0.50", ""],
+    ]
+    assert tables.summary(results).splitlines() == [
+        "2 targets hold, 1 are missed, 2 cannot be reached.",
+        "  missed   bulk insert into a primary key: scru160 0.70",
+        "  cannot   generate, to the no-op floor: ulidflake 4.00: see docs/performance.md",
+        "  cannot   generate, to gen_random_uuid() or nextval: ulidflake 2.00: see docs/performance.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("workload", "candidate", "ratio", "said"),
+    [
+        ("order", "scru128", 1.03, "holds"),
+        ("order", "scru128", 1.04, "missed"),
+        ("order", "scru160", 1.13, "holds"),
+        ("order", "scru160", 1.14, "missed"),
+        ("order", "scru64", 1.03, "holds"),
+        ("insert", "ulid", 0.62, "missed"),
+        ("text_in", "scru64", 9.0, ""),
+        ("heap", "scru128", 1.0, "holds"),
+        ("heap", "scru128", 0.99, "missed"),
+        ("heap", "scru160", 1.18, "cannot"),
+    ],
+)
+def test_three_percent_are_noise_but_in_sizes(workload, candidate, ratio, said):
+    row = next(row for row in TARGETS if row.workload == workload)
+    assert tables.verdict(row, candidate, ratio) == said
+
+
+def test_every_target_has_a_title():
+    assert {row.workload for row in TARGETS} <= set(TITLES)
