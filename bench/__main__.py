@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.page import DOCS, page
 from bench.readme import README, committed, rendered_readme
 from bench.results import Results
-from bench.tables import full_cell, summary, targets_table, where
+from bench.tables import full_cell, memory_table, summary, targets_table, where
 from bench.workloads import SIZES, WORKLOADS
 
 ROWS, ROUNDS = 1_000_000, 5
@@ -44,11 +44,7 @@ def measure(options: argparse.Namespace) -> None:
     from bench.runner import Runner
     from bench.server import Server
 
-    server = Server(options.folder, options.bindir)
-    try:
-        results = Runner(server, options.rows, options.rounds, options.only).run()
-    finally:
-        server.drop_database()
+    results = Runner(Server(options.folder, options.bindir), options.rows, options.rounds, options.only).run()
     is_whole = options.rows >= ROWS and options.rounds >= ROUNDS and not options.only
     folder = DOCS if is_whole else options.scratch
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +52,8 @@ def measure(options: argparse.Namespace) -> None:
     write(results, folder)
     if is_whole:
         README.write_text(rendered_readme())
-    print(f"{where(results)}\n\n{targets_table(results, full_cell)}\n{summary(results)}\n")
+    tables = [targets_table(results, full_cell), memory_table(results), summary(results)]
+    print(where(results), *filter(None, tables), sep="\n\n", end="\n\n")
     print(f"All figures: {folder}/pg{results.major}.md" + ("" if is_whole else " (docs/bench is for whole runs)"))
 
 

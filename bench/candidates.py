@@ -81,7 +81,12 @@ def candidates_of(major: int) -> list[Candidate]:
     return [candidate for candidate in CANDIDATES if candidate.since <= major]
 
 
+def type_of_text(key: str) -> str | None:
+    """The candidate whose IDs this one holds as text."""
+    return next((candidate.text_of for candidate in CANDIDATES if candidate.key == key), None)
+
+
 def yardstick(key: str) -> str | None:
     """The candidate that a type, or its text, is measured by."""
-    key = key.removeprefix("text_")
+    key = type_of_text(key) or key
     return "uuid" if key in SIXTEEN_BYTES else "bigint" if key in EIGHT_BYTES else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.results import Results
-from bench.tables import absolute_table, calls_table, full_cell, memory_table, table, targets_table, where
+from bench.tables import absolute_table, calls_table, full_cell, memory_table, table, targets_table, text_table, where
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "bench"
@@ -19,6 +19,7 @@ def page(results: Results) -> str:
             f"# PostgreSQL {results.major}\n\nRendered from `pg{results.major}.json`. {where(results)}.\n",
             f"\n## Ratios\n\n{LEGEND}\n\n{targets_table(results, full_cell)}",
             *optional("Ratios of processor time", CPU_LEGEND, targets_table(results.processor_time, full_cell)),
+            *optional("The same IDs as text", "Ratios to the type itself.", text_table(results)),
             *optional("Milliseconds", "The median of the rounds, by the wall clock.", absolute_table(results, "ms")),
             *optional(
                 "One call of a generator",
@@ -34,7 +35,7 @@ def page(results: Results) -> str:
     )
 
 
-LEGEND = """The median of the rounds' ratios, and the least and the greatest of them. Types of 16 bytes (and scru160) are
+LEGEND = """The median of the rounds' ratios, the least and the greatest of them. Types of 16 bytes (and scru160) are
 measured by `uuid` with `gen_random_uuid()`, those of 8 by `bigint` with `nextval`, unless a row says otherwise.
 scru160 may take 1.1 of the target. A miss of up to 3 % is noise. Sizes are compared for the same values."""
 CPU_LEGEND = """The same, by the time that the backend was on a processor. It leaves out what waits: for the clock,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import time
 
@@ -83,6 +84,7 @@ class Runner:
                 self.take_turn(connection, candidate)
                 for statement in preparations(candidate) if candidate.type else []:
                     connection.execute(self.fill_in(statement, candidate))
+            connection.execute("CHECKPOINT")
         progress.end()
 
     def session(self) -> psycopg.Connection:
@@ -103,10 +105,9 @@ class Runner:
     # -------------------------------------------------------------------------------------------------------- rounds
 
     def measure_all(self, connection: psycopg.Connection, workload: Workload, number: int) -> None:
-        """One workload for all candidates. Each round begins with another of them."""
+        """One workload for all candidates, which have other neighbours in each round."""
         candidates = [candidate for candidate in self.candidates if workload.measures(candidate)]
-        first = number * 3 % len(candidates)
-        for candidate in candidates[first:] + candidates[:first]:
+        for candidate in shuffled(candidates, number):
             self.take_turn(connection, candidate)
             for statement in workload.before:
                 connection.execute(self.fill_in(statement, candidate))
@@ -163,6 +164,11 @@ class Runner:
                 with self.session() as connection:
                     kilobytes = memory(connection, candidate.generate, self.rows * MEMORY_SHARE)
                     self.results.data["memory"][candidate.key] = kilobytes
+
+
+def shuffled(candidates: list[Candidate], number: int) -> list[Candidate]:
+    """The candidates in the order of a round, which is the same in every run."""
+    return random.Random(number).sample(candidates, len(candidates))
 
 
 def check_plan(connection: psycopg.Connection, statement: str, nodes: list[str]) -> None:

@@ -30,11 +30,6 @@ class Server:
         connection.prepare_threshold = None
         return connection
 
-    def drop_database(self) -> None:
-        """Gives the room back that the tables take."""
-        with self.connect("postgres") as connection:
-            connection.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
-
     def settings(self) -> dict[str, str]:
         """Those that the server was started with, but for where it is."""
         query = """

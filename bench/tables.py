@@ -77,10 +77,15 @@ def full_cell(results: Results, row: Row, candidate: str) -> str:
     ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
     if not ratios:
         return ""
-    middle = median(ratios)
-    spread = f" ({figure(min(ratios))} … {figure(max(ratios))})" if len(ratios) > 1 else ""
-    ending = {"missed": " **missed**", "cannot": " **cannot**"}.get(verdict(row, candidate, middle), "")
-    return f"{figure(middle)}{spread}{ending}"
+    said = verdict(row, candidate, median(ratios))
+    return with_spread(ratios) + (f" **{said}**" if said in ("missed", "cannot") else "")
+
+
+def with_spread(ratios: list[float]) -> str:
+    """The median, the least and the greatest; nothing of none."""
+    if len(ratios) < 2:
+        return "".join(map(figure, ratios))
+    return f"{figure(median(ratios))} ({figure(min(ratios))} … {figure(max(ratios))})"
 
 
 def targets_table(results: Results, cell: Callable[[Results, Row, str], str]) -> str:
@@ -108,6 +113,14 @@ def where(results: Results) -> str:
         f"PostgreSQL {server['version']}, {machine['cpu']}, {machine['cores']} cores, {data['rows']:,} rows,"
         f" {data['rounds']} rounds"
     )
+
+
+def text_table(results: Results) -> str:
+    """What the IDs cost in a text column, as ratios to the type itself."""
+    texts = [candidate for candidate in CANDIDATES if candidate.text_of]
+    lines = [[TITLES[key], *(with_spread(results.ratios(key, c.key, c.text_of)) for c in texts)] for key in TITLES]
+    measured = [line for line in lines if any(line[1:])]
+    return table([["", *(candidate.label for candidate in texts)], *measured]) if measured else ""
 
 
 # ------------------------------------------------------------------------------------------------ the absolute figures
@@ -159,7 +172,7 @@ def memory_table(results: Results) -> str:
         [type_, f"{m['ids']:,}", f"{m['before_kb']:,}", f"{m['most_kb']:,}", "flat" if is_flat(m) else "**grows**"]
         for type_, m in results.data["memory"].items()
     ]
-    return table([["", "IDs", "before", "most", ""], *lines])
+    return table([["kB of a backend's own memory", "IDs", "before", "most", ""], *lines])
 
 
 def is_flat(memory: dict[str, int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.candidates import EIGHT_BYTES, SIXTEEN_BYTES, yardstick
+from bench.candidates import EIGHT_BYTES, SIXTEEN_BYTES, type_of_text, yardstick
 from bench.workloads import SIZES
 
 # What one run differs from another by chance; sizes don't.
@@ -89,7 +89,7 @@ def compared_with(workload: str, candidate: str, major: int) -> list[str]:
     against = (
         [row.against_of(candidate) for row in rows_of(major) if row.workload == workload] if is_type(candidate) else []
     )
-    everywhere = [yardstick(candidate)]
+    everywhere = [yardstick(candidate), type_of_text(candidate)]
     return list(dict.fromkeys(name for name in against + everywhere if name))
 
 

@@ -7,7 +7,7 @@ source "$(dirname "$0")/env.sh"
 # outlive a power failure, and a disk that is waited for would hide what IDs cost.
 SETTINGS=(
     shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB
-    fsync=off synchronous_commit=off min_wal_size=4GB max_wal_size=16GB checkpoint_timeout=1d
+    fsync=off synchronous_commit=off max_wal_size=16GB checkpoint_timeout=1d wal_recycle=off wal_init_zero=off
     autovacuum=off jit=off max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0
     synchronize_seqscans=off
 )
@@ -19,7 +19,7 @@ if [ "${1:-}" = run ]; then
     tools/install.sh
     say 'Starting a private server: its own data, a socket, no port'
     folder=$(tools/server.sh start bench "${SETTINGS[@]}")
-    trap 'tools/server.sh stop bench' EXIT
+    trap 'tools/server.sh stop bench; rm -rf "$folder"' EXIT
     bench "$@" --folder="$folder" --bindir="$(pg bindir)" --scratch="$ROOT/target/bench"
 else
     bench render

@@ -34,11 +34,11 @@ def test_what_cannot_be_reached_has_its_reason_in_the_docs():
     assert all(workload in rows and candidate in TYPES for workload, candidate in CANNOT)
 
 
-def run_of(values: dict[str, dict[str, list[float]]]) -> Results:
+def run_of(values: dict[str, dict[str, list[float]]], major: int = 15) -> Results:
     """The results of a run that measured just this."""
     results = Results(
         {
-            "server": {"version": "15.1", "major": 15, "settings": {}},
+            "server": {"version": f"{major}.1", "major": major, "settings": {}},
             "machine": {"cpu": "some", "cores": 2},
             "rows": 1000,
             "rounds": 3,
@@ -91,6 +91,38 @@ def test_a_table_shows_what_was_measured():
         "  missed   bulk insert into a primary key: scru160 0.70",
         "  cannot   generate, to the no-op floor: ulidflake 4.00: see docs/performance.md",
         "  cannot   generate, to gen_random_uuid() or nextval: ulidflake 2.00: see docs/performance.md",
+    ]
+
+
+def test_from_18_on_the_server_has_such_ids_itself():
+    results = run_of({"generate": {"uuidv7": [10], "scru128": [3.2], "scru64": [1]}}, major=18)
+    assert cells(tables.targets_table(results, tables.short_cell))[1:] == [
+        ["generate, to uuidv7()", "≤ 0.3", "**0.32** (missed)", "", "", "", "", ""],
+    ]
+
+
+def test_a_page_has_every_measurement():
+    results = run_of({"order": {"uuid": [10, 10], "scru128": [9, 8], "text_scru128": [27, 16]}})
+    results.data["memory"]["scru128"] = {"ids": 100, "before_kb": 3000, "most_kb": 8000}
+    sections = dict(re.findall(r"^## (.*?)\n\n.*?\n\n(\|.*?)\n(?:\n|$)", page.page(results), re.MULTILINE | re.DOTALL))
+    assert cells(sections["Ratios"])[1:] == [["ORDER BY", "≤ 1", "0.85 (0.80 … 0.90)", "", "", "≤ 1", "", ""]]
+    assert cells(sections["The same IDs as text"])[1:] == [["ORDER BY", "2.50 (2.00 … 3.00)", ""]]
+    assert cells(sections["Milliseconds"]) == [
+        ["", "uuid", "scru128", "scru128 as text"],
+        ["ORDER BY", "10.0", "8.5", "21.5"],
+    ]
+    assert cells(sections["Memory"])[1:] == [["scru128", "100", "3,000", "8,000", "**grows**"]]
+
+
+def test_sizes_are_compared_for_the_same_values():
+    results = run_of({})
+    results.add_size("heap", "uuid", 900, None, None)
+    results.add_size("heap", "scru128", 1000, "uuid", 1000)
+    results.add_size("heap", "scru160", 1180, "uuid", 1000)
+    results.add_ratios()
+    why = "([why](docs/performance.md#twenty-bytes))"
+    assert cells(tables.targets_table(results, tables.short_cell))[1:] == [
+        ["heap", "equal", "1.00", "", f"**1.18** {why}", "equal", "", ""],
     ]
 
 
