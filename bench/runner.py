@@ -84,6 +84,7 @@ class Runner:
                 self.take_turn(connection, candidate)
                 for statement in preparations(candidate) if candidate.type else []:
                     connection.execute(self.fill_in(statement, candidate))
+                check_shuffled(connection, candidate.key)
             connection.execute("CHECKPOINT")
         progress.end()
 
@@ -169,6 +170,16 @@ class Runner:
 def shuffled(candidates: list[Candidate], number: int) -> list[Candidate]:
     """The candidates in the order of a round, which is the same in every run."""
     return random.Random(number).sample(candidates, len(candidates))
+
+
+def check_shuffled(connection: psycopg.Connection, schema: str) -> None:
+    """Fails if the rows of a table that is to be sorted are in some order already."""
+    query = """
+        SELECT tablename, correlation FROM pg_stats
+        WHERE schemaname = %s AND tablename IN ('bulk', 'spread') AND abs(correlation) > 0.1
+    """
+    ordered = connection.execute(query, [schema]).fetchall()
+    assert not ordered, f"{schema}: {ordered}"
 
 
 def check_plan(connection: psycopg.Connection, statement: str, nodes: list[str]) -> None:

@@ -45,16 +45,18 @@ class Server:
         """Runs a script so many times, and returns the seconds that it took once all clients were connected."""
         path = Path(self.folder) / "script.sql"
         path.write_text(script)
+        each = max(1, transactions // clients)
+        connection = {"PGHOST": self.folder, "PGPORT": "5432", "PGOPTIONS": f"-c search_path={schema},public"}
         options = ["--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=2", f"--file={path}"]
         run = subprocess.run(
-            [self.bindir / "pgbench", *options, f"--transactions={transactions // clients}", DATABASE],
-            env={**os.environ, "LC_ALL": "C", "PGHOST": self.folder, "PGOPTIONS": f"-c search_path={schema},public"},
+            [self.bindir / "pgbench", *options, f"--transactions={each}", DATABASE],
+            env={**os.environ, "LC_ALL": "C", **connection},
             check=True,
             capture_output=True,
             text=True,
         )
         [per_second] = re.findall(r"^tps = ([\d.]+) \(without initial", run.stdout, re.MULTILINE)
-        return transactions // clients * clients / float(per_second)
+        return each * clients / float(per_second)
 
 
 def machine() -> dict[str, object]:

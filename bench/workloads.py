@@ -162,7 +162,8 @@ def preparations(candidate: Candidate) -> list[str]:
         made = f"SELECT id::text FROM {candidate.text_of}.keyed"
         spread = f"SELECT id::text FROM {candidate.text_of}.spread"
     else:
-        spread = f"SELECT {candidate.spread} AS id FROM generate_series(1, {{rows}})"
+        # Apart from the shuffling: a random() in both would be one value, and the IDs in order.
+        spread = f"SELECT id FROM (SELECT {candidate.spread} AS id FROM generate_series(1, {{rows}}) OFFSET 0) AS made"
     return [
         "CREATE UNLOGGED TABLE keyed (id {type} PRIMARY KEY)",
         f"INSERT INTO keyed {made}",
