@@ -53,7 +53,7 @@ def measure(options: argparse.Namespace) -> None:
     if is_whole:
         README.write_text(rendered_readme())
     tables = [targets_table(results, full_cell), memory_table(results), summary(results)]
-    print(where(results), *filter(None, tables), sep="\n\n", end="\n\n")
+    print(f"{where(results)}\n", *filter(None, tables), sep="\n", end="\n\n")
     print(f"All figures: {folder}/pg{results.major}.md" + ("" if is_whole else " (docs/bench is for whole runs)"))
 
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from statistics import median
 
+from bench.candidates import CANDIDATES
 from bench.targets import compared_with
 
 
@@ -55,9 +56,10 @@ class Results:
             entry["ratios"][candidate] = {yardstick: [size / same_values]}
 
     def add_ratios(self) -> None:
-        """Divides what was measured in the same round."""
+        """Divides what was measured in the same round; from here on all is in the order of the candidates."""
         for workload, entry in self.data["workloads"].items():
-            values = entry["values"]
+            measured = entry["values"]
+            values = entry["values"] = {c.key: measured[c.key] for c in CANDIDATES if c.key in measured}
             for candidate in values:
                 for against in compared_with(workload, candidate, self.major):
                     ratios = entry["ratios"].setdefault(candidate, {})
