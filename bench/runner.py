@@ -73,6 +73,8 @@ class Runner:
             connection.execute("CREATE EXTENSION scru")
             connection.execute("CREATE SEQUENCE numbers")
             connection.execute("CREATE FUNCTION noop() RETURNS int LANGUAGE internal VOLATILE AS 'pg_backend_pid'")
+            noop16 = "noop16(interval) RETURNS interval LANGUAGE internal VOLATILE STRICT AS 'interval_um'"
+            connection.execute(f"CREATE FUNCTION {noop16}")
             connection.execute("CREATE UNLOGGED TABLE rows_without_columns ()")
             connection.execute(f"INSERT INTO rows_without_columns SELECT FROM generate_series(1, {self.rows})")
             connection.execute("VACUUM (FREEZE, ANALYZE) rows_without_columns")

@@ -7,10 +7,10 @@ from statistics import median
 
 from bench.candidates import CANDIDATES, EIGHT_BYTES, SIXTEEN_BYTES, TYPES
 from bench.results import Results
-from bench.targets import CANNOT, MEMORY_KB, Row, rows_of
+from bench.targets import MEMORY_KB, Row, rows_of
 from bench.workloads import SIZES, TITLES
 
-AGAINST = {"noop": "no-op floor", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
+AGAINST = {"noop": "no-op floor", "noop16": "no-op floor of 16 bytes", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
 GENERATORS = {"uuid": "gen_random_uuid()", "uuidv7": "uuidv7()", "bigint": "nextval"}
 
 # --------------------------------------------------------------------------------------------------------- the targets
@@ -30,7 +30,8 @@ def title(row: Row) -> str:
     """The workload, and what the ratio is to where that is not the yardstick of its size."""
     text = TITLES[row.workload]
     if row.workload == "generate":
-        return f"{text}, to the {AGAINST['noop']}" if row.against == "noop" else f"{text}, to {generators_of(row)}"
+        is_floor = row.against in ("noop", "noop16")
+        return f"{text}, to the {AGAINST[row.against]}" if is_floor else f"{text}, to {generators_of(row)}"
     return f"{text}, to {AGAINST[row.against]}" if row.against else text
 
 
@@ -50,7 +51,7 @@ def verdict(row: Row, candidate: str, ratio: float) -> str:
     holds = row.holds(candidate, ratio)
     if holds is None or holds:
         return "" if holds is None else "holds"
-    return "cannot" if (row.workload, candidate) in CANNOT else "missed"
+    return "cannot" if row.obstacle(candidate) else "missed"
 
 
 def figure(ratio: float) -> str:
@@ -66,7 +67,7 @@ def short_cell(results: Results, row: Row, candidate: str) -> str:
     text = figure(median(ratios))
     match verdict(row, candidate, median(ratios)):
         case "cannot":
-            return f"**{text}** ([why](docs/performance.md#{CANNOT[row.workload, candidate]}))"
+            return f"**{text}** ([why](docs/performance.md#{row.obstacle(candidate)}))"
         case "missed":
             return f"**{text}** (missed)"
     return text
@@ -160,7 +161,7 @@ def nanoseconds(results: Results) -> dict[str, float]:
             for mine, nothing in zip(results.values("generate_lean", candidate.key), floor, strict=True)
         )
         for candidate in CANDIDATES
-        if floor and candidate.key != "noop" and results.values("generate_lean", candidate.key)
+        if floor and candidate.key not in ("noop", "noop16") and results.values("generate_lean", candidate.key)
     }
 
 

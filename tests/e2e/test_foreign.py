@@ -64,9 +64,9 @@ def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
     return {
         f"SELECT id, note FROM orders WHERE id = '{middle}'": f"WHERE ((id = '{middle}'",
         f"SELECT id, note FROM orders WHERE {between}": f"WHERE ((id > '{low}'",
-        # A range that is known when the query is planned is two bounds on the ID; one that is not stays what it is.
-        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "(id >= '",
-        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": "(id >= '",
+        # A range stays what it is: the other server, which has the index, makes two bounds of it.
+        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "::tstzrange)",
+        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": ")'::tstzrange @> id)",
         f"SELECT id, note FROM orders WHERE id <@ (SELECT tstzrange('{since}', '{until}'))": "(id <@ $1::",
         f"SELECT id, note FROM orders WHERE {t}_timestamp(id) >= '{since}'": f"{t}_timestamp(id) >= ",
         "SELECT id, note FROM orders ORDER BY id LIMIT 7": "ORDER BY id ASC NULLS LAST LIMIT 7",

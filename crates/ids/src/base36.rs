@@ -53,10 +53,10 @@ fn divide_by_pow_8(number: u128) -> (u128, u64) {
     const DIVISOR: u64 = 9_u64.pow(8);
     let bits_24 = |shift: u32| (number >> shift) as u64 & 0xff_ffff;
     let first = (number >> 64) as u64;
-    let second = first % DIVISOR << 24 | bits_24(40);
-    let third = second % DIVISOR << 24 | bits_24(16);
+    let second = (first % DIVISOR) << 24 | bits_24(40);
+    let third = (second % DIVISOR) << 24 | bits_24(16);
     let [first, second, last] = [first, second, third].map(|dividend| u128::from(dividend / DIVISOR));
-    (first << 48 | second << 24 | last, third % DIVISOR << 16 | number as u64 & 0xffff)
+    (first << 48 | second << 24 | last, (third % DIVISOR) << 16 | number as u64 & 0xffff)
 }
 
 #[inline(always)]

@@ -177,7 +177,7 @@ pub trait SortableId:
 
     /// The text of the ID in the form that `settings` ask for. [`digits`](Self::digits) spares the check that makes it a `str`.
     fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
-        str::from_utf8(self.digits(settings, buffer)).expect("digits are ASCII")
+        str::from_utf8(self.digits(settings, buffer)).unwrap_or_default()
     }
 
     /// The timestamp, in ticks since the type's epoch.
