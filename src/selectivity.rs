@@ -4,7 +4,7 @@
 //! for an ID, so that within one bucket of a histogram (a hundredth of the table) they can but take the middle. An ID's
 //! leading bytes are such a number, and here the server is told to read them.
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableStatData};
@@ -19,9 +19,24 @@ pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
     // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
     let part = unsafe {
         let function = pg_sys::get_opcode(Oid::from(call.int4(1) as u32));
-        estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
+        if is_ours::<T>(function) {
+            estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
+        } else {
+            pg_sys::DEFAULT_RANGE_INEQ_SEL
+        }
     };
     Ok(Datum::from(part.to_bits()))
+}
+
+/// Whether a function is one of the two that [`crate::range::support`] speaks for, whose arguments are known. An operator of
+/// anybody's may name an estimator, and have arguments of any type; a support function is for a superuser alone to attach.
+unsafe fn is_ours<T: Type>(function: Oid) -> bool {
+    // SAFETY: look-ups in the catalog; a name is copied for the caller.
+    unsafe {
+        let support = pg_sys::get_func_support(function);
+        let name = if support == Oid::INVALID { ptr::null_mut() } else { pg_sys::get_func_name(support) };
+        !name.is_null() && CStr::from_ptr(name).to_bytes() == format!("{}_range_support", T::NAME).as_bytes()
+    }
 }
 
 /// The same for a call of one of the two functions, outside of a join.

@@ -1,7 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
--- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -203,9 +203,9 @@ COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of creation of the scru1
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru128_lower(tstzrange) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_upper(tstzrange) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru128_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru128_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -213,10 +213,10 @@ CREATE FUNCTION scru128_rangesel(internal, oid, internal, integer) RETURNS doubl
     AS 'MODULE_PATHNAME', 'scru128_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru128_contained_by_range(scru128, tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
 CREATE FUNCTION scru128_range_contains(tstzrange, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
 
 CREATE OPERATOR <@ (

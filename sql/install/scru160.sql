@@ -1,7 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
--- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -203,9 +203,9 @@ COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of creation of the scru1
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru160_lower(tstzrange) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_upper(tstzrange) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru160_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru160_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -213,10 +213,10 @@ CREATE FUNCTION scru160_rangesel(internal, oid, internal, integer) RETURNS doubl
     AS 'MODULE_PATHNAME', 'scru160_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru160_contained_by_range(scru160, tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_range_support;
 CREATE FUNCTION scru160_range_contains(tstzrange, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_range_support;
 
 CREATE OPERATOR <@ (

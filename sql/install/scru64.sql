@@ -1,7 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
--- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -213,9 +213,9 @@ COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru64_lower(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_upper(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru64_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -223,10 +223,10 @@ CREATE FUNCTION scru64_rangesel(internal, oid, internal, integer) RETURNS double
     AS 'MODULE_PATHNAME', 'scru64_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru64_contained_by_range(scru64, tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 CREATE FUNCTION scru64_range_contains(tstzrange, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 
 CREATE OPERATOR <@ (

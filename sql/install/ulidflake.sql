@@ -1,7 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons are LEAKPROOF: they look
--- at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -213,9 +213,9 @@ COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the uli
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION ulidflake_lower(tstzrange) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_lower_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_upper(tstzrange) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_upper_of_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulidflake_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -223,10 +223,10 @@ CREATE FUNCTION ulidflake_rangesel(internal, oid, internal, integer) RETURNS dou
     AS 'MODULE_PATHNAME', 'ulidflake_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
 CREATE FUNCTION ulidflake_range_contains(tstzrange, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_range_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
 
 CREATE OPERATOR <@ (

@@ -1,0 +1,188 @@
+"""What somebody hostile can do in a database with the extension, and what row-level security holds back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import catalog
+from conftest import Database
+from idtypes import IdType, each_type
+from plans import explain
+
+RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[2].glob("sql/released/scru--*.sql")]
+
+# ------------------------------------------------------------------------------------- while it is installed and updated
+
+
+@pytest.fixture
+def shared_database(new_database: Callable[..., Database]) -> Database:
+    """A database without the extension, where anybody may create in the schema that the extension goes to."""
+    database = new_database(extension=False)
+    with database.connect() as connection:
+        connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    return database
+
+
+def traps() -> list[str]:
+    """Functions and operators of the names that the scripts use, with the arguments that the server's own have and with
+    others that a carelessly written call would fit better. Whoever calls one makes its owner a superuser."""
+    body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
+    result = []
+    for argument in "text", "varchar", "name", "anyelement":
+        result.append(f"CREATE FUNCTION public.current_setting({argument}) RETURNS text {body}")
+    for number, (left, right) in enumerate([("integer", "integer"), ("text", "integer"), ("text", "text")]):
+        result.append(f"CREATE FUNCTION public.trap_{number}({left}, {right}) RETURNS boolean {body}")
+        for operator in "=", "<", "<=", ">", ">=", "<>":
+            arguments = f"LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.trap_{number}"
+            result.append(f"CREATE OPERATOR public.{operator} ({arguments})")
+    for name in "tstzrange", "timestamptz", "bytea", "uuid", "numeric", "int4":
+        result.append(f"CREATE DOMAIN public.{name} AS text CHECK (public.trap_2(VALUE, VALUE))")
+    return result
+
+
+@pytest.mark.parametrize("version", [None, *RELEASED])
+def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, version):
+    """They run as superuser, with the extension's schema in the search path, whatever else is in it. No member depends on
+    anything but other members and the server's own, and none is in a language in which a name would be looked up later."""
+    with shared_database.connect(user=plain_user) as connection:
+        for trap in traps():
+            connection.execute(trap)
+    with shared_database.connect() as connection:
+        connection.execute("CREATE EXTENSION scru" + (f" VERSION '{version}'" if version else ""))
+        connection.execute("ALTER EXTENSION scru UPDATE")
+        [(is_superuser,)] = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [plain_user])
+        assert not is_superuser
+        needs = f"""
+            WITH members AS ({catalog.MEMBERS})
+            SELECT pg_describe_object(refclassid, refobjid, 0) FROM pg_depend
+            WHERE (classid, objid) IN (SELECT * FROM members) AND (refclassid, refobjid) NOT IN (SELECT * FROM members)
+                AND NOT (refclassid = 'pg_extension'::regclass AND deptype = 'e') AND refobjid >= 16384
+        """
+        assert {name for (name,) in connection.execute(needs)} <= {"schema public"}
+        languages = f"""
+            SELECT DISTINCT lanname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
+            WHERE pg_proc.oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f'
+        """
+        assert connection.execute(languages).fetchall() == [("c",)]
+
+
+@pytest.mark.parametrize(
+    ("squatter", "error"),
+    [
+        ("DOMAIN public.scru128 AS text", psycopg.errors.DuplicateObject),
+        ("FUNCTION public.gen_scru64() RETURNS bigint LANGUAGE sql AS 'SELECT 1'", psycopg.errors.DuplicateFunction),
+        (
+            "FUNCTION public.scru_inspect(text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
+            psycopg.errors.DuplicateFunction,
+        ),
+    ],
+    ids=["type", "generator", "inspect"],
+)
+def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, squatter, error):
+    """Else its owner could go on to change what others take for the extension's."""
+    with shared_database.connect(user=plain_user) as connection:
+        connection.execute(f"CREATE {squatter}")
+    with shared_database.connect() as connection:
+        with pytest.raises(error):
+            connection.execute("CREATE EXTENSION scru")
+        assert connection.execute("SELECT FROM pg_extension WHERE extname = 'scru'").rowcount == 0
+
+
+def test_only_a_superuser_gets_at_the_parts(shared_database, plain_user):
+    """Who created the extension may drop it, and use all of it, but change none of its members."""
+    with shared_database.connect() as connection:
+        connection.execute(f"ALTER DATABASE {shared_database.name} OWNER TO {plain_user}")
+    with shared_database.connect(user=plain_user) as connection:
+        connection.execute("CREATE EXTENSION scru")
+        for change in (
+            "ALTER FUNCTION gen_scru128() SECURITY DEFINER",
+            "DROP FUNCTION gen_scru128()",
+            "ALTER TYPE scru128 RENAME TO other",
+            "ALTER OPERATOR FAMILY scru128_ops USING btree DROP FUNCTION 1 (scru128, scru128)",
+        ):
+            with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):
+                connection.execute(change)
+
+
+# ------------------------------------------------------------------------------------------------------ while it is used
+
+
+@each_type
+def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_type: IdType):
+    """What compares IDs tells nothing but its result, so it may run ahead of a policy, and the index serves it. What could
+    tell more, here by a notice, sees none but the user's own rows."""
+    t = id_type.name
+    values = list(dict.fromkeys(id_type.samples(1000)))
+    mine = {id_type.text(value) for value in values[::10]}
+    connection.execute(
+        f"""
+        CREATE TABLE orders (id {t} PRIMARY KEY, owner name);
+        ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON orders USING (owner = current_user);
+        GRANT SELECT ON orders TO {plain_user};
+        CREATE FUNCTION tell({t}) RETURNS boolean COST 0.0001 LANGUAGE plpgsql
+            AS 'BEGIN RAISE NOTICE ''%'', $1; RETURN true; END'
+        """
+    )
+    with connection.cursor().copy("COPY orders FROM STDIN") as copy:
+        for value in values:
+            text = id_type.text(value)
+            copy.write_row([text, plain_user if text in mine else "postgres"])
+    connection.execute(f"ANALYZE orders; SET ROLE {plain_user}; SET enable_seqscan = off")
+
+    some = id_type.text(values[10])
+    for condition in (
+        f"id = '{some}'",
+        f"id > '{some}'",
+        f"id = ANY ('{{{some}}}')",
+        "id <@ tstzrange('2026-01-01', '2026-01-02')",
+        "tstzrange('2026-01-01', NULL) @> id",
+    ):
+        assert "Index Cond:" in explain(connection, f"SELECT FROM orders WHERE {condition}"), condition
+    assert "Index Cond:" not in explain(connection, f"SELECT FROM orders WHERE {t}_timestamp(id) > '2026-01-01'")
+
+    told = set()
+    connection.add_notice_handler(lambda notice: told.add(notice.message_primary))
+    assert connection.execute("SELECT id::text FROM orders WHERE tell(id)").rowcount == len(mine)
+    assert told == mine
+
+
+@each_type
+def test_the_estimator_serves_only_its_own_operators(connection, id_type):
+    """An operator of somebody else's can name it. (Late minor releases leave that to superusers.)"""
+    connection.execute(
+        f"""
+        CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt, RESTRICT = {id_type.name}_rangesel);
+        CREATE FUNCTION is_like(integer, tstzrange) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
+        CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = tstzrange, FUNCTION = is_like,
+                            RESTRICT = {id_type.name}_rangesel);
+        CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
+        ANALYZE numbers
+        """
+    )
+    assert connection.execute("SELECT FROM numbers WHERE n ## 501").rowcount == 500
+    assert connection.execute("SELECT FROM numbers WHERE n ## tstzrange(NULL, now())").rowcount == 1000
+
+
+@each_type
+def test_no_function_can_be_called_with_what_only_the_server_has(connection, id_type):
+    """Those that take a pointer of the server's can be called by nobody; all others leave out a call with a NULL."""
+    functions = f"""
+        SELECT proname, proargtypes::regtype[]::text[] FROM pg_proc
+        WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0
+            AND oid::regprocedure::text ~ '(?<![a-z0-9]){id_type.name}(?![a-z0-9])'
+    """
+    called = 0
+    for name, types in connection.execute(functions).fetchall():
+        call = f"SELECT {name}({', '.join(f'NULL::{each}' for each in types)})"
+        if "internal" in types:
+            with pytest.raises(psycopg.errors.CannotCoerce):
+                connection.execute(call)
+        else:
+            assert connection.execute(call).fetchone() == (None,), call
+            called += 1
+    assert called >= 25
