@@ -15,7 +15,7 @@ import amcheck
 import catalog
 import orders
 from idtypes import TYPES
-from server import BINDIR, MAJOR, Server, bindir_of, major_of, pg_config
+from server import BINDIR, MAJOR, Server, bindir_of, major_of, pg_config, since
 
 # -------------------------------------------------------------------------------------------------------- the extension
 
@@ -53,10 +53,31 @@ def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
     with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
         upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
         upgraded.execute("ALTER EXTENSION scru UPDATE")
-        before, after = catalog.everything(fresh), catalog.everything(upgraded)
-        assert upgraded.execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchone() == (CURRENT,)
-        for name in before:
-            assert after[name] == before[name], name
+        assert_the_same(upgraded, fresh)
+
+
+@since(18, "skip support")
+@each_earlier_release
+def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version):
+    """A database that pg_upgrade brought to 18 has no skip support until then."""
+    with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
+        upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
+        for t in (id_type.name for id_type in TYPES if id_type.is_server_wide):
+            upgraded.execute(
+                f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
+                    ALTER EXTENSION scru DROP FUNCTION {t}_skipsupport(internal);
+                    DROP FUNCTION {t}_skipsupport(internal)"""
+            )
+        upgraded.execute("ALTER EXTENSION scru UPDATE")
+        assert_the_same(upgraded, fresh)
+
+
+def assert_the_same(upgraded: psycopg.Connection, fresh: psycopg.Connection) -> None:
+    """Both have this version, and all of it."""
+    assert upgraded.execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchone() == (CURRENT,)
+    before, after = catalog.everything(fresh), catalog.everything(upgraded)
+    for name in before:
+        assert after[name] == before[name], name
 
 
 @each_release
