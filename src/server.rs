@@ -51,6 +51,22 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     }
 }
 
+/// What the configuration says of a setting that is not defined yet, or nothing if it says nothing, any more or at all. (Of a
+/// setting that has gone from it the server's own function says from 17 on that it is empty.)
+pub fn configured(name: &CStr) -> Option<String> {
+    // SAFETY: a look-up, whose text is copied before the server may free it. What is not defined yet is a text to the server.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let value = pg_sys::GetConfigOption(name.as_ptr(), true, false);
+        #[cfg(not(feature = "pg15"))]
+        let value = {
+            let setting = pg_sys::find_option(name.as_ptr(), false, true, 0).cast::<pg_sys::config_string>();
+            if setting.is_null() { ptr::null() } else { (*(*setting).variable).cast_const() }
+        };
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_string_lossy().into_owned())
+    }
+}
+
 /// A piece of shared memory by its name, all zero when it is new, that every backend of the server finds; without the
 /// library being preloaded. Up to 16 it comes out of the slack that every server reserves, from 17 on it is a segment of
 /// its own.

@@ -11,6 +11,7 @@ use scru_ids::{Kind, OnClockRollback, Scope, Setting};
 use crate::datum::Type;
 use crate::error::Error;
 use crate::process::PerProcess;
+use crate::server;
 
 /// The settings that concern several types.
 #[derive(Clone, Copy, Default)]
@@ -173,11 +174,7 @@ unsafe fn keep<S>(setting: &Setting<S>, variable: Variable, settings: &mut S) {
 /// What the configuration says of a setting that is not yet defined.
 fn configured<S>(setting: &Setting<S>) -> Option<String> {
     let name = CString::new(format!("scru.{}", setting.name)).unwrap_or_default();
-    // SAFETY: a look-up, whose text is copied before the server may free it.
-    unsafe {
-        let value = pg_sys::GetConfigOption(name.as_ptr(), true, false);
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_string_lossy().into_owned())
-    }
+    server::configured(&name)
 }
 
 /// Whether the server has kept a configured value: else it has the default.

@@ -61,13 +61,15 @@ lock() {
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
+# Made anew where it was made of other packages: an older one may have nowhere to get them from.
 prepare_debian() {
-    [ ! -d "$FOLDER" ] || return 0
+    [ "$(packages)" != "$(cat "$FOLDER/packages" 2>/dev/null)" ] || return 0
     say "Making a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $FOLDER (once; some minutes, 2 GB)"
-    rm -rf --one-file-system "$FOLDER.new"
+    rm -rf --one-file-system "$FOLDER.new" "$FOLDER"
     apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$FOLDER.new" ||
         die "debootstrap failed. More is in $FOLDER.new/debootstrap/debootstrap.log"
     rm -rf "$FOLDER.new"/var/cache/apt/archives/*.deb "$FOLDER.new"/var/lib/apt/lists/*
+    packages >"$FOLDER.new/packages"
     mv "$FOLDER.new" "$FOLDER"
 }
 

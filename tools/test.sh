@@ -68,7 +68,8 @@ suite() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 tools/setup.sh test
-tools/clients.sh
+# What is not installed is skipped: some suites of a server in a Debian of its own go without clients.
+[[ $SUITES != '  ' ]] || tools/clients.sh
 SERVERS=$(tools/server.sh home)
 
 suite format count_check

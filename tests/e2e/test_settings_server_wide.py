@@ -103,6 +103,17 @@ def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, set
 
 
 @each_setting
+def test_what_has_gone_from_the_file_has_its_default(own_server, setting):
+    """Also in a session that loads the library later, to which the server has kept the name."""
+    own_server.reload(**{setting: OTHERS[setting]})
+    del own_server.settings[setting]
+    own_server.reload()
+    with own_server.connect() as connection:
+        assert connection.execute("SELECT gen_scru64(), gen_ulidflake(), gen_scru160()").rowcount == 1
+        assert show(connection, setting) == DEFAULTS[setting]
+
+
+@each_setting
 def test_no_role_and_no_database_has_its_own(own_server, setting):
     for target in "ROLE postgres", "DATABASE postgres", "ROLE postgres IN DATABASE postgres":
         alter = f"ALTER {target} SET {setting} = '{OTHERS[setting]}'"

@@ -1,0 +1,32 @@
+"""Every promise names tests that prove it, and these are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs/guarantees.md"
+LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
+
+
+def promises() -> dict[str, list[tuple[str, Path]]]:
+    """The rows of the tables: a promise, and the names and files of its tests."""
+    rows = [line.strip("|").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    tables = [row for row in rows if row[0].strip() != "promise"]
+    return {promise: [(name, PAGE.parent / path) for name, path in LINK.findall(tests)] for promise, tests in tables}
+
+
+def has_test(name: str, path: Path) -> bool:
+    """Whether a file has a test of this name, or is one as a whole."""
+    if path.suffix in (".py", ".rs"):
+        return re.search(rf"^(def|fn) {name}\b", path.read_text(), re.MULTILINE) is not None
+    return path.is_file() and path.stem == name
+
+
+def test_every_promise_names_tests_that_are_there():
+    rows = promises()
+    assert len(rows) > 30
+    for promise, tests in rows.items():
+        assert tests, f"no test: {promise}"
+        for name, path in tests:
+            assert has_test(name, path), f"{name} in {path}: {promise}"
