@@ -43,11 +43,11 @@ run_16() {
 
 # ------------------------------------------------------------------------------------------ 17 and 18, in their own Debian
 
-# What tools/setup.sh looks for there, and pg_partman.
+# What tools/setup.sh looks for there, for the tests and for the benchmark, and pg_partman.
 packages() {
     local IFS=,
     local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc libc6-dev libclang-dev
-        python3-pytest python3-psycopg libfaketime sudo)
+        python3-pytest python3-psycopg python3-matplotlib libfaketime sudo)
     echo "${names[*]}"
 }
 
