@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all test-memory fuzz bench bench-report install gen release clean
+.PHONY: help run stop test test-all test-memory audit fuzz bench bench-report install gen release clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,9 @@ fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps wha
 
 test-memory: ## Regression tests on a server with assertions, and under valgrind; builds that server first
 	@TESTS='$(TESTS)' tools/test-memory.sh
+
+audit: ## Licences, sources and known vulnerabilities of all crates
+	@tools/audit.sh
 
 install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
 	@tools/setup.sh
