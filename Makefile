@@ -19,6 +19,7 @@ test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
 	@tools/test-all.sh
 
 fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps what reached new code
+	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep
 
 test-memory: ## Regression tests on a server with assertions, and under valgrind; builds that server first

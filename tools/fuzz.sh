@@ -44,7 +44,6 @@ keep() {
     sed -n 's/^MERGE-OUTER: \([0-9]* new files\).*added/     \1/p' "$WORK/$1.merge.log"
 }
 
-tools/setup.sh fuzz
 failed=0
 build
 for target in $(FUZZ_TARGET='' "$FUZZER" 2>/dev/null); do

@@ -46,7 +46,7 @@ run_16() {
 # What tools/setup.sh looks for there, for the tests and for the benchmark, and pg_partman.
 packages() {
     local IFS=,
-    local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc libc6-dev libclang-dev
+    local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc g++ libc6-dev libclang-dev
         python3-pytest python3-psycopg python3-matplotlib libfaketime sudo)
     echo "${names[*]}"
 }

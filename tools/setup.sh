@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|fuzz|clients|servers|bench]: looks for everything that a build needs, and for what the tests need, too, or
-# fuzzing, or the tests of clients, or tools/servers.sh, or the benchmark; installs what is missing, and nothing else. What is
-# all there costs a fraction of a second.
+# setup.sh [test|clients|servers|bench]: looks for everything that a build needs, and for what the tests need, too, or the
+# tests of clients, or tools/servers.sh, or the benchmark; installs what is missing, and nothing else. What is all there costs
+# a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -37,7 +37,6 @@ look_around() {
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
     case ${1:-} in
     test) look_for_tests ;;
-    fuzz) look_for_fuzzing ;;
     clients) look_for_clients ;;
     servers) look_for_servers ;;
     bench) look_for_bench ;;
@@ -58,13 +57,10 @@ look_for_tests() {
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
     need 'libfaketime' libfaketime has_libfaketime
-    # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
-    need 'sudo' sudo command -v sudo
-}
-
-look_for_fuzzing() {
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
+    # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
+    need 'sudo' sudo command -v sudo
 }
 
 look_for_clients() {

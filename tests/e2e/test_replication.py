@@ -148,7 +148,9 @@ def check_tables(connection: psycopg.Connection, name: str) -> None:
                 # One index at a time: the others are gone while it is asked.
                 for other in indexes.keys() - {index}:
                     connection.execute(indexes[other])
-                query = f"SELECT b.id::text, b.n FROM {table} AS a JOIN {table} AS b ON b.id = a.id"
+                # OFFSET keeps 18 from seeing that a table is joined with itself.
+                ids = f"(SELECT id FROM {table} OFFSET 0) AS a"
+                query = f"SELECT b.id::text, b.n FROM {ids} JOIN {table} AS b ON b.id = a.id"
                 orders.compare_with_all_rows(connection, query, index)
 
 
