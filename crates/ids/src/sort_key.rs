@@ -14,32 +14,23 @@ const EXACT: i128 = 1 << (PLACE_BITS - 2);
 /// tell random bytes apart, which no generator made.
 const FAR: u64 = 1 << 63;
 const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);
-/// Slots for first IDs, one of which serves a millisecond: half a MiB, if all are used.
-const SLOTS: usize = 1 << 14;
+/// Slots for first IDs: so few at first, and at most so many, which is a quarter of a MiB.
+const FEWEST_SLOTS: usize = 1 << 6;
+const MOST_SLOTS: usize = 1 << 14;
 /// With so many different keys among a hundred thousand, keys are worth their making.
 const ENOUGH: usize = 50;
 
 /// Makes the keys of one sort. Keys of different `SortKeys` don't compare.
 #[derive(Debug)]
 pub struct SortKeys {
-    /// What was once said of a millisecond, an origin or none, holds to the end, for the keys already made rely on it: a slot
-    /// is never given to another millisecond.
-    origins: Vec<Origin>,
+    origins: Origins,
     /// The different keys, until there are enough.
     seen: Option<SmallSet>,
 }
 
-/// The sequence number of the first ID seen of a millisecond.
-#[derive(Clone, Copy, Debug, Default)]
-struct Origin {
-    /// 1 more than the millisecond: an empty slot is all zero.
-    after: u64,
-    sequence: u128,
-}
-
 impl Default for SortKeys {
     fn default() -> Self {
-        Self { origins: vec![Origin::default(); SLOTS], seen: Some(SmallSet::default()) }
+        Self { origins: Origins::default(), seen: Some(SmallSet::default()) }
     }
 }
 
@@ -80,7 +71,7 @@ impl SortKeys {
             return coarse(PLACE_BITS);
         }
         let outer = coarse(PLACE_BITS - 2);
-        match self.origin(millis, sequence) {
+        match self.origins.of(millis, sequence) {
             // Without an origin all keys of the millisecond are coarse.
             None => outer,
             Some(origin) => {
@@ -95,14 +86,95 @@ impl SortKeys {
             }
         }
     }
+}
 
-    fn origin(&mut self, millis: u64, sequence: u128) -> Option<u128> {
-        // Milliseconds that follow each other, as those of a bulk load do, have a slot each.
-        let origin = &mut self.origins[millis as usize % SLOTS];
-        if origin.after == 0 {
-            *origin = Origin { after: millis + 1, sequence };
+/// The sequence numbers of the first IDs seen, by millisecond, which has one slot that may be its: milliseconds that follow each
+/// other, as those of a bulk load do, have one each. There are few slots at first, for most sorts are of few milliseconds, and
+/// more where two want the same.
+///
+/// What was once said of a millisecond, an origin or none, holds to the end, for the keys already made rely on it: nothing
+/// is forgotten, and none is said only once there are as many slots as there will ever be.
+#[derive(Debug)]
+struct Origins {
+    /// A power of two.
+    slots: Vec<Origin>,
+}
+
+/// A millisecond of 43 bits and a sequence number of 80, in a slot that is all zero if it is empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Origin {
+    /// From the top: a bit that is set, the millisecond, and the upper 16 bits of the sequence number.
+    head: u64,
+    tail: u64,
+}
+
+impl Origin {
+    #[inline]
+    fn new(millis: u64, sequence: u128) -> Self {
+        Self { head: 1 << 63 | millis << 16 | (sequence >> 64) as u64, tail: sequence as u64 }
+    }
+
+    #[inline]
+    fn is_empty(self) -> bool {
+        self.head == 0
+    }
+
+    #[inline]
+    fn is_of(self, millis: u64) -> bool {
+        self.head >> 16 == 1 << 47 | millis
+    }
+
+    #[inline]
+    fn millis(self) -> u64 {
+        self.head << 1 >> 17
+    }
+
+    #[inline]
+    fn sequence(self) -> u128 {
+        u128::from(self.head & 0xffff) << 64 | u128::from(self.tail)
+    }
+}
+
+impl Default for Origins {
+    fn default() -> Self {
+        Self { slots: vec![Origin::default(); FEWEST_SLOTS] }
+    }
+}
+
+impl Origins {
+    /// The origin of a millisecond, which is this sequence number if it is the first.
+    #[inline]
+    fn of(&mut self, millis: u64, sequence: u128) -> Option<u128> {
+        let slot = self.slot(millis);
+        if slot.is_of(millis) { Some(slot.sequence()) } else { self.add(millis, sequence) }
+    }
+
+    #[inline]
+    fn slot(&mut self, millis: u64) -> &mut Origin {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[millis as usize & mask]
+    }
+
+    fn add(&mut self, millis: u64, sequence: u128) -> Option<u128> {
+        while !self.slot(millis).is_empty() {
+            if self.slots.len() == MOST_SLOTS {
+                return None;
+            }
+            self.grow();
         }
-        (origin.after == millis + 1).then_some(origin.sequence)
+        *self.slot(millis) = Origin::new(millis, sequence);
+        Some(sequence)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![Origin::default(); 4 * self.slots.len()];
+        for origin in core::mem::replace(&mut self.slots, larger) {
+            // Those that had a slot each have one each.
+            if !origin.is_empty() {
+                *self.slot(origin.millis()) = origin;
+            }
+        }
     }
 }
 
