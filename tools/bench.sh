@@ -12,10 +12,6 @@ SETTINGS=(
     synchronize_seqscans=off
 )
 
-# A server keeps the memory that it once had. Else it depends on what was sorted before whether a sort has to ask the system
-# for it, which can take a tenth of its time.
-export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=$((1 << 40))
-
 bench() { /usr/bin/python3 -m bench "$@"; }
 
 tools/setup.sh bench
