@@ -180,7 +180,8 @@ def test_no_function_can_be_called_with_what_only_the_server_has(connection, id_
     for name, types in connection.execute(functions).fetchall():
         call = f"SELECT {name}({', '.join(f'NULL::{each}' for each in types)})"
         if "internal" in types:
-            with pytest.raises(psycopg.errors.CannotCoerce):
+            # Newer minor releases refuse the cast; older ones call the input function of internal, which refuses.
+            with pytest.raises((psycopg.errors.CannotCoerce, psycopg.errors.FeatureNotSupported), match="internal"):
                 connection.execute(call)
         else:
             assert connection.execute(call).fetchone() == (None,), call
