@@ -12,7 +12,7 @@ from bench.tables import full_cell, memory_table, summary, targets_table, where
 from bench.workloads import SIZES, WORKLOADS
 
 ROWS, ROUNDS = 1_000_000, 5
-KEYS = [*(workload.key for workload in WORKLOADS), *SIZES, "memory"]
+KEYS = [*(workload.key for workload in WORKLOADS), *SIZES, "memory", "instructions"]
 
 
 def names(text: str) -> list[str]:

@@ -19,6 +19,7 @@ def page(results: Results) -> str:
             f"# PostgreSQL {results.major}\n\nRendered from `pg{results.major}.json`. {where(results)}.\n",
             f"\n## Ratios\n\n{LEGEND}\n\n{targets_table(results, full_cell)}",
             *optional("Ratios of processor time", CPU_LEGEND, targets_table(results.processor_time, full_cell)),
+            *optional("Ratios of instructions", INSTRUCTIONS_LEGEND, targets_table(results.instructions, full_cell)),
             *optional("The same IDs as text", "Ratios to the type itself.", text_table(results)),
             *optional("Milliseconds", "The median of the rounds, by the wall clock.", absolute_table(results, "ms")),
             *optional(
@@ -26,6 +27,11 @@ def page(results: Results) -> str:
                 "Nanoseconds above those of the no-op function, for rows without columns: the median of the rounds'"
                 " differences.",
                 calls_table(results),
+            ),
+            *optional(
+                "Instructions",
+                "Executed for a row.",
+                absolute_table(results.instructions, "instructions"),
             ),
             *optional("Bytes", "Of the IDs that each candidate made for itself.", absolute_table(results, "bytes")),
             *optional("Memory", MEMORY_LEGEND, memory_table(results)),
@@ -37,9 +43,12 @@ def page(results: Results) -> str:
 
 LEGEND = """The median of the rounds' ratios, the least and the greatest of them. Types of 16 bytes (and scru160) are
 measured by `uuid` with `gen_random_uuid()`, those of 8 by `bigint` with `nextval`, unless a row says otherwise.
-scru160 may take 1.1 of the target. A miss of up to 3 % is noise. Sizes are compared for the same values."""
+scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` is a larger one where the instructions
+hold the target ([why](../performance.md#where-chance-decides)). Sizes are compared for the same values."""
 CPU_LEGEND = """The same, by the time that the backend was on a processor. It leaves out what waits: for the clock,
 for a lock, or for other work on the machine."""
+INSTRUCTIONS_LEGEND = """The same, by the instructions that the server executes for a row, as valgrind counts them on 100,000
+rows. They hardly differ between runs: where a time says something else, it is the memory that the rows happened to be in."""
 MEMORY_LEGEND = "The private memory of a backend, in kB, before and while one query makes so many IDs."
 CHARTS = {
     "16-bytes": "Ratios to uuid",

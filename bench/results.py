@@ -36,6 +36,11 @@ class Results:
         return Results({**self.data, "workloads": self.data["processor_time"]})
 
     @property
+    def instructions(self) -> Results:
+        """The same server by the instructions that it executed for a row."""
+        return Results({**self.data, "workloads": self.data["instructions"]})
+
+    @property
     def major(self) -> int:
         """The server's major version."""
         return self.data["server"]["major"]

@@ -9,26 +9,50 @@ from pathlib import Path
 
 import psycopg
 
-DATABASE = "bench"
+NAME = DATABASE = "bench"
+SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
 
 
 class Server:
-    """A server that is reached through its folder, with a database of the benchmark's own."""
+    """A server that is reached through its folder, and started and stopped through its script."""
 
     def __init__(self, folder: str, bindir: str):
         self.folder = folder
         self.bindir = Path(bindir)
         with self.connect("postgres") as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-            connection.execute(f"CREATE DATABASE {DATABASE}")
             self.version = connection.info.parameter_status("server_version")
             self.major = connection.info.server_version // 10000
+
+    def make_database(self) -> None:
+        """A new one, empty."""
+        with self.connect("postgres") as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {DATABASE}")
 
     def connect(self, dbname: str = DATABASE) -> psycopg.Connection:
         """A new session, which commits each statement."""
         connection = psycopg.connect(host=self.folder, port=5432, dbname=dbname, autocommit=True)
         connection.prepare_threshold = None
         return connection
+
+    def restart(self) -> None:
+        """Ends all sessions. What the server had in memory, it reads anew, and into other memory."""
+        subprocess.run([SCRIPT, "restart", NAME], check=True)
+
+    def stop(self) -> None:
+        """For `single`, which wants the data for itself."""
+        subprocess.run([SCRIPT, "stop", NAME], check=True, stderr=subprocess.DEVNULL)
+
+    def single(self, program: list[str], statements: list[str]) -> str:
+        """Runs the server as one process under a program, with statements of one line each; what they both print."""
+        return subprocess.run(
+            [SCRIPT, "single", NAME, DATABASE, *program],
+            input="".join(f"{statement}\n" for statement in statements),
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ).stdout
 
     def settings(self) -> dict[str, str]:
         """Those that the server was started with, but for where it is."""
@@ -38,8 +62,15 @@ class Server:
               AND name NOT IN ('config_file', 'data_directory', 'unix_socket_directories', 'listen_addresses', 'port')
             ORDER BY name
         """
-        with self.connect() as connection:
+        with self.connect("postgres") as connection:
             return dict(connection.execute(query).fetchall())
+
+    def settings_of_sessions(self) -> dict[str, str]:
+        """Those of them that a session can set for itself."""
+        with self.connect("postgres") as connection:
+            query = "SELECT name FROM pg_settings WHERE context IN ('user', 'superuser')"
+            names = {name for (name,) in connection.execute(query)}
+        return {name: value for name, value in self.settings().items() if name in names}
 
     def pgbench(self, script: str, schema: str, clients: int, transactions: int) -> float:
         """Runs a script so many times, and returns the seconds that it took once all clients were connected."""

@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.candidates import CANDIDATES, EIGHT_BYTES, SIXTEEN_BYTES, TYPES
 from bench.results import Results
-from bench.targets import MEMORY_KB, Row, rows_of
+from bench.targets import CHANCE, MEMORY_KB, Row, rows_of
 from bench.workloads import SIZES, TITLES
 
 AGAINST = {"noop": "no-op floor", "noop16": "no-op floor of 16 bytes", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
@@ -46,12 +46,22 @@ def limit(row: Row, candidates: list[str]) -> str:
     return "" if value is None else "equal" if row.workload in SIZES else f"≤ {value:g}"
 
 
-def verdict(row: Row, candidate: str, ratio: float) -> str:
-    """How a figure relates to its target: `holds`, `missed`, or `cannot` with a reason; empty if there is no target."""
-    holds = row.holds(candidate, ratio)
+def verdict(results: Results, row: Row, candidate: str) -> str:
+    """How a figure relates to its target: `holds`, `missed`, `cannot` with a reason, or `chance` where the time misses what the
+    instructions hold; empty if there is no target, or no figure."""
+    ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
+    holds = row.holds(candidate, median(ratios)) if ratios else None
     if holds is None or holds:
         return "" if holds is None else "holds"
-    return "cannot" if row.obstacle(candidate) else "missed"
+    if row.obstacle(candidate):
+        return "cannot"
+    return "chance" if is_chance(results, row, candidate) else "missed"
+
+
+def is_chance(results: Results, row: Row, candidate: str) -> bool:
+    """Whether the server executes no more instructions than it may take time."""
+    counted = results.instructions.ratios(row.workload, candidate, row.against_of(candidate))
+    return bool(counted) and row.holds_exactly(candidate, median(counted))
 
 
 def figure(ratio: float) -> str:
@@ -65,9 +75,11 @@ def short_cell(results: Results, row: Row, candidate: str) -> str:
     if not ratios:
         return ""
     text = figure(median(ratios))
-    match verdict(row, candidate, median(ratios)):
+    match verdict(results, row, candidate):
         case "cannot":
             return f"**{text}** ([why](docs/performance.md#{row.obstacle(candidate)}))"
+        case "chance":
+            return f"{text} ([chance](docs/performance.md#{CHANCE}))"
         case "missed":
             return f"**{text}** (missed)"
     return text
@@ -78,8 +90,8 @@ def full_cell(results: Results, row: Row, candidate: str) -> str:
     ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
     if not ratios:
         return ""
-    said = verdict(row, candidate, median(ratios))
-    return with_spread(ratios) + (f" **{said}**" if said in ("missed", "cannot") else "")
+    said = verdict(results, row, candidate)
+    return with_spread(ratios) + {"missed": " **missed**", "cannot": " **cannot**", "chance": " chance"}.get(said, "")
 
 
 def with_spread(ratios: list[float]) -> str:
@@ -188,16 +200,20 @@ def summary(results: Results) -> str:
     """How many of the targets hold, and which don't."""
     verdicts = {
         f"{title(row)}: {candidate} {figure(median(ratios))}{on_processor(results, row, candidate)}": verdict(
-            row, candidate, median(ratios)
+            results, row, candidate
         )
         for row in rows_of(results.major)
         for candidate in TYPES
         if (ratios := results.ratios(row.workload, candidate, row.against_of(candidate)))
     }
     verdicts |= {f"memory: {type_}": "holds" if is_flat(m) else "missed" for type_, m in results.data["memory"].items()}
-    by = {word: [what for what, said in verdicts.items() if said == word] for word in ("holds", "missed", "cannot")}
-    lines = [f"{len(by['holds'])} targets hold, {len(by['missed'])} are missed, {len(by['cannot'])} cannot be reached."]
+    by = {word: [what for what, said in verdicts.items() if said == word] for word in ("holds", "missed", "chance", "cannot")}
+    lines = [
+        f"{len(by['holds'])} targets hold, {len(by['missed'])} are missed, {len(by['chance'])} by chance only,"
+        f" {len(by['cannot'])} cannot be reached."
+    ]
     lines += [f"  missed   {what}" for what in by["missed"]]
+    lines += [f"  chance   {what}: no more instructions than its target allows" for what in by["chance"]]
     lines += [f"  cannot   {what}: see docs/performance.md" for what in by["cannot"]]
     return "\n".join(lines)
 

@@ -43,8 +43,18 @@ class Workload:
     measures: Callable[[Candidate], bool] = has_column
     clients: int = 0
     """If any, then the statement is run by pgbench, once a row, by so many clients at once."""
+    turns: int = 1
+    """How often it is timed in a round. More often where chance is as large as what is looked for."""
     counts_wal: bool = False
     """Whether the bytes of the write-ahead log are a result, too."""
+
+    def settings_on(self) -> list[str]:
+        """The statements that make its settings."""
+        return [f"SET {name} = {value}" for name, value in self.settings.items()]
+
+    def settings_off(self) -> list[str]:
+        """The statements that take them back."""
+        return [f"RESET {name}" for name in self.settings]
 
 
 def off(*names: str) -> dict[str, str]:
@@ -58,14 +68,28 @@ def new_table(columns: str) -> dict[str, list[str]]:
     return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
 
 
+# Sorting, hashing and looking up wait for memory, and how long that takes differs by a tenth from one time to the next.
+TURNS = 3
+
+
 def index(key: str, title: str, table: str) -> Workload:
-    return Workload(key=key, title=title, statement=f"CREATE INDEX made ON {table} (id)", after=["DROP INDEX made"])
+    return Workload(
+        key=key,
+        title=title,
+        statement=f"CREATE INDEX made ON {table} (id)",
+        after=["DROP INDEX made"],
+        turns=TURNS,
+    )
 
 
 def order(key: str, title: str, table: str) -> Workload:
     # The sort alone: its rows are dropped where they come out.
     return Workload(
-        key=key, title=title, statement=f"SELECT id FROM {table} ORDER BY id OFFSET {{rows}}", plan=["Sort"]
+        key=key,
+        title=title,
+        statement=f"SELECT id FROM {table} ORDER BY id OFFSET {{rows}}",
+        plan=["Sort"],
+        turns=TURNS,
     )
 
 
@@ -107,6 +131,7 @@ WORKLOADS = [
         statement="SELECT count(*) FROM bulk JOIN bulk AS again USING (id)",
         settings=off("hashjoin", "nestloop"),
         plan=["Merge Join", "Sort"],
+        turns=TURNS,
     ),
     Workload(
         key="aggregate",
@@ -114,6 +139,7 @@ WORKLOADS = [
         statement="SELECT id FROM bulk GROUP BY id OFFSET {rows}",
         settings=off("sort"),
         plan=["HashAggregate"],
+        turns=TURNS,
     ),
     Workload(
         key="hash_join",
@@ -121,6 +147,7 @@ WORKLOADS = [
         statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
         settings=off("mergejoin", "nestloop"),
         plan=["Hash Join"],
+        turns=TURNS,
     ),
     # One statement, so that it is the index that is timed and not a client: each row of bulk is looked up in the key,
     # and its row is fetched.
@@ -130,6 +157,7 @@ WORKLOADS = [
         statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
         settings=off("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material"),
         plan=["Nested Loop", "Index Scan using keyed_pkey"],
+        turns=TURNS,
     ),
     Workload(key="text_out", title="text out", statement="SELECT count(id::text) FROM bulk", measures=has_own_text),
     Workload(key="text_in", title="text in", statement="SELECT count(id::{type}) FROM texts", measures=has_own_text),
@@ -155,6 +183,10 @@ TITLES = {workload.key: workload.title for workload in WORKLOADS} | {WAL: "WAL b
 CLIENT_SHARE = 10
 
 
+# All have the same names: each candidate's are in a schema of its own.
+TABLES = ("keyed", "bulk", "spread", "texts")
+
+
 def preparations(candidate: Candidate) -> list[str]:
     """The statements that make a candidate's tables. They write no log: none of it is of interest here."""
     made = "SELECT {generate} AS id FROM generate_series(1, {rows})"
@@ -170,6 +202,6 @@ def preparations(candidate: Candidate) -> list[str]:
         "CREATE UNLOGGED TABLE bulk AS SELECT id FROM keyed ORDER BY random()",
         f"CREATE UNLOGGED TABLE spread AS {spread} ORDER BY random()",
         "CREATE UNLOGGED TABLE texts AS SELECT id::text FROM bulk",
-        *(f"VACUUM (FREEZE, ANALYZE) {table}" for table in ("keyed", "bulk", "spread", "texts")),
+        *(f"VACUUM (FREEZE, ANALYZE) {table}" for table in TABLES),
         "COPY bulk TO '{folder}/{candidate}.copy' (FORMAT binary)",
     ]

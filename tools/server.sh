@@ -3,7 +3,9 @@
 # No server of the system is ever looked at.
 #   server.sh start NAME [SETTING=VALUE…]   starts it if need be, and prints its folder
 #                                           SERVER_PROGRAM: what runs as the server in place of `postgres`
+#   server.sh restart NAME                  with the settings that it has
 #   server.sh stop NAME
+#   server.sh single NAME DATABASE [PROGRAM…]  while it is stopped: the statements of standard input, in one process, under PROGRAM
 #   server.sh home                          makes the folder of them all, and prints it
 #   server.sh remove                        stops them all and removes their folders
 source "$(dirname "$0")/env.sh"
@@ -64,6 +66,11 @@ stop() {
     fi
 }
 
+restart() { ctl restart --mode=fast --log="$FOLDER/log" >&2; }
+
+# A line is a statement.
+single() { as_server "${@:2}" "$(pg bindir)/postgres" --single -D "$DATA" "$1"; }
+
 remove() {
     [ -d "$HOME_OF_ALL" ] || return 0
     for FOLDER in "$HOME_OF_ALL"/*/; do
@@ -81,7 +88,9 @@ start)
     start "${@:3}"
     echo "$FOLDER"
     ;;
+restart) restart ;;
 stop) stop ;;
+single) single "${@:3}" ;;
 home)
     make_home
     echo "$HOME_OF_ALL"

@@ -50,6 +50,7 @@ look_for_servers() {
 }
 
 look_for_bench() {
+    need valgrind valgrind command -v valgrind
     need 'Python 3 with psycopg 3 and matplotlib' 'python3-psycopg python3-matplotlib' has_python_modules psycopg matplotlib
 }
 

@@ -9,8 +9,8 @@ import pytest
 from bench import page, readme, tables
 from bench.candidates import TYPES
 from bench.results import Results
-from bench.targets import CANNOT, TARGETS, Row
-from bench.workloads import TITLES
+from bench.targets import CANNOT, CHANCE, TARGETS, Row
+from bench.workloads import SIZES, TITLES
 
 
 def test_the_readme_shows_the_committed_results():
@@ -29,7 +29,7 @@ def test_the_pages_show_the_committed_results():
 def test_what_cannot_be_reached_has_its_reason_in_the_docs():
     headings = re.findall(r"^#+ (.*)$", (page.ROOT / "docs" / "performance.md").read_text(), re.MULTILINE)
     anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    assert set(CANNOT.values()) <= anchors
+    assert {*CANNOT.values(), CHANCE} <= anchors
     rows = {row.workload for row in TARGETS}
     assert all(workload in rows and candidate in TYPES for workload, _, candidate in CANNOT)
 
@@ -44,6 +44,7 @@ def run_of(values: dict[str, dict[str, list[float]]], major: int = 15) -> Result
             "rounds": 3,
             "workloads": {},
             "processor_time": {},
+            "instructions": {},
             "memory": {},
         }
     )
@@ -87,7 +88,7 @@ def test_a_table_shows_what_was_measured():
         ["bulk insert into a primary key", "≤ 0.6", "0.61", "", "**0.70** (missed)", "≤ 1", "0.50", ""],
     ]
     assert tables.summary(results).splitlines() == [
-        "2 targets hold, 1 are missed, 2 cannot be reached.",
+        "2 targets hold, 1 are missed, 0 by chance only, 2 cannot be reached.",
         "  missed   bulk insert into a primary key: scru160 0.70",
         "  cannot   generate, to the no-op floor: ulidflake 4.00: see docs/performance.md",
         "  cannot   generate, to gen_random_uuid() or nextval: ulidflake 2.00: see docs/performance.md",
@@ -103,9 +104,14 @@ def test_from_18_on_the_server_has_such_ids_itself():
 
 def test_a_page_has_every_measurement():
     results = run_of({"order": {"uuid": [10, 10], "scru128": [9, 8], "text_scru128": [27, 16]}})
+    results.instructions.add("look_up", "instructions", "uuid", 10000)
+    results.instructions.add("look_up", "instructions", "ulid", 9900)
+    results.instructions.add_ratios()
     results.data["memory"]["scru128"] = {"ids": 100, "before_kb": 3000, "most_kb": 8000}
     sections = dict(re.findall(r"^## (.*?)\n\n.*?\n\n(\|.*?)\n(?:\n|$)", page.page(results), re.MULTILINE | re.DOTALL))
     assert cells(sections["Ratios"])[1:] == [["ORDER BY", "≤ 1", "0.85 (0.80 … 0.90)", "", "", "≤ 1", "", ""]]
+    assert cells(sections["Ratios of instructions"])[1:] == [["point look-ups", "≤ 1", "", "0.99", "", "≤ 1", "", ""]]
+    assert cells(sections["Instructions"]) == [["", "uuid", "ulid"], ["point look-ups", "10,000", "9,900"]]
     assert cells(sections["The same IDs as text"])[1:] == [["ORDER BY", "2.50 (2.00 … 3.00)", ""]]
     assert cells(sections["Milliseconds"]) == [
         ["", "uuid", "scru128", "scru128 as text"],
@@ -143,7 +149,25 @@ def test_sizes_are_compared_for_the_same_values():
 )
 def test_three_percent_are_noise_but_in_sizes(workload, candidate, ratio, said):
     row = next(row for row in TARGETS if row.workload == workload)
-    assert tables.verdict(row, candidate, ratio) == said
+    yardstick = row.against_of(candidate)
+    results = run_of({workload: {yardstick: [100], candidate: [ratio * 100]}})
+    if workload in SIZES:
+        results.data["workloads"].clear()
+        results.add_size(workload, candidate, ratio * 100, yardstick, 100)
+    assert tables.verdict(results, row, candidate) == said
+
+
+@pytest.mark.parametrize(("instructions", "said"), [(1010, "chance"), (1011, "missed")])
+def test_a_time_that_no_instruction_explains_is_chance(instructions, said):
+    results = run_of({"look_up": {"uuid": [10, 10], "ulid": [11, 11]}})
+    for candidate, count in {"uuid": 1000, "ulid": instructions}.items():
+        results.instructions.add("look_up", "instructions", candidate, count)
+    results.instructions.add_ratios()
+    row = Row(workload="look_up", sixteen=1.0)
+    assert tables.verdict(results, row, "ulid") == said
+    chance = "1.10 ([chance](docs/performance.md#where-chance-decides))"
+    assert tables.short_cell(results, row, "ulid") == {"chance": chance, "missed": "**1.10** (missed)"}[said]
+    assert said in tables.full_cell(results, row, "ulid")
 
 
 def test_every_target_has_a_title():

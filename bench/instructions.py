@@ -1,0 +1,85 @@
+"""Instructions: how many the server executes for a row, as valgrind counts them.
+
+They depend neither on what else the machine does nor on where in memory anything is, so they tell what of a ratio is work
+and what is chance. They do not tell how long one takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bench.candidates import TYPES, Candidate, yardstick
+from bench.database import LOAD, Database, check_plan, names_of
+from bench.progress import Progress
+from bench.results import Results
+from bench.server import Server
+from bench.workloads import WORKLOADS, Workload
+
+# Under valgrind all takes some fifty times as long.
+ROWS = 100_000
+# Those that read tables, and wait for nothing.
+COUNTED = (
+    *("index", "index_spread", "order", "order_spread", "merge_join", "aggregate", "hash_join", "look_up"),
+    *("text_out", "text_in"),
+)
+MEASURED = {*TYPES, *map(yardstick, TYPES)}
+COUNTER = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+
+
+def count_instructions(server: Server, candidates: list[Candidate], results: Results) -> None:
+    """Adds what a row of each workload takes to the results. The server is stopped afterwards."""
+    database = Database(server, [candidate for candidate in candidates if candidate.key in MEASURED], ROWS)
+    database.make()
+    cases = list(cases_of(database))
+    for case in cases:
+        case.check_plan(database)
+    server.stop()
+    progress = Progress(len(cases))
+    for case in cases:
+        progress.step(f"instructions: {case.workload.title}, {case.candidate.label}")
+        # The second time, all is loaded and looked up that has to be once.
+        first, both = (instructions(server, case.before + case.statements * times) for times in (1, 2))
+        results.add(case.workload.key, "instructions", case.candidate.key, (both - first) / ROWS)
+    results.add_ratios()
+    progress.end()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One workload of one candidate."""
+
+    workload: Workload
+    candidate: Candidate
+    before: list[str]
+    statements: list[str]
+
+    def check_plan(self, database: Database) -> None:
+        """Fails if few rows have another plan than many."""
+        with database.session() as connection:
+            for statement in self.before:
+                connection.execute(statement)
+            check_plan(connection, self.statements[0], self.workload.plan)
+
+
+def cases_of(database: Database) -> Iterator[Case]:
+    """All that are counted, with the server's settings as far as a session can have them."""
+    settings = [f"SET {name} = '{value}'" for name, value in database.server.settings_of_sessions().items()]
+    for workload in [workload for workload in WORKLOADS if workload.key in COUNTED]:
+        for candidate in [candidate for candidate in database.candidates if workload.measures(candidate)]:
+            statements = [workload.statement, *workload.after]
+            yield Case(
+                workload=workload,
+                candidate=candidate,
+                before=[LOAD, *settings, *workload.settings_on(), names_of(candidate)],
+                statements=[database.fill_in(statement, candidate) for statement in statements],
+            )
+
+
+def instructions(server: Server, statements: list[str]) -> int:
+    """How many the server executes from its start to its end."""
+    said = server.single(COUNTER, statements)
+    assert "ERROR:" not in said, said
+    [count] = re.findall(r"I\s+refs:\s+([\d,]+)", said)
+    return int(count.replace(",", ""))
