@@ -43,7 +43,7 @@ def page(results: Results) -> str:
 
 LEGEND = """The median of the rounds' ratios, the least and the greatest of them. Types of 16 bytes (and scru160) are
 measured by `uuid` with `gen_random_uuid()`, those of 8 by `bigint` with `nextval`, unless a row says otherwise.
-scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` is a larger one where the instructions
+scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` a larger one, not in each round, where the instructions
 hold the target ([why](../performance.md#where-chance-decides)). Sizes are compared for the same values."""
 CPU_LEGEND = """The same, by the time that the backend was on a processor. It leaves out what waits: for the clock,
 for a lock, or for other work on the machine."""

@@ -157,9 +157,11 @@ def test_three_percent_are_noise_but_in_sizes(workload, candidate, ratio, said):
     assert tables.verdict(results, row, candidate) == said
 
 
-@pytest.mark.parametrize(("instructions", "said"), [(1010, "chance"), (1011, "missed")])
-def test_a_time_that_no_instruction_explains_is_chance(instructions, said):
-    results = run_of({"look_up": {"uuid": [10, 10], "ulid": [11, 11]}})
+@pytest.mark.parametrize(
+    ("least", "instructions", "said"), [(1.03, 1010, "chance"), (1.03, 1011, "missed"), (1.04, 900, "missed")]
+)
+def test_a_time_that_no_instruction_explains_is_chance(least, instructions, said):
+    results = run_of({"look_up": {"uuid": [10, 10, 10], "ulid": [10 * least, 11, 11]}})
     for candidate, count in {"uuid": 1000, "ulid": instructions}.items():
         results.instructions.add("look_up", "instructions", candidate, count)
     results.instructions.add_ratios()
