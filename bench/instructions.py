@@ -1,7 +1,7 @@
 """Instructions: how many the server executes for a row, as valgrind counts them.
 
-They depend neither on what else the machine does nor on where in memory anything is, so they tell what of a ratio is work
-and what is chance. They do not tell how long one takes.
+They depend neither on what else the machine does nor on where in memory anything is, so they show whether a
+type gives the server more work to do than its yardstick. They do not tell how long one takes: some wait for another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.results import Results
 from bench.server import Server
 from bench.workloads import WORKLOADS, Workload
 
-# Under valgrind all takes some fifty times as long.
+# Fewer than are timed, for under valgrind all takes many times as long.
 ROWS = 100_000
 # Those that read tables, and wait for nothing.
 COUNTED = (

@@ -28,11 +28,7 @@ def page(results: Results) -> str:
                 " differences.",
                 calls_table(results),
             ),
-            *optional(
-                "Instructions",
-                "Executed for a row.",
-                absolute_table(results.instructions, "instructions"),
-            ),
+            *optional("Instructions", "Executed for a row.", absolute_table(results.instructions, "instructions")),
             *optional("Bytes", "Of the IDs that each candidate made for itself.", absolute_table(results, "bytes")),
             *optional("Memory", MEMORY_LEGEND, memory_table(results)),
             *(f"\n![{what}](pg{results.major}-{name}.svg)\n" for name, what in CHARTS.items()),
@@ -43,12 +39,13 @@ def page(results: Results) -> str:
 
 LEGEND = """The median of the rounds' ratios, the least and the greatest of them. Types of 16 bytes (and scru160) are
 measured by `uuid` with `gen_random_uuid()`, those of 8 by `bigint` with `nextval`, unless a row says otherwise.
-scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` a larger one, not in each round, where the instructions
-hold the target ([why](../performance.md#where-chance-decides)). Sizes are compared for the same values."""
+scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` a larger one, not in each round,
+where the instructions hold the target ([why](../performance.md#where-chance-decides)). Sizes are compared for the same
+values."""
 CPU_LEGEND = """The same, by the time that the backend was on a processor. It leaves out what waits: for the clock,
 for a lock, or for other work on the machine."""
 INSTRUCTIONS_LEGEND = """The same, by the instructions that the server executes for a row, as valgrind counts them on 100,000
-rows. They hardly differ between runs: where a time says something else, it is the memory that the rows happened to be in."""
+rows. They hardly differ between runs, but do not tell how long one of them takes."""
 MEMORY_LEGEND = "The private memory of a backend, in kB, before and while one query makes so many IDs."
 CHARTS = {
     "16-bytes": "Ratios to uuid",

@@ -59,7 +59,7 @@ class Runner:
                 for workload in self.workloads:
                     for turn in range(workload.turns):
                         progress.step(f"round {number + 1} of {self.rounds}: {workload.title}")
-                        self.measure_all(connection, workload, 10 * number + turn)
+                        self.measure_all(connection, workload, number * workload.turns + turn)
         self.results.add_ratios()
         self.results.processor_time.add_ratios()
         if self.with_sizes:

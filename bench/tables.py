@@ -63,7 +63,7 @@ def is_chance(results: Results, row: Row, candidate: str) -> bool:
     instructions that wait for one another always take more."""
     against = row.against_of(candidate)
     counted = results.instructions.ratios(row.workload, candidate, against)
-    if not counted or not row.holds_exactly(candidate, median(counted)):
+    if not counted or not row.holds_counted(candidate, median(counted)):
         return False
     return row.holds(candidate, min(results.ratios(row.workload, candidate, against)))
 

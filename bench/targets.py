@@ -65,8 +65,8 @@ class Row:
             return None
         return ratio == limit if self.workload in SIZES and candidate != "scru160" else ratio <= limit * (1 + NOISE)
 
-    def holds_exactly(self, candidate: str, counted: float) -> bool:
-        """Whether a ratio of instructions is as asked for, of times that is."""
+    def holds_counted(self, candidate: str, counted: float) -> bool:
+        """Whether a ratio of instructions is within the limit that is set for times."""
         limit = self.limit_of(candidate)
         return limit is not None and counted <= limit * (1 + COUNTING_NOISE)
 
