@@ -68,7 +68,8 @@ def new_table(columns: str) -> dict[str, list[str]]:
     return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
 
 
-# Sorting, hashing and looking up wait for memory, and how long that takes differs by a tenth from one time to the next.
+# Sorting, hashing and looking up wait for memory, clients wait for one another, and text and generators are done in no time: how
+# long that takes differs by a tenth from one time to the next.
 TURNS = 3
 
 
@@ -93,12 +94,17 @@ def order(key: str, title: str, table: str) -> Workload:
     )
 
 
+def text(key: str, title: str, statement: str) -> Workload:
+    return Workload(key=key, title=title, statement=statement, measures=has_own_text, turns=TURNS)
+
+
 WORKLOADS = [
     Workload(
         key="generate",
         title="generate",
         statement="SELECT count({generate}) FROM generate_series(1, {rows})",
         measures=lambda candidate: candidate.text_of is None,
+        turns=TURNS,
     ),
     # The leanest source of rows, for the cost of the call itself.
     Workload(
@@ -106,6 +112,7 @@ WORKLOADS = [
         title="generate, for rows without columns",
         statement="SELECT count({generate}) FROM public.rows_without_columns",
         measures=lambda candidate: candidate.text_of is None,
+        turns=TURNS,
     ),
     Workload(
         key="insert",
@@ -120,6 +127,7 @@ WORKLOADS = [
         statement="INSERT INTO target VALUES (DEFAULT)",
         **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
         clients=8,
+        turns=TURNS,
     ),
     index("index", "CREATE INDEX", "bulk"),
     index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
@@ -159,8 +167,8 @@ WORKLOADS = [
         plan=["Nested Loop", "Index Scan using keyed_pkey"],
         turns=TURNS,
     ),
-    Workload(key="text_out", title="text out", statement="SELECT count(id::text) FROM bulk", measures=has_own_text),
-    Workload(key="text_in", title="text in", statement="SELECT count(id::{type}) FROM texts", measures=has_own_text),
+    text("text_out", "text out", "SELECT count(id::text) FROM bulk"),
+    text("text_in", "text in", "SELECT count(id::{type}) FROM texts"),
     Workload(key="copy_out", title="COPY binary out", statement="COPY bulk TO '{folder}/out.copy' (FORMAT binary)"),
     Workload(
         key="copy_in",

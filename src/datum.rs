@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{SortableId, State, Stored};
+use scru_ids::{MAX_TEXT_LEN, SortableId, State, Stored};
 
 use crate::process::Process;
 use crate::shared::SharedWord;
@@ -138,14 +138,15 @@ pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
     unsafe { S::from_datum(left).order(S::from_datum(right)) }
 }
 
-/// A text without a NUL as a Datum of type `cstring`, in the current memory context.
-pub fn cstring(text: &[u8]) -> Datum {
-    // SAFETY: palloc returns that many bytes, or raises an error; a NUL ends the text.
+/// The text of an ID as a Datum of type `cstring`, in the current memory context.
+pub fn cstring<T: Type>(id: T, settings: &T::Settings) -> Datum {
+    // SAFETY: palloc returns that many bytes, or raises an error. Digits are written to where they are to be, for the copy of
+    // bytes that were written a moment ago would wait for each of them; the zeros behind them end the text.
     unsafe {
-        let copy = palloc(text.len() + 1).cast::<u8>();
-        ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
-        copy.add(text.len()).write(0);
-        Datum::from(copy)
+        let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
+        text.write([0; MAX_TEXT_LEN + 1]);
+        id.digits(settings, &mut *text.cast());
+        Datum::from(text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Text and binary input and output.
 
 use pgrx::pg_sys::Datum;
-use scru_ids::{MAX_TEXT_LEN, Stored};
+use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::datum::{self, StoredDatum, Type};
@@ -19,9 +19,7 @@ pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// `T_out(T) → cstring`
 pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
-    let mut buffer = [0; MAX_TEXT_LEN];
-    let text = call.id::<T>(0).digits(&settings::of::<T>(), &mut buffer);
-    Ok(datum::cstring(text))
+    Ok(datum::cstring(call.id::<T>(0), &settings::of::<T>()))
 }
 
 /// `T_recv(internal) → T`

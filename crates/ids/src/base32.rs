@@ -85,11 +85,16 @@ pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
 /// Writes twenty bytes as 32 base32hex digits.
 pub fn encode_hex_32<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
     let digits = &mut buffer[..32];
-    for (group, digits) in bytes.as_chunks::<5>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
-        let number = group.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        write(&BASE32HEX, number, digits);
-    }
+    // 60 bits that begin with a byte, 60 that end with one, and the last 40.
+    write(&BASE32HEX, eight_bytes(bytes, 0) >> 4, &mut digits[..12]);
+    write(&BASE32HEX, eight_bytes(bytes, 7), &mut digits[12..24]);
+    write(&BASE32HEX, eight_bytes(bytes, 12), &mut digits[24..]);
     digits
+}
+
+#[inline(always)]
+fn eight_bytes(bytes: &[u8; 20], first: usize) -> u64 {
+    bytes[first..].first_chunk().map_or(0, |eight| u64::from_be_bytes(*eight))
 }
 
 /// Reads 32 base32hex digits as twenty bytes.

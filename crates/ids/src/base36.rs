@@ -8,8 +8,6 @@ static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 
 /// 36^12, which no SCRU64 reaches.
 pub const POW_12: u64 = 36_u64.pow(12);
-
-/// 36^8: long numbers are cut into groups of eight digits.
 const POW_8: u64 = 36_u64.pow(8);
 const POW_4: u64 = 36_u64.pow(4);
 
@@ -28,47 +26,55 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
 pub fn encode_12(number: u64, buffer: &mut [u8]) -> &[u8] {
     debug_assert!(number < POW_12);
     let digits = &mut buffer[..12];
-    write_4(number / POW_8, &mut digits[..4]);
-    write_8(number % POW_8, &mut digits[4..]);
+    write_12(number, digits);
     digits
 }
 
 /// Writes a number as 25 digits.
 pub fn encode_25(number: u128, buffer: &mut [u8]) -> &[u8] {
-    let (high, low) = divide_by_pow_8(number);
-    let (top, middle) = divide_by_pow_8(high);
-    let top = top as u64;
+    let (high, low) = divide_by_pow_13(number);
+    let (middle, low) = divide_by_pow_12(low);
     let digits = &mut buffer[..25];
-    digits[0] = DIGITS[(top / POW_8) as usize];
-    write_8(top % POW_8, &mut digits[1..9]);
-    write_8(middle, &mut digits[9..17]);
-    write_8(low, &mut digits[17..]);
+    write_12(high, &mut digits[..12]);
+    digits[12] = DIGITS[middle as usize];
+    write_12(low, &mut digits[13..]);
     digits
 }
 
-/// A number divided by 36^8, and the rest. A division of 64 bits by a constant is a multiplication, one of 128 bits is a call
-/// that divides: so this is long division in steps of 64 bits. As 36^8 is 2^16 × 9^8, the lowest 16 bits are left out of it.
+/// A number divided by 36^13, and the rest. A division of 64 bits by a constant is a multiplication, one of 128 bits is a call
+/// that divides: so the quotient is estimated from the first 64 bits, and corrected. As 36^13 is 2^26 × 3^26, the lowest
+/// 26 bits are left out of it.
 #[inline(always)]
-fn divide_by_pow_8(number: u128) -> (u128, u64) {
-    const DIVISOR: u64 = 9_u64.pow(8);
-    let bits_24 = |shift: u32| (number >> shift) as u64 & 0xff_ffff;
-    let first = (number >> 64) as u64;
-    let second = (first % DIVISOR) << 24 | bits_24(40);
-    let third = (second % DIVISOR) << 24 | bits_24(16);
-    let [first, second, last] = [first, second, third].map(|dividend| u128::from(dividend / DIVISOR));
-    (first << 48 | second << 24 | last, (third % DIVISOR) << 16 | number as u64 & 0xffff)
+fn divide_by_pow_13(number: u128) -> (u64, u128) {
+    const DIVISOR: u64 = 3_u64.pow(26);
+    const RECIPROCAL: u64 = ((1 << 105) / DIVISOR as u128) as u64;
+    let dividend = number >> 26;
+    // Too small by what was cut off of the dividend, less than 2^38 / 3^26 = 0.11, and of the reciprocal, less than 0.13:
+    // rounded down, by one at the most.
+    let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
+    let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
+    let one_more = rest >= DIVISOR;
+    let (quotient, rest) = if one_more { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
+    (quotient, u128::from(rest) << 26 | number & 0x3ff_ffff)
 }
 
+/// A number below 36^13 divided by 36^12, which is 2^24 × 3^24, and the rest.
 #[inline(always)]
-fn write_8(number: u64, digits: &mut [u8]) {
-    write_4(number / POW_4, &mut digits[..4]);
-    write_4(number % POW_4, &mut digits[4..]);
+fn divide_by_pow_12(number: u128) -> (u64, u64) {
+    const DIVISOR: u64 = 3_u64.pow(24);
+    let dividend = (number >> 24) as u64;
+    (dividend / DIVISOR, (dividend % DIVISOR) << 24 | number as u64 & 0xff_ffff)
 }
 
+/// Each pair of digits is divided out of the number for itself: they don't wait for one another.
 #[inline(always)]
-fn write_4(number: u64, digits: &mut [u8]) {
-    digits[..2].copy_from_slice(&PAIRS[(number / 1296) as usize]);
-    digits[2..].copy_from_slice(&PAIRS[(number % 1296) as usize]);
+fn write_12(number: u64, digits: &mut [u8]) {
+    const PAIR: u64 = 36 * 36;
+    let quotients =
+        [number, number / PAIR, number / POW_4, number / (PAIR * POW_4), number / POW_8, number / (PAIR * POW_8), 0];
+    for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
+        *pair = PAIRS[(quotients[place] - quotients[place + 1] * PAIR) as usize];
+    }
 }
 
 /// Reads twelve digits.

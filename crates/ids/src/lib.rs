@@ -172,7 +172,8 @@ pub trait SortableId:
     /// [`ParseError`], with the position, if the text denotes none.
     fn parse(text: &[u8]) -> Result<Self, ParseError>;
 
-    /// The text of the ID in the form that `settings` ask for, as ASCII.
+    /// The text of the ID in the form that `settings` ask for, as ASCII: the beginning of `buffer`, the rest of which is left as
+    /// it is.
     fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
 
     /// The text of the ID in the form that `settings` ask for. [`digits`](Self::digits) spares the check that makes it a `str`.
