@@ -47,7 +47,7 @@ run_16() {
 packages() {
     local IFS=,
     local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc g++ libc6-dev libclang-dev
-        python3-pytest python3-psycopg python3-matplotlib libfaketime valgrind sudo)
+        python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib libfaketime valgrind sudo)
     echo "${names[*]}"
 }
 

@@ -57,6 +57,7 @@ look_for_bench() {
 look_for_tests() {
     need 'pg_regress' "postgresql-server-dev-$PG_MAJOR" has_pg_regress
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
+    need 'pytest-xdist' python3-pytest-xdist has_python_modules xdist
     need 'libfaketime' libfaketime has_libfaketime
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx

@@ -30,7 +30,14 @@ regression() { tools/regress.sh regress fsync=off; }
 # A second for each target; `make fuzz` has more.
 fuzz() { tools/fuzz.sh 1; }
 
-end_to_end() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest.xml" tests/e2e; }
+# First the tests that compare times, with the machine to themselves; then the others side by side, those of a file in turn.
+end_to_end() {
+    local status=0
+    e2e alone -m alone || status=1
+    e2e together -m 'not alone' --numprocesses=auto --dist=loadfile || status=1
+    return "$status"
+}
+e2e() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-$1.xml" "${@:2}" tests/e2e; }
 
 # ----------------------------------------------------------------- how many passed, failed and were skipped, from a log
 
@@ -41,9 +48,10 @@ count_regress() {
     awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
 }
 count_pytest() {
-    /usr/bin/python3 - "$LOGS/pytest.xml" <<'PYTHON'
+    /usr/bin/python3 - "$LOGS"/pytest-{alone,together}.xml <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
-run, failures, errors, skipped = (int(tree.parse(sys.argv[1]).find("testsuite").get(name))
+suites = [tree.parse(path).find("testsuite") for path in sys.argv[1:]]
+run, failures, errors, skipped = (sum(int(suite.get(name)) for suite in suites)
                                   for name in ("tests", "failures", "errors", "skipped"))
 print(run - failures - errors - skipped, failures + errors, skipped)
 PYTHON

@@ -127,6 +127,19 @@ def measured(request: pytest.FixtureRequest) -> Callable[[str], None]:
     return request.config.stash.setdefault(MEASUREMENTS, []).append
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where tests run side by side, each worker sends its measurements to the process that shows them."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["measured"] = session.config.stash.get(MEASUREMENTS, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    """Takes the measurements of a worker, unless it died."""
+    lines = getattr(node, "workeroutput", {}).get("measured", [])
+    node.config.stash.setdefault(MEASUREMENTS, []).extend(lines)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Shows the measurements."""
     lines = terminalreporter.config.stash.get(MEASUREMENTS, [])

@@ -17,6 +17,8 @@ from bench.process import processor_time
 from idtypes import SCRU128, TYPES, of_types
 from server import Server
 
+pytestmark = pytest.mark.alone
+
 ROUNDS = range(7, 32)
 LIMIT = 1.05
 
