@@ -39,9 +39,9 @@ def page(results: Results) -> str:
 
 LEGEND = """The median of the rounds' ratios, the least and the greatest of them. Types of 16 bytes (and scru160) are
 measured by `uuid` with `gen_random_uuid()`, those of 8 by `bigint` with `nextval`, unless a row says otherwise.
-scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` a larger one, not in each round,
-where the instructions hold the target ([why](../performance.md#where-chance-decides)). Sizes are compared for the same
-values."""
+scru160 may take 1.1 of the target. A miss of up to 3 % is noise, and `chance` a larger one, where the turns differ so much
+that the median may well hold the target, and the instructions do ([why](../performance.md#where-chance-decides)). Sizes are
+compared for the same values."""
 CPU_LEGEND = """The same, by the time that the backend was on a processor. It leaves out what waits: for the clock,
 for a lock, or for other work on the machine."""
 INSTRUCTIONS_LEGEND = """The same, by the instructions that the server executes for a row, as valgrind counts them on 100,000
