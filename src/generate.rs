@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
 use crate::process::with_random;
+use crate::settings::Common;
 use crate::{settings, shared, time};
 
 // The server's functions as they are: pgrx's guard around the first two would cost more than the whole rest of a draw, and
@@ -25,7 +26,8 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
     }
-    let common = settings::common();
+    // Types of the whole server know no other scope, and never start afresh.
+    let common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
     let context =
         || Context { now: unix_micros(), on_clock_rollback: common.on_clock_rollback, settings: settings::of::<T>() };
     loop {

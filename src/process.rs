@@ -73,11 +73,15 @@ pub fn with_random<R>(use_it: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error>
     RANDOM.with(|random| {
         let seeded = match random {
             Some(seeded) if seeded.pid == pid => seeded,
-            _ => {
-                let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
-                random.insert(Seeded { pid, rng })
-            }
+            _ => seed(random, pid)?,
         };
         Ok(use_it(&mut seeded.rng))
     })
+}
+
+#[cold]
+#[inline(never)]
+fn seed(random: &mut Option<Seeded>, pid: i32) -> Result<&mut Seeded, Error> {
+    let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
+    Ok(random.insert(Seeded { pid, rng }))
 }

@@ -83,10 +83,18 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     Ok(is_current.then_some(step))
 }
 
+#[inline]
 fn word<T: Type>() -> Result<&'static Atomic<T>, Error> {
-    if let Some(word) = T::process().shared.with(|word| *word) {
-        return Ok(word);
+    match T::process().shared.with(|word| *word) {
+        Some(word) => Ok(word),
+        None => look_up_word::<T>(),
     }
+}
+
+/// Finds the word, or makes it, and keeps where it is.
+#[cold]
+#[inline(never)]
+fn look_up_word<T: Type>() -> Result<&'static Atomic<T>, Error> {
     if !Word::<T>::is_lock_free() {
         let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
