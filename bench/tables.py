@@ -49,8 +49,8 @@ def limit(row: Row, candidates: list[str]) -> str:
 
 
 def verdict(results: Results, row: Row, candidate: str) -> str:
-    """How a figure relates to its target: `holds`, `missed`, `cannot` with a reason, or `chance` where the run does not tell;
-    empty if there is no target, or no figure."""
+    """How a figure relates to its target: `holds`, `missed`, `cannot` with a reason, or `chance` where the times do not
+    tell, and the instructions hold it; empty if there is no target, or no figure."""
     ratios = results.ratios(row.workload, candidate, row.against_of(candidate))
     holds = row.holds(candidate, median(ratios)) if ratios else None
     if holds is None or holds:
@@ -62,10 +62,10 @@ def verdict(results: Results, row: Row, candidate: str) -> str:
 
 def is_chance(results: Results, row: Row, candidate: str) -> bool:
     """Whether the times differ so much from turn to turn that the median may well hold its target, and the server executes no
-    more instructions than it may take time, where they were counted."""
+    more instructions than it may take time."""
     against = row.against_of(candidate)
     counted = results.instructions.ratios(row.workload, candidate, against)
-    if counted and not row.holds_counted(candidate, median(counted)):
+    if not counted or not row.holds_counted(candidate, median(counted)):
         return False
     return bool(row.holds(candidate, least_median(results.ratios(row.workload, candidate, against))))
 
@@ -228,7 +228,7 @@ def summary(results: Results) -> str:
         f" {len(by['cannot'])} cannot be reached."
     ]
     lines += [f"  missed   {what}" for what in by["missed"]]
-    lines += [f"  chance   {what}: the turns differ too much to tell" for what in by["chance"]]
+    lines += [f"  chance   {what}: no more instructions than its target allows" for what in by["chance"]]
     lines += [f"  cannot   {what}: see docs/performance.md" for what in by["cannot"]]
     return "\n".join(lines)
 

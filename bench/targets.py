@@ -9,8 +9,8 @@ from bench.workloads import SIZES
 
 # What one run differs from another by chance; sizes don't.
 NOISE = 0.03
-# What one count of instructions differs from another of the very same code: by the luck of a sort's pivots.
-COUNTING_NOISE = 0.02
+# What one count of instructions differs from another.
+COUNTING_NOISE = 0.01
 # 20 bytes are compared with 16.
 SCRU160 = 1.1
 # A backend that grows by less than this while it makes a hundred million IDs has not kept any of them.

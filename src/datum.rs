@@ -140,8 +140,9 @@ pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
 
 /// The text of an ID as a Datum of type `cstring`, in the current memory context.
 pub fn cstring<T: Type>(id: T, settings: &T::Settings) -> Datum {
-    // SAFETY: palloc returns that many bytes, or raises an error. Digits are written to where they are to be, for the copy of
-    // bytes that were written a moment ago would wait for each of them; the zeros behind them end the text.
+    // Digits are written to where they are to be: to copy bytes that were written a moment ago waits for each of them.
+    // SAFETY: palloc returns that many bytes, or raises an error. All are zeros before digits are written to the first of
+    // them; the last stays zero, which ends the text.
     unsafe {
         let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
         text.write([0; MAX_TEXT_LEN + 1]);

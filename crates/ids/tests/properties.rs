@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use common::{SplitMix, bytes, from_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use scru_ids::{FieldValue, ParseError, ParseErrorKind, SortableId, Stored};
+use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Stored};
 
 /// What is no digit in any type's alphabet: the neighbours of the digits in ASCII, controls, spaces, signs, characters of
 /// two, three and four bytes, and some that other case foldings make letters of.
@@ -153,6 +153,19 @@ fn text_round_trips_in_any_case<T: SortableId>() {
         prop_assert!(text.is_ascii());
         prop_assert_eq!(T::parse(text.as_bytes()), Ok(id));
         prop_assert_eq!(T::parse(in_the_case_of(mask, &text).as_bytes()), Ok(id));
+        Ok(())
+    });
+}
+
+/// What hands on the buffer itself relies on it, the extension for one.
+fn digits_are_the_beginning_of_the_buffer<T: SortableId>() {
+    const UNTOUCHED: u8 = b'#';
+    check(ids::<T>(), |id| {
+        let mut buffer = [UNTOUCHED; MAX_TEXT_LEN];
+        let text = id.digits(&T::Settings::default(), &mut buffer).to_owned();
+        let (beginning, rest) = buffer.split_at(text.len());
+        prop_assert_eq!(beginning, text);
+        prop_assert!(rest.iter().all(|&byte| byte == UNTOUCHED));
         Ok(())
     });
 }
@@ -324,6 +337,10 @@ macro_rules! test_type {
             #[test]
             fn text_round_trips_in_any_case() {
                 super::text_round_trips_in_any_case::<Id>();
+            }
+            #[test]
+            fn digits_are_the_beginning_of_the_buffer() {
+                super::digits_are_the_beginning_of_the_buffer::<Id>();
             }
             #[test]
             fn stored_bytes_round_trip() {
