@@ -30,6 +30,11 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     let common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
     let context =
         || Context { now: unix_micros(), on_clock_rollback: common.on_clock_rollback, settings: settings::of::<T>() };
+    if T::SERVER_WIDE
+        && let Some(id) = shared::count::<T>(context)
+    {
+        return Ok(id.to_stored().into_datum());
+    }
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
             // Where another backend was faster: again, from the state that it left.
@@ -49,9 +54,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
 /// `gen_T(timestamptz) → T`
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     let tick = time::unix_micros(call.int8(0))
-        .and_then(|micros| T::TICKS.at_or_before(micros).ok())
-        // The first and the last are reserved.
-        .filter(|&tick| tick != 0 && tick != T::TICKS.max)
+        .and_then(|micros| T::TICKS.minted_at(micros).ok())
         .ok_or_else(Error::time_out_of_range::<T>)?;
     let id = with_random(|rng| T::random_of(tick, rng))?;
     Ok(id.to_stored().into_datum())

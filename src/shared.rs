@@ -83,6 +83,20 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     Ok(is_current.then_some(step))
 }
 
+/// The next ID where the type counts on from that state without random numbers, as most steps do. Nothing where it takes a
+/// whole [`step`], or where another backend was faster.
+#[inline(always)]
+pub fn count<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Option<T> {
+    let count = T::COUNT?;
+    let word = T::process().shared.with(|word| *word)?;
+    let old = Word::<T>::load(word);
+    if old == Word::<T>::default() {
+        return None;
+    }
+    let (next, id) = count(T::State::unpack(old), &context())?;
+    Word::<T>::replace(word, old, next.pack()).then_some(id)
+}
+
 #[inline]
 fn word<T: Type>() -> Result<&'static Atomic<T>, Error> {
     match T::process().shared.with(|word| *word) {

@@ -190,3 +190,16 @@ def test_a_promoted_standby_repeats_nothing(primary_and_standby):
     for earlier, later in zip(before, after, strict=True):
         assert_all_different(earlier.ids, later.ids)
         assert max(earlier.ids) < min(later.ids)
+
+
+def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
+    """Its primary may have come a second further since: the next one of that ID's tick may have been given out."""
+    _, standby = primary_and_standby
+    standby.promote()
+    with standby.connect() as connection:
+        [(known,)] = connection.execute("SELECT scru64_lower(clock_timestamp() + '0.7 s')::text")
+        standby.reload(**{"scru.scru64_node": f"{known}/20"})
+        [(first, known_tick)] = connection.execute(
+            "SELECT scru64_timestamp(gen_scru64()), scru64_timestamp(%s::scru64)", [known]
+        )
+    assert first > known_tick

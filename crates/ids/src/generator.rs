@@ -1,6 +1,6 @@
 //! What the generators of all types share: state, context, and what a step may come to.
 
-use crate::SortableId;
+use crate::{SortableId, TimeError};
 
 /// How far the clock may fall behind the last ID before it counts as moved back: 10 s. Up to here a generator goes on with
 /// the last timestamp.
@@ -58,6 +58,10 @@ pub enum Step<T: SortableId> {
     Refused(Refusal),
 }
 
+/// A step that takes no random numbers: the next state and the ID, if the tick of the last one goes on and has room.
+pub type Count<T> =
+    fn(<T as SortableId>::State, &Context<<T as SortableId>::Settings>) -> Option<(<T as SortableId>::State, T)>;
+
 /// Why a generator refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -86,6 +90,10 @@ pub enum Moment {
 /// [`Refusal::ClockMovedBack`] if that is to be refused, and [`Refusal::ClockOutOfRange`] if the clock's tick is one of
 /// the two reserved ones, the first and the last, or beyond them.
 pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
+    // Most IDs, without the division that tells the clock's tick.
+    if last != 0 && T::TICKS.contains(last, context.now) {
+        return Ok(Moment::Same);
+    }
     let tick = clock_tick::<T>(context.now)?;
     if last == 0 {
         return Ok(Moment::Fresh(tick));
@@ -108,12 +116,15 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
 /// [`Refusal::ClockMovedBack`] if the tick of the last ID starts more than [`MAX_AHEAD_MICROS`] after the clock, and
 /// [`Refusal::ClockOutOfRange`] if the clock's tick, or the one to go on with, is a reserved one or beyond them.
 pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Refusal> {
-    let tick = clock_tick::<T>(now)?;
+    // The clock is compared with times, for to tell its tick takes a division.
     if last == 0 {
-        return Ok(Moment::Fresh(tick));
+        return clock_tick::<T>(now).map(Moment::Fresh);
     }
-    if tick > last {
-        return Ok(Moment::Later(tick));
+    if now >= T::TICKS.start(last + 1) {
+        return clock_tick::<T>(now).map(Moment::Later);
+    }
+    if now < T::TICKS.start(1) {
+        return Err(Refusal::ClockOutOfRange);
     }
     match T::TICKS.start(last) - now {
         behind if behind > MAX_AHEAD_MICROS => Err(Refusal::ClockMovedBack(behind as u64)),
@@ -124,8 +135,5 @@ pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Refu
 
 /// The tick that the clock reads, if IDs of it may be minted.
 fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
-    match T::TICKS.at_or_before(now) {
-        Ok(tick) if tick > 0 && tick < T::TICKS.max => Ok(tick),
-        _ => Err(Refusal::ClockOutOfRange),
-    }
+    T::TICKS.minted_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
 }

@@ -1,6 +1,7 @@
 //! Random numbers from a list, for the tests of the generators.
 
 use std::convert::Infallible;
+use std::fmt::Debug;
 
 use rand::TryRng;
 
@@ -47,9 +48,21 @@ impl TryRng for Script<'_> {
 }
 
 /// A step that draws just these random numbers.
-pub fn step<T: SortableId>(state: T::State, context: &Context<T::Settings>, draws: &[Draw]) -> Step<T> {
+pub fn step<T: SortableId<State: Debug + PartialEq>>(
+    state: T::State,
+    context: &Context<T::Settings>,
+    draws: &[Draw],
+) -> Step<T> {
     let mut script = Script(draws);
     let step = T::step(state, context, &mut script);
     assert!(script.0.is_empty(), "draws all random numbers: {:?} are left", script.0);
+    if let Some(count) = T::COUNT {
+        let counted = count(state, context);
+        let needs_no_more = draws.is_empty() && matches!(step, Step::Made(..));
+        assert_eq!(counted.is_some(), needs_no_more, "counts whatever draws nothing");
+        if let Some((next, id)) = counted {
+            assert_eq!(step, Step::Made(next, id), "counts as a whole step does");
+        }
+    }
     step
 }

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use rand::Rng;
 
-use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::generator::{Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
 use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
 
 /// Bits that the node ID and the counter share.
@@ -197,6 +197,17 @@ impl State for Scru64State {
     }
 }
 
+/// The ID after the last one, if its tick goes on and has room.
+#[inline(always)]
+fn count(state: Scru64State, context: &Context<Scru64Settings>) -> Option<(Scru64State, Scru64)> {
+    let node = context.settings.node;
+    let last = Scru64(state.last).max(node.previous);
+    match place_strictly::<Scru64>(last.timestamp(), context.now) {
+        Ok(Moment::Same) => node.count(last).map(|next| (Scru64State { last: next.0 }, next)),
+        _ => None,
+    }
+}
+
 /// An ID of the tick after the last one, ahead of the clock, if that is not too far ahead.
 fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
     let tick = last.timestamp() + 1;
@@ -256,6 +267,8 @@ impl SortableId for Scru64 {
             },
         },
     }];
+
+    const COUNT: Option<Count<Self>> = Some(count);
 
     type Stored = i64;
     type Settings = Scru64Settings;

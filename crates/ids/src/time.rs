@@ -26,6 +26,11 @@ impl Ticks {
         self.epoch + tick as i64 * self.micros
     }
 
+    /// Whether a moment falls into a tick.
+    pub const fn contains(self, tick: u64, micros: i64) -> bool {
+        self.start(tick) <= micros && micros < self.start(tick + 1)
+    }
+
     /// The first tick that starts at or after a moment.
     ///
     /// # Errors
@@ -45,6 +50,19 @@ impl Ticks {
         match micros.checked_sub(self.epoch) {
             Some(since) if since >= 0 => self.check(since as u64 / self.micros as u64),
             _ => Err(TimeError),
+        }
+    }
+
+    /// The tick that a moment falls into, if IDs of it may be minted: the first tick and the last are reserved.
+    ///
+    /// # Errors
+    /// [`TimeError`] if the moment is within a reserved tick, or out of range.
+    pub const fn minted_at(self, micros: i64) -> Result<u64, TimeError> {
+        // Both bounds are constants: one comparison, which every ID takes.
+        if self.start(1) <= micros && micros < self.start(self.max) {
+            Ok((micros - self.epoch) as u64 / self.micros as u64)
+        } else {
+            Err(TimeError)
         }
     }
 
@@ -129,6 +147,14 @@ mod tests {
         assert_eq!(TICKS.at_or_after(i64::MIN), Err(TimeError));
         assert_eq!(TICKS.at_or_before(i64::MIN), Err(TimeError));
         assert_eq!(TICKS.at_or_after(i64::MAX), Err(TimeError));
+    }
+
+    #[test]
+    fn ids_are_minted_between_the_first_tick_and_the_last() {
+        assert_eq!([1_001_000, 1_001_999, 1_008_999].map(|moment| TICKS.minted_at(moment)), [Ok(1), Ok(1), Ok(8)]);
+        for moment in [i64::MIN, 999_999, 1_000_999, 1_009_000, 1_010_000, i64::MAX] {
+            assert_eq!(TICKS.minted_at(moment), Err(TimeError), "{moment}");
+        }
     }
 
     #[test]

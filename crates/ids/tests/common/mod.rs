@@ -71,7 +71,15 @@ impl<T: SortableId> Simulation<T> {
     /// One step, with the type's default settings.
     pub fn step(&mut self, on_clock_rollback: OnClockRollback) -> Step<T> {
         let context = Context { now: self.clock, on_clock_rollback, settings: T::Settings::default() };
-        T::step(self.state, &context, &mut self.rng)
+        let step = T::step(self.state, &context, &mut self.rng);
+        if let Some((state, id)) = T::COUNT.and_then(|count| count(self.state, &context)) {
+            let is_same = |whole: T::State| whole.pack() == state.pack();
+            assert!(
+                matches!(step, Step::Made(whole, same) if is_same(whole) && same == id),
+                "counts as a whole step does"
+            );
+        }
+        step
     }
 
     /// The next ID. The clock moves on where the generator has to wait.
