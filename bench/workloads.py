@@ -2,10 +2,13 @@
 
 A candidate's tables are in a schema of its own, which is the search path while it is its turn:
 - `keyed`: IDs in the order in which they were made, with the primary key;
-- `bulk`: the same IDs in random order. Made in bulk, they have most of their leading bits in common: the hard case for
-  a sort by the first eight bytes;
-- `spread`: IDs whose times are anywhere in a year, in random order;
+- `bulk`: the same IDs shuffled. Made in bulk, they have most of their leading bits in common: the hard case for a sort
+  by the first eight bytes;
+- `spread`: IDs whose times are anywhere in a year, shuffled;
 - `texts`: the texts of `bulk`.
+
+All are shuffled alike, from their order: how many comparisons a sort takes depends on that, and differs by a hundredth
+from one order to the next.
 """
 
 from __future__ import annotations
@@ -71,6 +74,9 @@ def new_table(columns: str) -> dict[str, list[str]]:
 # Sorting, hashing and looking up wait for memory, clients wait for one another, and text and generators are done in no time: how
 # long that takes differs by a tenth from one time to the next.
 TURNS = 3
+# Single rows take long, and clients get in one another's way by chance: fewer rows each time, the rather more often.
+CLIENT_SHARE = 20
+CLIENT_TURNS = 6
 
 
 def index(key: str, title: str, table: str) -> Workload:
@@ -127,7 +133,7 @@ WORKLOADS = [
         statement="INSERT INTO target VALUES (DEFAULT)",
         **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
         clients=8,
-        turns=TURNS,
+        turns=CLIENT_TURNS,
     ),
     index("index", "CREATE INDEX", "bulk"),
     index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
@@ -187,29 +193,34 @@ SIZES = {
 }
 TITLES = {workload.key: workload.title for workload in WORKLOADS} | {WAL: "WAL bytes per inserted row"} | SIZES
 
-# Single rows take long: a tenth as many of them.
-CLIENT_SHARE = 10
-
-
 # All have the same names: each candidate's are in a schema of its own.
 TABLES = ("keyed", "bulk", "spread", "texts")
 
 
 def preparations(candidate: Candidate) -> list[str]:
-    """The statements that make a candidate's tables. They write no log: none of it is of interest here."""
+    """The statements that make a candidate's tables, in one session. They write no log: none of it is of interest here."""
     made = "SELECT {generate} AS id FROM generate_series(1, {rows})"
     if candidate.text_of:
         made = f"SELECT id::text FROM {candidate.text_of}.keyed"
         spread = f"SELECT id::text FROM {candidate.text_of}.spread"
     else:
-        # Apart from the shuffling: a random() in both would be one value, and the IDs in order.
-        spread = f"SELECT id FROM (SELECT {candidate.spread} AS id FROM generate_series(1, {{rows}}) OFFSET 0) AS made"
+        spread = "SELECT {spread} AS id FROM generate_series(1, {rows})".replace("{spread}", candidate.spread)
     return [
         "CREATE UNLOGGED TABLE keyed (id {type} PRIMARY KEY)",
         f"INSERT INTO keyed {made}",
-        "CREATE UNLOGGED TABLE bulk AS SELECT id FROM keyed ORDER BY random()",
-        f"CREATE UNLOGGED TABLE spread AS {spread} ORDER BY random()",
+        *shuffled("bulk", "SELECT id FROM keyed"),
+        *shuffled("spread", spread),
         "CREATE UNLOGGED TABLE texts AS SELECT id::text FROM bulk",
         *(f"VACUUM (FREEZE, ANALYZE) {table}" for table in TABLES),
         "COPY bulk TO '{folder}/{candidate}.copy' (FORMAT binary)",
+    ]
+
+
+def shuffled(table: str, ids: str) -> list[str]:
+    """The statements that make a table of some IDs, in an order that depends on nothing but how many there are."""
+    # Apart from one another: a random() in both would be one value.
+    in_order = f"SELECT id FROM ({ids}) AS made ORDER BY id OFFSET 0"
+    return [
+        "SELECT setseed(0.5)",
+        f"CREATE UNLOGGED TABLE {table} AS SELECT id FROM ({in_order}) AS in_order ORDER BY random()",
     ]
