@@ -10,7 +10,7 @@ from bench.candidates import Candidate
 from bench.progress import Progress
 from bench.server import Server
 from bench.targets import is_type
-from bench.workloads import TABLES, Workload, preparations
+from bench.workloads import CLIENT_SHARE, TABLES, Workload, preparations
 
 
 class Database:
@@ -20,6 +20,7 @@ class Database:
         self.server = server
         self.candidates = candidates
         self.rows = rows
+        self.single_rows = rows // CLIENT_SHARE
 
     def make(self) -> None:
         """A new database with all tables."""
@@ -53,7 +54,8 @@ class Database:
 
     def fill_in(self, statement: str, candidate: Candidate) -> str:
         """The statement for one candidate."""
-        once = {"type": candidate.type, "rows": self.rows, "folder": self.server.folder, "candidate": candidate.key}
+        numbers = {"rows": self.rows, "single_rows": self.single_rows}
+        once = {"type": candidate.type, "folder": self.server.folder, "candidate": candidate.key, **numbers}
         return statement.format(generate=candidate.generate, **once)
 
     def measured_by(self, workload: Workload, number: int) -> list[Candidate]:

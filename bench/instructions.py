@@ -19,8 +19,9 @@ from bench.workloads import WORKLOADS, Workload
 
 # Fewer than are timed, for under valgrind all takes many times as long.
 ROWS = 100_000
-# Those that read tables, and wait for nothing.
+# Those that read tables, and wait for nothing, and what a client does by itself.
 COUNTED = (
+    "clients",
     *("index", "index_spread", "order", "order_spread", "merge_join", "aggregate", "hash_join", "look_up"),
     *("text_out", "text_in"),
 )
@@ -41,7 +42,7 @@ def count_instructions(server: Server, candidates: list[Candidate], results: Res
         progress.step(f"instructions: {case.workload.title}, {case.candidate.label}")
         # The second time, all is loaded and looked up that has to be once.
         first, both = (instructions(server, case.before + case.statements * times) for times in (1, 2))
-        results.add(case.workload.key, "instructions", case.candidate.key, (both - first) / ROWS)
+        results.add(case.workload.key, "instructions", case.candidate.key, (both - first) / case.rows)
     results.add_ratios()
     progress.end()
 
@@ -52,6 +53,7 @@ class Case:
 
     workload: Workload
     candidate: Candidate
+    rows: int
     before: list[str]
     statements: list[str]
 
@@ -68,10 +70,11 @@ def cases_of(database: Database) -> Iterator[Case]:
     settings = [f"SET {name} = '{value}'" for name, value in database.server.settings_of_sessions().items()]
     for workload in [workload for workload in WORKLOADS if workload.key in COUNTED]:
         for candidate in [candidate for candidate in database.candidates if workload.measures(candidate)]:
-            statements = [workload.statement, *workload.after]
+            statements = [*workload.before, workload.counted or workload.statement, *workload.after]
             yield Case(
                 workload=workload,
                 candidate=candidate,
+                rows=database.single_rows if workload.clients else database.rows,
                 before=[LOAD, *settings, *workload.settings_on(), names_of(candidate)],
                 statements=[database.fill_in(statement, candidate) for statement in statements],
             )

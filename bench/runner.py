@@ -16,7 +16,7 @@ from bench.results import Results
 from bench.server import Server, machine
 from bench.sizes import sizes
 from bench.targets import is_type
-from bench.workloads import CLIENT_SHARE, SIZES, WAL, WORKLOADS, Workload
+from bench.workloads import SIZES, WAL, WORKLOADS, Workload
 
 MEMORY, INSTRUCTIONS = "memory", "instructions"
 # Of the rows: a hundred million IDs for a million rows.
@@ -109,7 +109,7 @@ class Runner:
     def measure_clients(self, workload: Workload, candidate: Candidate) -> None:
         """Times clients that run the statement side by side, in milliseconds."""
         script = self.database.fill_in(workload.statement, candidate)
-        seconds = self.server.pgbench(script, candidate.key, workload.clients, self.rows // CLIENT_SHARE)
+        seconds = self.server.pgbench(script, candidate.key, workload.clients, self.database.single_rows)
         self.results.add(workload.key, "ms", candidate.key, seconds * 1000)
 
     # --------------------------------------------------------------------------------------------------------- after

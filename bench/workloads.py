@@ -31,7 +31,8 @@ def has_own_text(candidate: Candidate) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """One thing to time. In the SQL, {type} and {generate} are the candidate's; {rows} is how many."""
+    """One thing to time. In the SQL, {type} and {generate} are the candidate's; {rows} is how many, {single_rows} how many
+    where they come one by one."""
 
     key: str
     title: str
@@ -48,6 +49,8 @@ class Workload:
     """If any, then the statement is run by pgbench, once a row, by so many clients at once."""
     turns: int = 1
     """How often it is timed in a round. More often where chance is as large as what is looked for."""
+    counted: str | None = None
+    """The statement that instructions are counted of instead: for clients, what one of them does."""
     counts_wal: bool = False
     """Whether the bytes of the write-ahead log are a result, too."""
 
@@ -134,6 +137,7 @@ WORKLOADS = [
         **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
         clients=8,
         turns=CLIENT_TURNS,
+        counted="DO $$ BEGIN FOR i IN 1..{single_rows} LOOP INSERT INTO target VALUES (DEFAULT); COMMIT; END LOOP; END $$",
     ),
     index("index", "CREATE INDEX", "bulk"),
     index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
