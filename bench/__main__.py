@@ -44,10 +44,15 @@ def measure(options: argparse.Namespace) -> None:
     from bench.runner import Runner
     from bench.server import Server
 
-    results = Runner(Server(options.folder, options.bindir), options.rows, options.rounds, options.only).run()
+    runner = Runner(Server(options.folder, options.bindir), options.rows, options.rounds, options.only)
+    results = runner.results
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    runner.run()
+    # What took half an hour is not to be lost with what comes after.
+    results.save(options.scratch / f"pg{results.major}.json")
+    runner.count()
     is_whole = options.rows >= ROWS and options.rounds >= ROUNDS and not options.only
     folder = DOCS if is_whole else options.scratch
-    folder.mkdir(parents=True, exist_ok=True)
     results.save(folder / f"pg{results.major}.json")
     write(results, folder)
     if is_whole:

@@ -49,8 +49,8 @@ class Runner:
             }
         )
 
-    def run(self) -> Results:
-        """All of it."""
+    def run(self) -> None:
+        """All but the counting."""
         self.database.make()
         progress = Progress(self.rounds * sum(workload.turns for workload in self.workloads))
         for number in range(self.rounds):
@@ -69,9 +69,11 @@ class Runner:
             progress.note(f"memory: {self.rows * MEMORY_SHARE:,} IDs of each type")
             self.measure_memory()
         progress.end()
+
+    def count(self) -> None:
+        """The instructions, last: afterwards the server has stopped."""
         if self.with_instructions:
             count_instructions(self.server, self.candidates, self.results.instructions)
-        return self.results
 
     # -------------------------------------------------------------------------------------------------------- rounds
 
