@@ -10,7 +10,7 @@ from bench.candidates import Candidate
 from bench.progress import Progress
 from bench.server import Server
 from bench.targets import is_type
-from bench.workloads import CLIENT_SHARE, TABLES, Workload, preparations
+from bench.workloads import CLIENT_SHARE, SHUFFLED, TABLES, Workload, preparations
 
 
 class Database:
@@ -43,8 +43,20 @@ class Database:
                 for statement in preparations(candidate) if candidate.type else []:
                     connection.execute(self.fill_in(statement, candidate))
                 check_shuffled(connection, candidate.key)
+            self.check_same_order(connection)
             connection.execute("CHECKPOINT")
         progress.end()
+
+    def check_same_order(self, connection: psycopg.Connection) -> None:
+        """Fails unless the rows that are to be sorted come in the same order for all: the first is the how-manieth least."""
+        for table in SHUFFLED:
+            places = {}
+            for candidate in [candidate for candidate in self.candidates if candidate.type]:
+                query = f"SELECT count(*) FROM {table} WHERE id < (SELECT id FROM {table} LIMIT 1)"
+                connection.execute(names_of(candidate))
+                [(places[candidate.key],)] = connection.execute(query)
+            # Equal IDs may come in either order.
+            assert max(places.values()) - min(places.values()) < 10, f"{table}: {places}"
 
     def session(self) -> psycopg.Connection:
         """A session that has loaded the library, so that the first to use it does not pay for that."""
@@ -103,9 +115,9 @@ def check_shuffled(connection: psycopg.Connection, schema: str) -> None:
     """Fails if the rows of a table that is to be sorted are in some order already."""
     query = """
         SELECT tablename, correlation FROM pg_stats
-        WHERE schemaname = %s AND tablename IN ('bulk', 'spread') AND abs(correlation) > 0.1
+        WHERE schemaname = %s AND tablename = ANY (%s) AND abs(correlation) > 0.1
     """
-    ordered = connection.execute(query, [schema]).fetchall()
+    ordered = connection.execute(query, [schema, list(SHUFFLED)]).fetchall()
     assert not ordered, f"{schema}: {ordered}"
 
 

@@ -41,7 +41,7 @@ def count_instructions(server: Server, candidates: list[Candidate], results: Res
     for case in cases:
         progress.step(f"instructions: {case.workload.title}, {case.candidate.label}")
         # The second time, all is loaded and looked up that has to be once.
-        first, both = (instructions(server, case.before + case.statements * times) for times in (1, 2))
+        first, both = (instructions(server, case.before + case.repeated * times + case.after) for times in (1, 2))
         results.add(case.workload.key, "instructions", case.candidate.key, (both - first) / case.rows)
     results.add_ratios()
     progress.end()
@@ -55,14 +55,17 @@ class Case:
     candidate: Candidate
     rows: int
     before: list[str]
-    statements: list[str]
+    repeated: list[str]
+    after: list[str]
 
     def check_plan(self, database: Database) -> None:
         """Fails if few rows have another plan than many."""
+        if not self.workload.plan:
+            return
         with database.session() as connection:
             for statement in self.before:
                 connection.execute(statement)
-            check_plan(connection, self.statements[0], self.workload.plan)
+            check_plan(connection, self.repeated[0], self.workload.plan)
 
 
 def cases_of(database: Database) -> Iterator[Case]:
@@ -70,13 +73,19 @@ def cases_of(database: Database) -> Iterator[Case]:
     settings = [f"SET {name} = '{value}'" for name, value in database.server.settings_of_sessions().items()]
     for workload in [workload for workload in WORKLOADS if workload.key in COUNTED]:
         for candidate in [candidate for candidate in database.candidates if workload.measures(candidate)]:
-            statements = [*workload.before, workload.counted or workload.statement, *workload.after]
+            # A table that is made before is filled twice; an index has to go before it is made again.
+            again, after = ([], workload.after) if workload.before else (workload.after, [])
+            before, repeated, after = (
+                [database.fill_in(statement, candidate) for statement in statements]
+                for statements in (workload.before, [workload.counted or workload.statement, *again], after)
+            )
             yield Case(
                 workload=workload,
                 candidate=candidate,
                 rows=database.single_rows if workload.clients else database.rows,
-                before=[LOAD, *settings, *workload.settings_on(), names_of(candidate)],
-                statements=[database.fill_in(statement, candidate) for statement in statements],
+                before=[LOAD, *settings, *workload.settings_on(), names_of(candidate), *before],
+                repeated=repeated,
+                after=after,
             )
 
 

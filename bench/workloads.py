@@ -77,7 +77,7 @@ def new_table(columns: str) -> dict[str, list[str]]:
 # Sorting, hashing and looking up wait for memory, clients wait for one another, and text and generators are done in no time: how
 # long that takes differs by a tenth from one time to the next.
 TURNS = 3
-# Single rows take long, and clients get in one another's way by chance: fewer rows each time, the rather more often.
+# Single rows take long, and clients get in one another's way by chance: fewer rows each time, but more often.
 CLIENT_SHARE = 20
 CLIENT_TURNS = 6
 
@@ -198,7 +198,8 @@ SIZES = {
 TITLES = {workload.key: workload.title for workload in WORKLOADS} | {WAL: "WAL bytes per inserted row"} | SIZES
 
 # All have the same names: each candidate's are in a schema of its own.
-TABLES = ("keyed", "bulk", "spread", "texts")
+SHUFFLED = ("bulk", "spread")
+TABLES = ("keyed", *SHUFFLED, "texts")
 
 
 def preparations(candidate: Candidate) -> list[str]:
@@ -222,9 +223,10 @@ def preparations(candidate: Candidate) -> list[str]:
 
 def shuffled(table: str, ids: str) -> list[str]:
     """The statements that make a table of some IDs, in an order that depends on nothing but how many there are."""
-    # Apart from one another: a random() in both would be one value.
-    in_order = f"SELECT id FROM ({ids}) AS made ORDER BY id OFFSET 0"
     return [
+        f"CREATE TEMP TABLE in_order AS SELECT id FROM ({ids}) AS made ORDER BY id",
+        # Only now, for to make some of the IDs takes random numbers, too.
         "SELECT setseed(0.5)",
-        f"CREATE UNLOGGED TABLE {table} AS SELECT id FROM ({in_order}) AS in_order ORDER BY random()",
+        f"CREATE UNLOGGED TABLE {table} AS SELECT id FROM in_order ORDER BY random()",
+        "DROP TABLE in_order",
     ]

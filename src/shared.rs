@@ -83,8 +83,8 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     Ok(is_current.then_some(step))
 }
 
-/// The next ID where the type counts on from that state without random numbers, as most steps do. Nothing where it takes a
-/// whole [`step`], or where another backend was faster.
+/// The next ID where the type counts on from the state that all backends share without random numbers, as most steps do.
+/// Nothing where it takes a whole [`step`], or where another backend was faster.
 #[inline(always)]
 pub fn count<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Option<T> {
     let count = T::COUNT?;

@@ -175,7 +175,7 @@ def test_what_may_be_chance_is_not_said_to_be_missed(fourth, times, instructions
     assert expected in tables.full_cell(results, row, "ulid")
 
 
-@pytest.mark.parametrize(("turns", "place"), [(1, 0), (4, 0), (5, 0), (7, 0), (8, 1), (9, 1), (15, 3), (27, 8)])
+@pytest.mark.parametrize(("turns", "place"), [(1, 0), (4, 0), (5, 0), (7, 0), (8, 1), (9, 1), (15, 3), (27, 8), (30, 10)])
 def test_the_sign_test_tells_what_the_median_is_above(turns, place):
     assert tables.least_median([float(turn) for turn in reversed(range(turns))]) == place
 

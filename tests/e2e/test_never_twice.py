@@ -199,7 +199,9 @@ def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
     with standby.connect() as connection:
         [(known,)] = connection.execute("SELECT scru64_lower(clock_timestamp() + '0.7 s')::text")
         standby.reload(**{"scru.scru64_node": f"{known}/20"})
-        [(first, known_tick)] = connection.execute(
-            "SELECT scru64_timestamp(gen_scru64()), scru64_timestamp(%s::scru64)", [known]
+        [(first, known_tick, node)] = connection.execute(
+            "SELECT scru64_timestamp(id), scru64_timestamp(%s::scru64), scru64_node_id(id, 20) FROM gen_scru64() AS id",
+            [known],
         )
     assert first > known_tick
+    assert node == 0, "of the ID that is known, not of the server before"

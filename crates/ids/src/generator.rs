@@ -91,7 +91,7 @@ pub enum Moment {
 /// the two reserved ones, the first and the last, or beyond them.
 pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
     // Most IDs, without the division that tells the clock's tick.
-    if last != 0 && T::TICKS.contains(last, context.now) {
+    if last != 0 && last < T::TICKS.max && T::TICKS.contains(last, context.now) {
         return Ok(Moment::Same);
     }
     let tick = clock_tick::<T>(context.now)?;

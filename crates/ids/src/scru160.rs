@@ -413,7 +413,7 @@ mod tests {
     fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
         let end = micros(LAST + 1, 0);
         for usage in [Random, Microsecond] {
-            for state in [Scru160State::default(), used(1, 2), used(LAST, 2), used(LAST, u16::MAX)] {
+            for state in [Scru160State::default(), used(1, 2), used(LAST, 2), used(LAST, u16::MAX), used(LAST + 1, 2)] {
                 for now in [i64::MIN, -1, 0, 999, end, end + 999, end + 1_000, i64::MAX] {
                     assert_eq!(unmade(state, now, usage), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
                 }

@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
         let end = (LAST as i64 + 1) * 1_000;
-        for state in [UlidState::default(), used(1, 2), used(LAST, 2)] {
+        for state in [UlidState::default(), used(1, 2), used(LAST, 2), used(LAST + 1, 2)] {
             for now in [i64::MIN, -1, 0, 999, end, end + 999, end + 1_000, i64::MAX] {
                 let context = Context { now, ..at(0) };
                 assert_eq!(step::<Ulid>(state, &context, &[]), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
