@@ -48,7 +48,7 @@ class Database:
         progress.end()
 
     def check_same_order(self, connection: psycopg.Connection) -> None:
-        """Fails unless the rows that are to be sorted come in the same order for all: the first is the how-manieth least."""
+        """Fails unless the rows that are to be sorted come in the same order for all, as the rank of the first one tells."""
         for table in SHUFFLED:
             places = {}
             for candidate in [candidate for candidate in self.candidates if candidate.type]:

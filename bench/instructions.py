@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from bench.candidates import TYPES, Candidate, yardstick
 from bench.database import LOAD, Database, check_plan, names_of
@@ -75,18 +76,20 @@ def cases_of(database: Database) -> Iterator[Case]:
         for candidate in [candidate for candidate in database.candidates if workload.measures(candidate)]:
             # A table that is made before is filled twice; an index has to go before it is made again.
             again, after = ([], workload.after) if workload.before else (workload.after, [])
-            before, repeated, after = (
-                [database.fill_in(statement, candidate) for statement in statements]
-                for statements in (workload.before, [workload.counted or workload.statement, *again], after)
-            )
+            filled = partial(filled_in, database, candidate)
             yield Case(
                 workload=workload,
                 candidate=candidate,
                 rows=database.single_rows if workload.clients else database.rows,
-                before=[LOAD, *settings, *workload.settings_on(), names_of(candidate), *before],
-                repeated=repeated,
-                after=after,
+                before=[LOAD, *settings, *workload.settings_on(), names_of(candidate), *filled(workload.before)],
+                repeated=filled([workload.counted or workload.statement, *again]),
+                after=filled(after),
             )
+
+
+def filled_in(database: Database, candidate: Candidate, statements: list[str]) -> list[str]:
+    """The statements for one candidate."""
+    return [database.fill_in(statement, candidate) for statement in statements]
 
 
 def instructions(server: Server, statements: list[str]) -> int:
