@@ -10,7 +10,7 @@ from bench.candidates import Candidate
 from bench.progress import Progress
 from bench.server import Server
 from bench.targets import is_type
-from bench.workloads import CLIENT_SHARE, SHUFFLED, TABLES, Workload, preparations
+from bench.workloads import CLIENT_SHARE, LOOK_UP_SHARE, SHUFFLED, TABLES, Workload, preparations
 
 
 class Database:
@@ -21,6 +21,7 @@ class Database:
         self.candidates = candidates
         self.rows = rows
         self.single_rows = rows // CLIENT_SHARE
+        self.rows_looked_up = rows // LOOK_UP_SHARE
 
     def make(self) -> None:
         """A new database with all tables."""
@@ -66,7 +67,7 @@ class Database:
 
     def fill_in(self, statement: str, candidate: Candidate) -> str:
         """The statement for one candidate."""
-        numbers = {"rows": self.rows, "single_rows": self.single_rows}
+        numbers = {"rows": self.rows, "single_rows": self.single_rows, "rows_looked_up": self.rows_looked_up}
         once = {"type": candidate.type, "folder": self.server.folder, "candidate": candidate.key, **numbers}
         return statement.format(generate=candidate.generate, **once)
 

@@ -21,7 +21,7 @@ def page(results: Results) -> str:
             *optional("Ratios of processor time", CPU_LEGEND, targets_table(results.processor_time, full_cell)),
             *optional("Ratios of instructions", INSTRUCTIONS_LEGEND, targets_table(results.instructions, full_cell)),
             *optional("The same IDs as text", "Ratios to the type itself.", text_table(results)),
-            *optional("Milliseconds", "The median of the rounds, by the wall clock.", absolute_table(results, "ms")),
+            *optional("Milliseconds", MILLISECONDS_LEGEND, absolute_table(results, "ms")),
             *optional(
                 "One call of a generator",
                 "Nanoseconds above those of the no-op function, for rows without columns: the median of the rounds'"
@@ -46,6 +46,8 @@ CPU_LEGEND = """The same, by the time that the backend was on a processor. It le
 for a lock, or for other work on the machine."""
 INSTRUCTIONS_LEGEND = """The same, by the instructions that the server executes for a row, as valgrind counts them on 100,000
 rows. They hardly differ between runs, but do not tell how long one of them takes."""
+MILLISECONDS_LEGEND = """The median of the rounds, by the wall clock. Of how many rows, the
+[workloads](../performance.md#the-workloads) tell."""
 MEMORY_LEGEND = "The private memory of a backend, in kB, before and while one query makes so many IDs."
 CHARTS = {
     "16-bytes": "Ratios to uuid",

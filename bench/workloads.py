@@ -32,7 +32,7 @@ def has_own_text(candidate: Candidate) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class Workload:
     """One thing to time. In the SQL, {type} and {generate} are the candidate's; {rows} is how many, {single_rows} how many
-    where they come one by one."""
+    where they come one by one, and {rows_looked_up} how many are looked up at once."""
 
     key: str
     title: str
@@ -50,7 +50,7 @@ class Workload:
     turns: int = 1
     """How often it is timed in a round. More often where chance is as large as what is looked for."""
     counted: str | None = None
-    """The statement that instructions are counted of instead: for clients, what one of them does."""
+    """The statement that instructions are counted of instead: what one client does, or all look-ups at once."""
     counts_wal: bool = False
     """Whether the bytes of the write-ahead log are a result, too."""
 
@@ -80,6 +80,9 @@ TURNS = 3
 # Single rows take long, and clients get in one another's way by chance: fewer rows each time, but more often.
 CLIENT_SHARE = 20
 CLIENT_TURNS = 6
+# A row can be looked up without the others: the fewer at once, the closer in time are those that are compared.
+LOOK_UP_SHARE = 10
+LOOK_UP_TURNS = TURNS * LOOK_UP_SHARE
 
 
 def index(key: str, title: str, table: str) -> Workload:
@@ -172,10 +175,11 @@ WORKLOADS = [
     Workload(
         key="look_up",
         title="point look-ups",
-        statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
+        statement="SELECT count(*) FROM (SELECT id FROM bulk LIMIT {rows_looked_up}) AS wanted JOIN keyed USING (id)",
+        counted="SELECT count(*) FROM bulk JOIN keyed USING (id)",
         settings=off("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material"),
         plan=["Nested Loop", "Index Scan using keyed_pkey"],
-        turns=TURNS,
+        turns=LOOK_UP_TURNS,
     ),
     text("text_out", "text out", "SELECT count(id::text) FROM bulk"),
     text("text_in", "text in", "SELECT count(id::{type}) FROM texts"),
