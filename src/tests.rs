@@ -1,5 +1,7 @@
 //! Tests inside of the server, of what no SQL can see: Datums as such, the server's own sort against Rust's, what a process
 //! keeps, and errors on their way.
+//!
+//! No released library has them: it is built without the feature. So `unwrap` reaches no user; here, a panic is how a test fails.
 
 // The test framework wants a schema of this name, inside of a file of this name.
 #[allow(clippy::module_inception)]
