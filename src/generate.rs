@@ -1,5 +1,8 @@
 //! Generators: the clock, the random numbers and the state of this process around the pure step of each type.
 
+use core::mem::MaybeUninit;
+use core::ptr;
+
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::{Context, Refusal, Step};
@@ -11,30 +14,41 @@ use crate::process::with_random;
 use crate::settings::Common;
 use crate::{settings, shared, time};
 
-// The server's functions as they are: pgrx's guard around the first two would cost more than the whole rest of a draw, and
-// the one around the last would put a Rust backtrace into the user's message, where one is asked for. What that raises is a
-// longjmp over frames of ours that have nothing to drop.
+// The server's functions as they are: pgrx's guard around the first would cost as much as the rest of a draw, and the one
+// around the second would put a Rust backtrace into the user's message, where one is asked for. What that raises is a longjmp
+// over frames of ours that have nothing to drop.
 unsafe extern "C-unwind" {
-    fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
     fn RecoveryInProgress() -> bool;
     fn ProcessInterrupts();
 }
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
+    let id = match shared::count::<T>() {
+        Some(id) => id,
+        None if T::COUNT.is_some() => draw_apart::<T>()?,
+        None => draw::<T>()?,
+    };
+    Ok(id.to_stored().into_datum())
+}
+
+/// A whole draw where few come to it: so the others have no registers to save.
+#[cold]
+#[inline(never)]
+fn draw_apart<T: Type>() -> Result<T, Error> {
+    draw()
+}
+
+/// A whole draw: as many steps, and as much waiting, as it takes.
+#[inline(always)]
+fn draw<T: Type>() -> Result<T, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
     }
     // Types of the whole server know no other scope, and never start afresh.
     let common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
-    let context =
-        || Context { now: unix_micros(), on_clock_rollback: common.on_clock_rollback, settings: settings::of::<T>() };
-    if T::SERVER_WIDE
-        && let Some(id) = shared::count::<T>(context)
-    {
-        return Ok(id.to_stored().into_datum());
-    }
+    let context = || context::<T>(common);
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
             // Where another backend was faster: again, from the state that it left.
@@ -44,11 +58,17 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
             own_step::<T>(&context())?
         };
         match step {
-            Step::Made(_, id) => return Ok(id.to_stored().into_datum()),
+            Step::Made(_, id) => return Ok(id),
             Step::Wait(until) => wait_until(until),
             Step::Refused(refusal) => return Err(refused::<T>(refusal)),
         }
     }
+}
+
+/// What a step depends on, now.
+#[inline(always)]
+fn context<T: Type>(common: Common) -> Context<T::Settings> {
+    Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: unix_micros() }
 }
 
 /// `gen_T(timestamptz) → T`
@@ -88,10 +108,16 @@ fn in_recovery<T: Type>() -> Error {
         .hint("Generate the ID on the primary.")
 }
 
-/// The clock, in microseconds since 1970-01-01 UTC.
+/// The clock, in microseconds since 1970-01-01 UTC. The server reads it by the same call, in a function of its own.
+#[inline]
 pub fn unix_micros() -> i64 {
-    // SAFETY: reads the clock.
-    time::since_1970(unsafe { GetCurrentTimestamp() })
+    let mut now = MaybeUninit::<libc::timeval>::uninit();
+    // SAFETY: it writes the time, and fails for a pointer to nowhere only.
+    let now = unsafe {
+        libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
+        now.assume_init()
+    };
+    now.tv_sec * 1_000_000 + now.tv_usec
 }
 
 /// Waits until the clock reads this, or is seen to move back, and lets a cancel or a timeout through.

@@ -9,7 +9,7 @@ use rand::rngs::{StdRng, SysRng};
 use crate::datum::Type;
 use crate::error::Error;
 use crate::settings::{Group, Refused};
-use crate::shared::Atomic;
+use crate::shared::{Atomic, Counting};
 
 /// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
 pub struct PerProcess<T>(UnsafeCell<T>);
@@ -36,6 +36,8 @@ pub struct Process<T: Type> {
     pub generator: PerProcess<Option<T::State>>,
     /// Where the state is that all processes share, once it has been looked up.
     pub shared: PerProcess<Option<&'static Atomic<T>>>,
+    /// What it can draw from there by counting.
+    pub counting: PerProcess<Option<Counting<T>>>,
     /// The settings of the type alone.
     pub settings: PerProcess<Group<T::Settings>>,
     /// One of them whose configured value was refused as they were defined, until one is set.
@@ -48,6 +50,7 @@ impl<T: Type> Process<T> {
         Self {
             generator: PerProcess::new(None),
             shared: PerProcess::new(None),
+            counting: PerProcess::new(None),
             settings: PerProcess::new(Group::new(T::SETTINGS)),
             refused_setting: PerProcess::new(None),
         }

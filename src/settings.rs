@@ -53,6 +53,12 @@ pub fn common() -> Common {
     COMMON.with(Group::current)
 }
 
+/// How often any setting has changed.
+#[inline]
+pub fn changes() -> u32 {
+    CHANGES.load(Relaxed)
+}
+
 /// The settings of one type.
 #[inline]
 pub fn of<T: Type>() -> T::Settings {

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use scru_ids::{Context, SortableId, State, Step, registry};
+use scru_ids::{Context, State, Step, Stretch, Word, registry};
 
 use crate::datum::Type;
 use crate::error::Error;
 use crate::process::{PerProcess, with_random};
-use crate::{generate, server};
+use crate::{generate, server, settings};
 
 /// Every word has this room, whichever it is.
 const ROOM: usize = size_of::<u128>();
@@ -26,6 +26,9 @@ pub trait SharedWord: Copy + Default + Eq + Send + Sync + 'static {
 
     /// Whether the processor changes such a word in one step. What emulates that with a lock knows one process only.
     fn is_lock_free() -> bool;
+
+    /// The word + 1.
+    fn next(self) -> Self;
 
     /// The word as it is.
     fn load(word: &Self::Atomic) -> Self;
@@ -43,6 +46,10 @@ macro_rules! shared_word {
                 <$atomic>::is_lock_free()
             }
 
+            fn next(self) -> Self {
+                self + 1
+            }
+
             fn load(word: &$atomic) -> Self {
                 word.load(Ordering::Acquire)
             }
@@ -57,8 +64,6 @@ macro_rules! shared_word {
 shared_word!(u64, AtomicU64);
 shared_word!(u128, AtomicU128);
 
-/// The word type of an ID type's generator.
-pub type Word<T> = <<T as SortableId>::State as State>::Word;
 /// The word of an ID type's generator, in shared memory.
 pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 
@@ -80,21 +85,37 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
         Step::Wait(_) | Step::Refused(_) => state.pack(),
     };
     let is_current = new == old || Word::<T>::replace(word, old, new);
+    if let (true, Step::Made(_, id), Some(count)) = (is_current, step, T::COUNT) {
+        let stretch = (count.stretch)(id, &context.settings);
+        T::process().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
+    }
     Ok(is_current.then_some(step))
 }
 
-/// The next ID where the type counts on from the state that all backends share without random numbers, as most steps do.
-/// Nothing where it takes a whole [`step`], or where another backend was faster.
+/// The stretch that this process has come to by its last whole [`step`]. What is asked before that stays answered: a server that
+/// has left recovery never enters it again, and a setting is refused as it is defined or never.
+pub struct Counting<T: Type> {
+    word: &'static Atomic<T>,
+    stretch: Stretch<T>,
+    /// The settings that it was made with.
+    as_of: u32,
+}
+
+/// The next ID where the type counts on from the state that all backends share, as it does most of the time. Nothing where
+/// it takes a whole [`step`], or where another backend was faster.
 #[inline(always)]
-pub fn count<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Option<T> {
+pub fn count<T: Type>() -> Option<T> {
     let count = T::COUNT?;
-    let word = T::process().shared.with(|word| *word)?;
-    let old = Word::<T>::load(word);
-    if old == Word::<T>::default() {
-        return None;
-    }
-    let (next, id) = count(T::State::unpack(old), &context())?;
-    Word::<T>::replace(word, old, next.pack()).then_some(id)
+    T::process().counting.with(|counting| {
+        let Counting { word, stretch, as_of } = counting.as_ref()?;
+        let old = Word::<T>::load(word);
+        let is_in_stretch = stretch.words.contains(&old) && *as_of == settings::changes();
+        if !is_in_stretch || !stretch.times.contains(&generate::unix_micros()) {
+            return None;
+        }
+        let new = old.next();
+        Word::<T>::replace(word, old, new).then(|| (count.id)(new))
+    })
 }
 
 #[inline]

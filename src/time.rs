@@ -72,7 +72,7 @@ pub fn unix_micros(timestamptz: i64) -> Option<i64> {
 }
 
 /// A finite timestamptz as microseconds since 1970. No ID type reaches the years in which this sum would overflow.
-pub const fn since_1970(timestamptz: i64) -> i64 {
+const fn since_1970(timestamptz: i64) -> i64 {
     timestamptz.saturating_add(EPOCH_2000)
 }
 

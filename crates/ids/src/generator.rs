@@ -1,5 +1,8 @@
 //! What the generators of all types share: state, context, and what a step may come to.
 
+use core::fmt::Debug;
+use core::ops::Range;
+
 use crate::{SortableId, TimeError};
 
 /// How far the clock may fall behind the last ID before it counts as moved back: 10 s. Up to here a generator goes on with
@@ -17,7 +20,7 @@ pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 /// What a generator remembers. It packs into one word, and the word 0 is [`Default`]: no ID made yet.
 pub trait State: Copy + Default {
     /// `u64` or `u128`.
-    type Word: Copy + Default + Eq;
+    type Word: Copy + Default + Ord + Debug;
 
     /// The state as a word.
     fn pack(self) -> Self::Word;
@@ -58,9 +61,27 @@ pub enum Step<T: SortableId> {
     Refused(Refusal),
 }
 
-/// A step that takes no random numbers: the next state and the ID, if the tick of the last one goes on and has room.
-pub type Count<T> =
-    fn(<T as SortableId>::State, &Context<<T as SortableId>::Settings>) -> Option<(<T as SortableId>::State, T)>;
+/// The word of a type's state.
+pub type Word<T> = <<T as SortableId>::State as State>::Word;
+
+/// How a type counts of which most IDs are the one before + 1.
+#[derive(Clone, Copy)]
+pub struct Count<T: SortableId> {
+    /// The stretch that an ID begins which was made with these settings.
+    pub stretch: fn(T, &T::Settings) -> Stretch<T>,
+    /// The ID whose maker left this word.
+    pub id: fn(Word<T>) -> T,
+}
+
+/// Where a generator needs no whole step: with the same settings, each of these words is followed by the word + 1 while the
+/// clock reads one of these times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch<T: SortableId> {
+    /// The words that have a next one.
+    pub words: Range<Word<T>>,
+    /// In microseconds since 1970-01-01 UTC.
+    pub times: Range<i64>,
+}
 
 /// Why a generator refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +152,13 @@ pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Refu
         _ if last >= T::TICKS.max => Err(Refusal::ClockOutOfRange),
         _ => Ok(Moment::Same),
     }
+}
+
+/// The times at which [`place_strictly`] says [`Moment::Same`] of the tick of an ID that was made. Told once for a tick, they
+/// spare its further IDs the arithmetic.
+pub fn same_tick<T: SortableId>(last: u64) -> Range<i64> {
+    let earliest = T::TICKS.start(last) - MAX_AHEAD_MICROS;
+    earliest.max(T::TICKS.start(1))..T::TICKS.start(last + 1)
 }
 
 /// The tick that the clock reads, if IDs of it may be minted.

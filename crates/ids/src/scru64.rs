@@ -15,7 +15,9 @@ use std::str::FromStr;
 
 use rand::Rng;
 
-use crate::generator::{Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::generator::{
+    Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, Stretch, place_strictly, same_tick,
+};
 use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
 
 /// Bits that the node ID and the counter share.
@@ -102,6 +104,12 @@ impl Scru64Node {
         let guard = u32::from(self.size >= GUARDED_SIZE);
         let counter = rng.next_u32() & (MAX_NODE_CTR >> (self.size + guard));
         Scru64::join(tick, self.id << (NODE_CTR_BITS - self.size) | counter)
+    }
+
+    /// What this node counts through from an ID that it has made: the rest of its tick.
+    fn stretch(self, made: Scru64) -> Stretch<Scru64> {
+        let counters = (MAX_NODE_CTR >> self.size) - made.counter(self.size);
+        Stretch { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
     }
 
     /// The ID after the last one in its tick, if the last one is this node's and leaves room.
@@ -197,17 +205,6 @@ impl State for Scru64State {
     }
 }
 
-/// The ID after the last one, if its tick goes on and has room.
-#[inline(always)]
-fn count(state: Scru64State, context: &Context<Scru64Settings>) -> Option<(Scru64State, Scru64)> {
-    let node = context.settings.node;
-    let last = Scru64(state.last).max(node.previous);
-    match place_strictly::<Scru64>(last.timestamp(), context.now) {
-        Ok(Moment::Same) => node.count(last).map(|next| (Scru64State { last: next.0 }, next)),
-        _ => None,
-    }
-}
-
 /// An ID of the tick after the last one, ahead of the clock, if that is not too far ahead.
 fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
     let tick = last.timestamp() + 1;
@@ -268,7 +265,8 @@ impl SortableId for Scru64 {
         },
     }];
 
-    const COUNT: Option<Count<Self>> = Some(count);
+    const COUNT: Option<Count<Self>> =
+        Some(Count { stretch: |made, settings| settings.node.stretch(made), id: |word| Self(word) });
 
     type Stored = i64;
     type Settings = Scru64Settings;
@@ -376,9 +374,23 @@ mod tests {
         match step::<Scru64>(state, &at(now, node), draws) {
             Step::Made(next, id) => {
                 assert_eq!(next, used(id));
+                check_stretch(id, node);
                 id
             }
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// At its edges, a stretch says what whole steps do.
+    fn check_stretch(made: Scru64, node: &str) {
+        let Stretch { words, times } = self::node(node).stretch(made);
+        let counted = |word: u64, now: i64| words.contains(&word) && times.contains(&now);
+        for word in [words.start, words.end - 1, words.end].into_iter().filter(|word| *word >= made.0) {
+            for now in [times.start - 1, times.start, times.end - 1, times.end] {
+                let next = Scru64::step(used(Scru64(word)), &at(now, node), &mut StdRng::seed_from_u64(now as u64));
+                let is_next = next == Step::Made(used(Scru64(word + 1)), Scru64(word + 1));
+                assert_eq!(counted(word, now), is_next, "{node}: {word:x} at {now}: {next:?}");
+            }
         }
     }
 
@@ -668,14 +680,23 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(64);
         let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
         let (mut clock, mut state, mut last, mut spec) = (NOON, Scru64State::default(), Scru64::MIN, nodes[0]);
-        let (mut ids, mut waits, mut refusals) = (HashSet::new(), 0, 0);
+        let (mut ids, mut waits, mut refusals, mut counted) = (HashSet::new(), 0, 0, 0);
+        let mut stretch = node(spec).stretch(last);
         for _ in 0..1_000_000 {
             clock += [0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000][rng.random_range(0..9)];
             if rng.random_range(0..500) == 0 {
                 spec = nodes[rng.random_range(0..nodes.len())];
+                stretch.words.end = 0;
             }
-            match Scru64::step(state, &at(clock, spec), &mut rng) {
+            let counts = stretch.words.contains(&state.last) && stretch.times.contains(&clock);
+            let step = Scru64::step(state, &at(clock, spec), &mut rng);
+            if counts {
+                assert_eq!(step, Step::Made(Scru64State { last: last.0 + 1 }, Scru64(last.0 + 1)));
+                counted += 1;
+            }
+            match step {
                 Step::Made(next, id) => {
+                    stretch = node(spec).stretch(id);
                     assert!(id > last && id.timestamp_micros() <= clock + SECOND);
                     assert_eq!(id.node_id(node(spec).size), node(spec).id);
                     ids.insert(id);
@@ -693,5 +714,6 @@ mod tests {
             }
         }
         assert!(waits > 100 && refusals > 100 && ids.len() > 500_000, "{waits}, {refusals}, {}", ids.len());
+        assert!(counted > 100_000, "{counted}");
     }
 }

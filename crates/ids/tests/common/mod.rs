@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use rand::{Rng, TryRng};
-use scru_ids::{Context, OnClockRollback, SortableId, State, Step, Stored};
+use scru_ids::{Context, Count, OnClockRollback, SortableId, State, Step, Stored, Stretch};
 
 /// 2026-11-01 12:00 UTC, in microseconds: where simulated clocks begin.
 pub const NOON: i64 = 1_793_534_400_000_000;
@@ -61,25 +61,35 @@ pub struct Simulation<T: SortableId> {
     pub clock: i64,
     pub state: T::State,
     pub rng: SplitMix,
+    pub stretch: Option<Stretch<T>>,
 }
 
 impl<T: SortableId> Simulation<T> {
     pub fn new(seed: u64) -> Self {
-        Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed) }
+        Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed), stretch: None }
     }
 
     /// One step, with the type's default settings.
     pub fn step(&mut self, on_clock_rollback: OnClockRollback) -> Step<T> {
         let context = Context { now: self.clock, on_clock_rollback, settings: T::Settings::default() };
+        let drawn = self.rng.0;
         let step = T::step(self.state, &context, &mut self.rng);
-        if let Some((state, id)) = T::COUNT.and_then(|count| count(self.state, &context)) {
-            let is_same = |whole: T::State| whole.pack() == state.pack();
-            assert!(
-                matches!(step, Step::Made(whole, same) if is_same(whole) && same == id),
-                "counts as a whole step does"
-            );
+        if let Some(count) = T::COUNT {
+            self.check_stretch(count, step, self.rng.0 == drawn);
         }
         step
+    }
+
+    /// Within the stretch that the last ID began, a step draws nothing.
+    fn check_stretch(&mut self, count: Count<T>, step: Step<T>, drew_nothing: bool) {
+        let is_in =
+            |Stretch { words, times }: &Stretch<T>| words.contains(&self.state.pack()) && times.contains(&self.clock);
+        let counts = self.stretch.as_ref().is_some_and(is_in);
+        assert!(!counts || drew_nothing && matches!(step, Step::Made(..)));
+        if let Step::Made(state, id) = step {
+            assert!((count.id)(state.pack()) == id);
+            self.stretch = Some((count.stretch)(id, &T::Settings::default()));
+        }
     }
 
     /// The next ID. The clock moves on where the generator has to wait.
