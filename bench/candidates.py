@@ -35,7 +35,8 @@ class Candidate:
 
 LABELS = {
     "noop": "no-op function",
-    "noop16": "no-op function of 16 bytes",
+    "least8": "the least in 8 bytes",
+    "least16": "the least in 16 bytes",
     "clock": "clock_timestamp()",
     "uuidv7": "uuid, version 7",
     "text_scru128": "scru128 as text",
@@ -52,9 +53,9 @@ FIRST_SIXTEEN = "encode(substr(id::bytea, 1, 16), 'hex')::uuid"
 CANDIDATES = [
     # The floor: a function of the server's in C that returns a number it has at hand.
     Candidate(key="noop", generate="public.noop()"),
-    # The floor of what is passed by reference: one that returns 16 new bytes.
-    Candidate(key="noop16", generate="public.noop16('1 s')"),
-    # No ID that knows its time can cost less.
+    # What no ID can do without, in C: the clock and a word that all share, or the clock and 16 new bytes.
+    Candidate(key="least8", generate="public.least8()"),
+    Candidate(key="least16", generate="public.least16()"),
     Candidate(key="clock", generate="clock_timestamp()"),
     Candidate(key="uuid", type="uuid", generate="gen_random_uuid()", spread="gen_random_uuid()"),
     Candidate(

@@ -10,7 +10,7 @@ from bench.candidates import Candidate
 from bench.progress import Progress
 from bench.server import Server
 from bench.targets import is_type
-from bench.workloads import CLIENT_SHARE, LOOK_UP_SHARE, SHUFFLED, TABLES, Workload, preparations
+from bench.workloads import SHUFFLED, TABLES, Workload, preparations
 
 
 class Database:
@@ -20,8 +20,6 @@ class Database:
         self.server = server
         self.candidates = candidates
         self.rows = rows
-        self.single_rows = rows // CLIENT_SHARE
-        self.rows_looked_up = rows // LOOK_UP_SHARE
 
     def make(self) -> None:
         """A new database with all tables."""
@@ -30,8 +28,9 @@ class Database:
             connection.execute("CREATE EXTENSION scru")
             connection.execute("CREATE SEQUENCE numbers")
             connection.execute("CREATE FUNCTION noop() RETURNS int LANGUAGE internal VOLATILE AS 'pg_backend_pid'")
-            noop16 = "noop16(interval) RETURNS interval LANGUAGE internal VOLATILE STRICT AS 'interval_um'"
-            connection.execute(f"CREATE FUNCTION {noop16}")
+            for name, returned in {"least8": "bigint", "least16": "uuid"}.items():
+                library = f"{self.server.folder}/least"
+                connection.execute(f"CREATE FUNCTION {name}() RETURNS {returned} LANGUAGE c VOLATILE AS '{library}'")
             connection.execute("CREATE UNLOGGED TABLE rows_without_columns ()")
             connection.execute(f"INSERT INTO rows_without_columns SELECT FROM generate_series(1, {self.rows})")
             connection.execute("VACUUM (FREEZE, ANALYZE) rows_without_columns")
@@ -42,7 +41,7 @@ class Database:
                 connection.execute(f"CREATE SCHEMA {candidate.key}")
                 connection.execute(names_of(candidate))
                 for statement in preparations(candidate) if candidate.type else []:
-                    connection.execute(self.fill_in(statement, candidate))
+                    connection.execute(self.fill_in(statement, candidate, self.rows))
                 check_shuffled(connection, candidate.key)
             self.check_same_order(connection)
             connection.execute("CHECKPOINT")
@@ -65,10 +64,13 @@ class Database:
         connection.execute(LOAD)
         return connection
 
-    def fill_in(self, statement: str, candidate: Candidate) -> str:
-        """The statement for one candidate."""
-        numbers = {"rows": self.rows, "single_rows": self.single_rows, "rows_looked_up": self.rows_looked_up}
-        once = {"type": candidate.type, "folder": self.server.folder, "candidate": candidate.key, **numbers}
+    def rows_of(self, workload: Workload) -> int:
+        """How many rows a workload takes at once."""
+        return self.rows // workload.share
+
+    def fill_in(self, statement: str, candidate: Candidate, rows: int) -> str:
+        """The statement for one candidate and so many rows."""
+        once = {"type": candidate.type, "folder": self.server.folder, "candidate": candidate.key, "rows": rows}
         return statement.format(generate=candidate.generate, **once)
 
     def measured_by(self, workload: Workload, number: int) -> list[Candidate]:

@@ -76,20 +76,21 @@ def cases_of(database: Database) -> Iterator[Case]:
         for candidate in [candidate for candidate in database.candidates if workload.measures(candidate)]:
             # A table that is made before is filled twice; an index has to go before it is made again.
             again, after = ([], workload.after) if workload.before else (workload.after, [])
-            filled = partial(filled_in, database, candidate)
+            rows = database.rows_of(workload)
+            filled = partial(filled_in, database, candidate, rows)
             yield Case(
                 workload=workload,
                 candidate=candidate,
-                rows=database.single_rows if workload.clients else database.rows,
+                rows=rows,
                 before=[LOAD, *settings, *workload.settings_on(), names_of(candidate), *filled(workload.before)],
                 repeated=filled([workload.counted or workload.statement, *again]),
                 after=filled(after),
             )
 
 
-def filled_in(database: Database, candidate: Candidate, statements: list[str]) -> list[str]:
-    """The statements for one candidate."""
-    return [database.fill_in(statement, candidate) for statement in statements]
+def filled_in(database: Database, candidate: Candidate, rows: int, statements: list[str]) -> list[str]:
+    """The statements for one candidate and so many rows."""
+    return [database.fill_in(statement, candidate, rows) for statement in statements]
 
 
 def instructions(server: Server, statements: list[str]) -> int:

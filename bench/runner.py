@@ -79,20 +79,22 @@ class Runner:
 
     def measure_all(self, connection: psycopg.Connection, workload: Workload, number: int) -> None:
         """One workload for all candidates, which have other neighbours each time."""
+        rows = self.database.rows_of(workload)
         for candidate in self.database.measured_by(workload, number):
             connection.execute(names_of(candidate))
             for statement in workload.before:
-                connection.execute(self.database.fill_in(statement, candidate))
+                connection.execute(self.database.fill_in(statement, candidate, rows))
             if workload.clients:
                 self.measure_clients(workload, candidate)
             else:
                 self.measure(connection, workload, candidate)
             for statement in workload.after:
-                connection.execute(self.database.fill_in(statement, candidate))
+                connection.execute(self.database.fill_in(statement, candidate, rows))
 
     def measure(self, connection: psycopg.Connection, workload: Workload, candidate: Candidate) -> None:
         """Times a statement: by the clock and by what the backend spent on a processor, in milliseconds."""
-        statement = self.database.fill_in(workload.statement, candidate)
+        rows = self.database.rows_of(workload)
+        statement = self.database.fill_in(workload.statement, candidate, rows)
         for setting in workload.settings_on():
             connection.execute(setting)
         check_plan(connection, statement, workload.plan)
@@ -104,14 +106,15 @@ class Runner:
         self.results.add(workload.key, "ms", candidate.key, wall / 1e6)
         self.results.processor_time.add(workload.key, "ms", candidate.key, cpu / 1e6)
         if workload.counts_wal:
-            self.results.add(WAL, "bytes", candidate.key, (log_position(connection) - log_before) / self.rows)
+            self.results.add(WAL, "bytes", candidate.key, (log_position(connection) - log_before) / rows)
         for setting in workload.settings_off():
             connection.execute(setting)
 
     def measure_clients(self, workload: Workload, candidate: Candidate) -> None:
         """Times clients that run the statement side by side, in milliseconds."""
-        script = self.database.fill_in(workload.statement, candidate)
-        seconds = self.server.pgbench(script, candidate.key, workload.clients, self.database.single_rows)
+        rows = self.database.rows_of(workload)
+        script = self.database.fill_in(workload.statement, candidate, rows)
+        seconds = self.server.pgbench(script, candidate.key, workload.clients, rows)
         self.results.add(workload.key, "ms", candidate.key, seconds * 1000)
 
     # --------------------------------------------------------------------------------------------------------- after

@@ -12,7 +12,7 @@ from bench.results import Results
 from bench.targets import CHANCE, MEMORY_KB, Row, rows_of
 from bench.workloads import SIZES, TITLES
 
-AGAINST = {"noop": "no-op floor", "noop16": "no-op floor of 16 bytes", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
+AGAINST = {"noop": "the no-op floor", "least": "the least that an ID takes", "uuid": "uuid", "uuidv7": "uuid, version 7", "bigint": "bigint"}
 GENERATORS = {"uuid": "gen_random_uuid()", "uuidv7": "uuidv7()", "bigint": "nextval"}
 
 # --------------------------------------------------------------------------------------------------------- the targets
@@ -32,8 +32,8 @@ def title(row: Row) -> str:
     """The workload, and what the ratio is to where that is not the yardstick of its size."""
     text = TITLES[row.workload]
     if row.workload == "generate":
-        is_floor = row.against in ("noop", "noop16")
-        return f"{text}, to the {AGAINST[row.against]}" if is_floor else f"{text}, to {generators_of(row)}"
+        is_floor = row.against in ("noop", "least")
+        return f"{text}, to {AGAINST[row.against]}" if is_floor else f"{text}, to {generators_of(row)}"
     return f"{text}, to {AGAINST[row.against]}" if row.against else text
 
 
@@ -188,7 +188,7 @@ def nanoseconds(results: Results) -> dict[str, float]:
             for mine, nothing in zip(results.values("generate_lean", candidate.key), floor, strict=True)
         )
         for candidate in CANDIDATES
-        if floor and candidate.key not in ("noop", "noop16") and results.values("generate_lean", candidate.key)
+        if floor and candidate.key != "noop" and results.values("generate_lean", candidate.key)
     }
 
 

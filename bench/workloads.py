@@ -31,8 +31,7 @@ def has_own_text(candidate: Candidate) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """One thing to time. In the SQL, {type} and {generate} are the candidate's; {rows} is how many, {single_rows} how many
-    where they come one by one, and {rows_looked_up} how many are looked up at once."""
+    """One thing to time. In the SQL, {type} and {generate} are the candidate's, and {rows} is how many at once."""
 
     key: str
     title: str
@@ -49,8 +48,10 @@ class Workload:
     """If any, then the statement is run by pgbench, once a row, by so many clients at once."""
     turns: int = 1
     """How often it is timed in a round. More often where chance is as large as what is looked for."""
+    share: int = 1
+    """It takes one in so many of the rows at once."""
     counted: str | None = None
-    """The statement that instructions are counted of instead: what one client does, or all look-ups at once."""
+    """The statement that instructions are counted of instead: what one client does."""
     counts_wal: bool = False
     """Whether the bytes of the write-ahead log are a result, too."""
 
@@ -74,15 +75,9 @@ def new_table(columns: str) -> dict[str, list[str]]:
     return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
 
 
-# Sorting, hashing and looking up wait for memory, clients wait for one another, and text and generators are done in no time: how
-# long that takes differs by a tenth from one time to the next.
+# Sorting and hashing wait for memory, and text is done in no time: how long that takes differs by a tenth from one time to the
+# next.
 TURNS = 3
-# Single rows take long, and clients get in one another's way by chance: fewer rows each time, but more often.
-CLIENT_SHARE = 20
-CLIENT_TURNS = 6
-# A row can be looked up without the others: the fewer at once, the closer in time are those that are compared.
-LOOK_UP_SHARE = 10
-LOOK_UP_TURNS = TURNS * LOOK_UP_SHARE
 
 
 def index(key: str, title: str, table: str) -> Workload:
@@ -116,7 +111,8 @@ WORKLOADS = [
         title="generate",
         statement="SELECT count({generate}) FROM generate_series(1, {rows})",
         measures=lambda candidate: candidate.text_of is None,
-        turns=TURNS,
+        # Where a target is near, a nanosecond decides; and one turn in ten takes twice as long as the others.
+        turns=15,
     ),
     # The leanest source of rows, for the cost of the call itself.
     Workload(
@@ -139,8 +135,10 @@ WORKLOADS = [
         statement="INSERT INTO target VALUES (DEFAULT)",
         **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
         clients=8,
-        turns=CLIENT_TURNS,
-        counted="DO $$ BEGIN FOR i IN 1..{single_rows} LOOP INSERT INTO target VALUES (DEFAULT); COMMIT; END LOOP; END $$",
+        # Single rows take long, and clients get in one another's way by chance: fewer at once, but more often.
+        share=20,
+        turns=6,
+        counted="DO $$ BEGIN FOR i IN 1..{rows} LOOP INSERT INTO target VALUES (DEFAULT); COMMIT; END LOOP; END $$",
     ),
     index("index", "CREATE INDEX", "bulk"),
     index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
@@ -171,15 +169,15 @@ WORKLOADS = [
         turns=TURNS,
     ),
     # One statement, so that it is the index that is timed and not a client: each row of bulk is looked up in the key,
-    # and its row is fetched.
+    # and its row is fetched. The fewer at once, the closer in time are those that are compared.
     Workload(
         key="look_up",
         title="point look-ups",
-        statement="SELECT count(*) FROM (SELECT id FROM bulk LIMIT {rows_looked_up}) AS wanted JOIN keyed USING (id)",
-        counted="SELECT count(*) FROM bulk JOIN keyed USING (id)",
+        statement="SELECT count(*) FROM (SELECT id FROM bulk LIMIT {rows}) AS wanted JOIN keyed USING (id)",
         settings=off("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material"),
         plan=["Nested Loop", "Index Scan using keyed_pkey"],
-        turns=LOOK_UP_TURNS,
+        share=10,
+        turns=10 * TURNS,
     ),
     text("text_out", "text out", "SELECT count(id::text) FROM bulk"),
     text("text_in", "text in", "SELECT count(id::{type}) FROM texts"),

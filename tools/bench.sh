@@ -20,6 +20,7 @@ if [ "${1:-}" = run ]; then
     say 'Starting a private server: its own data, a socket, no port'
     folder=$(tools/server.sh start bench "${SETTINGS[@]}")
     trap 'tools/server.sh stop bench; rm -rf "$folder"' EXIT
+    cc -O2 -fPIC -shared -I"$(pg includedir-server)" -o "$folder/least.so" bench/least.c
     bench "$@" --folder="$folder" --bindir="$(pg bindir)" --scratch="$ROOT/target/bench"
 else
     bench render

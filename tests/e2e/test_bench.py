@@ -95,6 +95,23 @@ def test_a_table_shows_what_was_measured():
     ]
 
 
+def test_generators_are_held_to_the_least_that_an_id_takes():
+    generators = {"scru128": [16], "scru64": [13.3], "ulidflake": [39]}
+    results = run_of({"generate": {"noop": [10], "least8": [13], "least16": [14], **generators}})
+    least, waits = "the-least-that-an-id-takes", "ulidflake-waits-for-the-clock"
+    why = "([why](docs/performance.md#{}))".format
+    assert cells(tables.targets_table(results, tables.short_cell))[1:] == [
+        [
+            *("generate, to the no-op floor", "≤ 1.25", f"**1.60** {why(least)}", "", ""),
+            *("≤ 1.25", f"**1.33** {why(least)}", f"**3.90** {why(waits)}"),
+        ],
+        [
+            *("generate, to the least that an ID takes", "≤ 1.1", "**1.14** (missed)", "", ""),
+            *("≤ 1", "1.02", f"**3.00** {why(waits)}"),
+        ],
+    ]
+
+
 def test_from_18_on_the_server_has_such_ids_itself():
     results = run_of({"generate": {"uuidv7": [10], "scru128": [3.2], "scru64": [1]}}, major=18)
     assert cells(tables.targets_table(results, tables.short_cell))[1:] == [
