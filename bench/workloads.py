@@ -75,8 +75,8 @@ def new_table(columns: str) -> dict[str, list[str]]:
     return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
 
 
-# Sorting and hashing wait for memory, and text is done in no time: how long that takes differs by a tenth from one time to the
-# next.
+# Sorting and hashing wait for memory, and text and a call alone are done in no time: how long that takes differs by a tenth from
+# one time to the next.
 TURNS = 3
 
 

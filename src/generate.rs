@@ -32,7 +32,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     Ok(id.to_stored().into_datum())
 }
 
-/// A whole draw where few come to it: so the others have no registers to save.
+/// A whole draw, for the types whose IDs seldom take one: apart, so that the others have no registers to save.
 #[cold]
 #[inline(never)]
 fn draw_apart<T: Type>() -> Result<T, Error> {
@@ -112,12 +112,14 @@ fn in_recovery<T: Type>() -> Error {
 #[inline]
 pub fn unix_micros() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
-    // SAFETY: it writes the time, and fails for a pointer to nowhere only.
+    // SAFETY: it writes the time; of errors its manual knows none but a bad pointer.
     let now = unsafe {
         libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
         now.assume_init()
     };
-    now.tv_sec * 1_000_000 + now.tv_usec
+    #[allow(clippy::useless_conversion, reason = "32 bits on macOS")]
+    let micros = i64::from(now.tv_usec);
+    now.tv_sec * 1_000_000 + micros
 }
 
 /// Waits until the clock reads this, or is seen to move back, and lets a cancel or a timeout through.
