@@ -21,7 +21,6 @@ mod selectivity;
 mod server;
 mod settings;
 mod shared;
-#[cfg(feature = "pg18")]
 mod skip;
 mod sort;
 mod symbols;

@@ -51,23 +51,42 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     }
 }
 
-/// What the configuration says of a setting that is not defined yet, or nothing if it says nothing, any more or at all. (Of a
-/// setting that has gone from it the server's own function says from 17 on that it is empty.)
+/// The value that a not-yet-defined setting has from the configuration; `None` if absent. From 17 on the server's own
+/// function returns an empty text for a setting that has gone from the configuration.
 pub fn configured(name: &CStr) -> Option<String> {
-    // SAFETY: a look-up, whose text is copied before the server may free it. What is not defined yet is a text to the server.
+    // SAFETY: a look-up, whose text is copied before the server may free it.
     unsafe {
         #[cfg(feature = "pg15")]
         let value = pg_sys::GetConfigOption(name.as_ptr(), true, false);
         #[cfg(not(feature = "pg15"))]
         let value = {
-            let setting = pg_sys::find_option(name.as_ptr(), false, true, 0).cast::<pg_sys::config_string>();
-            if setting.is_null() { ptr::null() } else { (*(*setting).variable).cast_const() }
+            let setting = pg_sys::find_option(name.as_ptr(), false, true, 0);
+            if setting.is_null() { ptr::null() } else { (*placeholder_value(setting)).cast_const() }
         };
         (!value.is_null()).then(|| CStr::from_ptr(value).to_string_lossy().into_owned())
     }
 }
 
-/// A piece of shared memory by its name, all zero when it is new, that every backend of the server finds; without the
+/// Where the server keeps the text of a setting that is not defined yet: such a placeholder is always a text.
+///
+/// # Safety
+/// The setting is a placeholder.
+#[cfg(not(feature = "pg15"))]
+unsafe fn placeholder_value(setting: *mut pg_sys::config_generic) -> *mut *mut c_char {
+    // SAFETY: as the caller's. Up to 18 the kind of a setting is a struct around the generic one; from 19 on a union in it.
+    unsafe {
+        #[cfg(any(feature = "pg16", feature = "pg17", feature = "pg18"))]
+        {
+            (*setting.cast::<pg_sys::config_string>()).variable
+        }
+        #[cfg(not(any(feature = "pg16", feature = "pg17", feature = "pg18")))]
+        {
+            (*setting).__bindgen_anon_1._string.variable
+        }
+    }
+}
+
+/// A piece of shared memory by its name, all zero when it is new, that every backend of the server finds, without the
 /// library being preloaded. Up to 16 it comes out of the slack that every server reserves, from 17 on it is a segment of
 /// its own.
 ///
@@ -81,15 +100,26 @@ pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
         {
             pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found)
         }
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
         {
             pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_word), &mut found)
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        {
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_word_with), &mut found, ptr::null_mut())
         }
     }
 }
 
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[cfg(any(feature = "pg17", feature = "pg18"))]
 unsafe extern "C-unwind" fn zero_word(memory: *mut c_void) {
+    // SAFETY: every piece is one word of 16 bytes.
+    unsafe { memory.cast::<[u8; 16]>().write([0; 16]) };
+}
+
+/// The same with the argument that the callback has from 19 on.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+unsafe extern "C-unwind" fn zero_word_with(memory: *mut c_void, _argument: *mut c_void) {
     // SAFETY: every piece is one word of 16 bytes.
     unsafe { memory.cast::<[u8; 16]>().write([0; 16]) };
 }

@@ -1,4 +1,4 @@
-//! Skip support, from 18 on: how a btree scan steps over the values of a leading column, for the types passed by value.
+//! Skip support, which the SQL installs from 18 on: how a btree scan steps over the values of a leading column, for the types passed by value.
 
 use pgrx::pg_sys::{Datum, Relation};
 use scru_ids::Stored;

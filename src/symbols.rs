@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, sort, time};
+use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, skip, sort, time};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -55,8 +55,7 @@ macro_rules! symbols {
             export!(plain, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
             export!(plain, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
             export!(guarded, concat!(stringify!($name), "_sortsupport"), sort::support::<Id>);
-            #[cfg(feature = "pg18")]
-            export!(guarded, concat!(stringify!($name), "_skipsupport"), crate::skip::support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_skipsupport"), skip::support::<Id>);
             export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
             export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);

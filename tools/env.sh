@@ -12,6 +12,23 @@ PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
 say() { printf '\n==> %s\n' "$*"; }
 die() { printf '\n%s\n' "$*" >&2; exit 1; }
 
+# The Rust that builds: the active toolchain if it is new enough, else the first one of rustup's that is.
+RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+has_rust() {
+    local version
+    version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) || return
+    [ "$(printf '%s\n' "$RUST_VERSION" "$version" | sort --version-sort | head -n 1)" = "$RUST_VERSION" ]
+}
+if ! has_rust && command -v rustup >/dev/null; then
+    for toolchain in $(rustup toolchain list | cut -d ' ' -f 1); do
+        if RUSTUP_TOOLCHAIN=$toolchain has_rust; then
+            echo "Rust $(rustc --version | cut -d ' ' -f 2) is older than $RUST_VERSION: using the toolchain $toolchain." >&2
+            export RUSTUP_TOOLCHAIN=$toolchain
+            break
+        fi
+    done
+fi
+
 # The server that everything is built for: Debian's, or the one of a given pg_config, which tells its own major version.
 : "${PG_MAJOR:=15}"
 : "${PG_CONFIG:=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}"
@@ -27,15 +44,27 @@ for variable in "${!PG@}"; do
     case $variable in PG_* | PGRX_*) ;; *) unset "$variable" ;; esac
 done
 
+# The version of a package, as Cargo.lock has it.
+package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}" Cargo.lock; }
+
 # cargo-pgrx has to be of the very version of pgrx. The user's own serves if it is; no other version of it is touched.
-PGRX_VERSION=$(sed -n '/^name = "pgrx"$/{n;s/^version = "\(.*\)"$/\1/p}' Cargo.lock)
+PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
 CARGO_PGRX=$(command -v cargo-pgrx || true)
 is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$ROOT/target/tools/bin/cargo-pgrx
+# pgrx's own variable: the pg_config of the server that its bindings are made for.
+export PGRX_PG_CONFIG_PATH=$PG_CONFIG
 # Not ~/.pgrx: that is the user's.
 PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # for those who source this
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
+
+# Builds the library with a Cargo profile, and where it then is.
+build_library() { cargo build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
+library() {
+    local file=(${CARGO_TARGET_DIR:-target}/"${1/#dev/debug}"/libscru.{so,dylib})
+    ls "${file[@]}" 2>/dev/null
+}
 
 # build.rs gives the linker what cargo-pgrx would: with flags of its own it would have all built anew.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1

@@ -105,7 +105,8 @@ install_what_is_missing() {
 }
 
 setup_rust() {
-    command -v cargo >/dev/null || die 'Rust is missing. Install it from https://rustup.rs and call make again.'
+    command -v cargo >/dev/null || die "Rust is missing. Install Rust $RUST_VERSION or newer from https://rustup.rs and call make again."
+    has_rust || die "Rust $RUST_VERSION or newer is missing. Run: rustup update stable"
     [ "${1:-}" != test ] || { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
         rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
 }

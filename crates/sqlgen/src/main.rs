@@ -1,6 +1,8 @@
 //! Renders the SQL that users see, `sql/install/*.sql`, from its two templates `sql/*.sql.in` and from the registry of the
 //! types. With `--check` it writes nothing, but fails where the committed SQL is not what it would write.
 //!
+//! With `--script` it prints the whole install script of this version.
+//!
 //! With `--release` it freezes the SQL of this version as one script, `sql/released/scru--VERSION.sql`. From then on that
 //! version's SQL does not change: `--check` fails where it would, and what changes belongs to the next version.
 
@@ -163,6 +165,10 @@ fn main() -> Result<ExitCode, Error> {
     let install = sql.join("install");
     let files = rendered(&sql)?;
     let (released, script) = release(&sql, &files);
+    if env::args().any(|argument| argument == "--script") {
+        print!("{script}");
+        return Ok(ExitCode::SUCCESS);
+    }
     if env::args().any(|argument| argument == "--release") {
         fs::File::create_new(&released)
             .and_then(|mut file| file.write_all(script.as_bytes()))
