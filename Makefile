@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all test-memory audit fuzz bench bench-report install gen release clean
+.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report install gen release clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -15,7 +15,7 @@ stop: ## Stop that private server
 test: ## Set up and run every check and test
 	@tools/test.sh
 
-test-all: ## As root: the same on PostgreSQL 16, 17 and 18, which it fetches
+test-all: ## As root: the same on PostgreSQL 16 to 19, which it fetches
 	@tools/test-all.sh
 
 fuzz: ## Fuzz what can be sent to each type: TIME=60 seconds a target; keeps what reached new code
@@ -35,11 +35,14 @@ install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install int
 bench: ## Measure it against uuid and bigint: some minutes; ROWS=… ROUNDS=… ONLY=… for less
 	@tools/bench.sh run $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only=$(ONLY))
 
+bench-compare: ## The speed of this tree and of BASE=<commit>, in turn; ONLY=… ROUNDS=… for less or more
+	@tools/bench-compare.sh $(or $(BASE),HEAD) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only=$(ONLY))
+
 bench-report: ## Render the README's table and docs/bench/*.md, *.svg from docs/bench/*.json
 	@tools/bench.sh render
 
 gen: ## Render sql/install from sql/*.in
-	@cargo sqlgen
+	@tools/gen.sh
 
 release: ## Freeze the SQL of this version: upgrades will start from it
 	@tools/release.sh

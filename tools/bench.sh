@@ -16,6 +16,7 @@ bench() { /usr/bin/python3 -m bench "$@"; }
 
 tools/setup.sh bench
 if [ "${1:-}" = run ]; then
+    use_private_copy
     tools/install.sh
     say 'Starting a private server: its own data, a socket, no port'
     folder=$(tools/server.sh start bench "${SETTINGS[@]}")

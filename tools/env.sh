@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What all scripts here share: which server, which cargo-pgrx, which users. Each of them sources this first.
+# What all scripts here share: which Rust, which server, which cargo-pgrx, which users. Each of them sources this first.
 
 set -euo pipefail
 # Folders made here are to be reachable by the server's user, whatever the caller's habits are.
@@ -29,6 +29,10 @@ if ! has_rust && command -v rustup >/dev/null; then
     done
 fi
 
+# The supported major versions, oldest first: the features of Cargo.toml.
+# shellcheck disable=SC2034 # for those who source this
+mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
+
 # The server that everything is built for: Debian's, or the one of a given pg_config, which tells its own major version.
 : "${PG_MAJOR:=15}"
 : "${PG_CONFIG:=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}"
@@ -52,8 +56,10 @@ PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
 CARGO_PGRX=$(command -v cargo-pgrx || true)
 is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$ROOT/target/tools/bin/cargo-pgrx
-# pgrx's own variable: the pg_config of the server that its bindings are made for.
-export PGRX_PG_CONFIG_PATH=$PG_CONFIG
+# pgrx's own variable: the pg_config of the server that its bindings are made for. A private copy has the same ones: a script
+# that sets PG_CONFIG to it leaves this, so that nothing is built again.
+: "${PGRX_PG_CONFIG_PATH:=$PG_CONFIG}"
+export PGRX_PG_CONFIG_PATH
 # Not ~/.pgrx: that is the user's.
 PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # for those who source this
@@ -62,12 +68,14 @@ FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 # Builds the library with a Cargo profile, and where it then is.
 build_library() { cargo build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
 library() {
-    local file=(${CARGO_TARGET_DIR:-target}/"${1/#dev/debug}"/libscru.{so,dylib})
-    ls "${file[@]}" 2>/dev/null
+    ls "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}"/libscru.{so,dylib} 2>/dev/null
 }
 
 # build.rs gives the linker what cargo-pgrx would: with flags of its own it would have all built anew.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
+
+# What is tried out is installed into a copy of the server for this clone alone, so that the server itself stays as it is.
+use_private_copy() { PG_CONFIG=$(tools/server.sh copy) && export PG_CONFIG; }
 
 # PostgreSQL refuses to run as root.
 is_root() { [ "$(id -u)" = 0 ]; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# results.sh MAJOR…: what the tests came to on these servers, a line for each suite, and one that adds up. It succeeds if
-# nothing failed. tools/test.sh writes a file for each server: suite, passed, failed, skipped, log.
-cd "$(dirname "$0")/.." || exit
+# results.sh [MAJOR…]: what the tests came to on these servers, or on all and in the audit: a line for each suite, and one that
+# adds up. It succeeds if nothing failed. tools/test.sh writes a file for each server: suite, passed, failed, skipped, log.
+source "$(dirname "$0")/env.sh"
+[ $# != 0 ] || set -- "${MAJORS[@]}" audit
 
 for major in "$@"; do
     # A server on which nothing was run has failed.

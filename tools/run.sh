@@ -32,6 +32,7 @@ make_database() {
 }
 
 tools/setup.sh
+use_private_copy
 tools/install.sh
 say 'Starting a private server: its own data, a socket, no port'
 PGHOST=$(tools/server.sh start tour)

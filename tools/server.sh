@@ -7,6 +7,7 @@
 #   server.sh stop NAME
 #   server.sh single NAME DATABASE [PROGRAM…]  while it is stopped: the statements of standard input, in one process, under PROGRAM
 #   server.sh home                          makes the folder of them all, and prints it
+#   server.sh copy [NAME]                   copies the server of PG_CONFIG into that folder, and prints the copy's pg_config
 #   server.sh remove                        stops them all and removes their folders
 source "$(dirname "$0")/env.sh"
 
@@ -34,6 +35,20 @@ make_cluster() {
     echo "Making a private PostgreSQL $PG_MAJOR server in $FOLDER" >&2
     # Trust: only this user gets into the folder, and there is no other way in. The caller is its superuser.
     as_server "$(pg bindir)/initdb" --pgdata="$DATA" --username="$(id -un)" --auth=trust --encoding=UTF8 --no-locale >/dev/null
+}
+
+# The same paths below another root: PostgreSQL finds its files from where its program is. Headers are not copied.
+copy_server() {
+    local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} folder
+    bindir=$(pg bindir)
+    [[ $bindir != "$HOME_OF_ALL"/* || -n ${1:-} ]] || { echo "$PG_CONFIG" && return; }
+    for folder in "$bindir" "$(pg pkglibdir)" "$(pg sharedir)"; do
+        mkdir -p "$root$folder"
+        cp --recursive --preserve=mode,timestamps --update "$folder/." "$root$folder"
+    done
+    mkdir -p "$root$(dirname "$(pg includedir-server)")"
+    ln -sfn "$(pg includedir-server)" "$root$(pg includedir-server)"
+    echo "$root$bindir/pg_config"
 }
 
 ctl() { as_server "$(pg bindir)/pg_ctl" --silent --wait --pgdata="$DATA" "$@"; }
@@ -94,6 +109,10 @@ single) single "${@:3}" ;;
 home)
     make_home
     echo "$HOME_OF_ALL"
+    ;;
+copy)
+    make_home
+    copy_server "${2:-}"
     ;;
 remove) remove ;;
 *) die "What should be done with the server?" ;;

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Servers of the other major versions. What is fetched is kept in the user's cache, where a fresh clone finds it: for 16 a
-# wheel with a relocatable server in it; for 17 and 18 a Debian that has them, as a folder that serves as root.
+# wheel with a relocatable server in it; for the others a Debian that has them, as a folder that serves as root.
 #   servers.sh prepare MAJOR        makes it if need be; for 16 the last line is the path of its pg_config
-#   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: for 17 and 18 within their Debian
+#   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
 shopt -s inherit_errexit
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 WHEEL=pgserver-0.1.4
-declare -A DEBIAN=([17]=trixie [18]=sid)
+declare -A DEBIAN=([17]=trixie [18]=sid [19]=sid)
+# Servers that are not released yet: their Debian has them in experimental only.
+UNRELEASED=19
 
 # ----------------------------------------------------------------------------------------------------- 16, out of a wheel
 
@@ -41,14 +43,28 @@ run_16() {
     PG_MAJOR=16 "$@"
 }
 
-# ------------------------------------------------------------------------------------------ 17 and 18, in their own Debian
+# ------------------------------------------------------------------------------------------ from 17 on, in their own Debian
 
 # What tools/setup.sh looks for there, for the tests and for the benchmark, and pg_partman.
 packages() {
     local IFS=,
-    local names=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" gcc g++ libc6-dev libclang-dev
-        python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib libfaketime valgrind sudo)
+    local names=(gcc g++ libc6-dev libclang-dev python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib
+        libfaketime valgrind sudo)
+    [ "$MAJOR" = "$UNRELEASED" ] || names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman")
     echo "${names[*]}"
+}
+
+# The server itself and what has to be of its version. A mirror's list of experimental may be past its date.
+install_unreleased() {
+    local root=$1 names=("postgresql-$MAJOR" "postgresql-client-$MAJOR" "postgresql-server-dev-$MAJOR" libpq5 libpq-dev)
+    echo 'deb http://deb.debian.org/debian experimental main' >>"$root/etc/apt/sources.list"
+    cp /etc/resolv.conf /etc/hosts "$root/etc"
+    mkdir -p "$root/etc/postgresql-common/createcluster.d"
+    echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/scru.conf"
+    # shellcheck disable=SC2016 # for the inner shell
+    apart sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" env DEBIAN_FRONTEND=noninteractive sh -c '
+        apt="apt-get -q -o Acquire::Check-Valid-Until=false"
+        $apt update && $apt install --yes --no-install-recommends "$@"' apt "${names[@]/%//experimental}"
 }
 
 # With mounts and processes of its own, which end with the command, and that with this script, however it ends. So nothing
@@ -68,6 +84,7 @@ prepare_debian() {
     rm -rf --one-file-system "$FOLDER.new" "$FOLDER"
     apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$FOLDER.new" ||
         die "debootstrap failed. More is in $FOLDER.new/debootstrap/debootstrap.log"
+    [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$FOLDER.new"
     rm -rf "$FOLDER.new"/var/cache/apt/archives/*.deb "$FOLDER.new"/var/lib/apt/lists/*
     packages >"$FOLDER.new/packages"
     mv "$FOLDER.new" "$FOLDER"
@@ -112,13 +129,13 @@ is_root || die 'This makes and enters folders that serve as root, by debootstrap
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
 prepare-16) prepare_16 ;;
-prepare-17 | prepare-18) lock && prepare_debian ;;
+prepare-1[7-9]) lock && prepare_debian ;;
 run-16) run_16 "${@:3}" ;;
-run-17 | run-18) lock && prepare_debian && run_debian "${@:3}" ;;
+run-1[7-9]) lock && prepare_debian && run_debian "${@:3}" ;;
 enter-*) enter "${@:3}" ;;
 clean-)
     for MAJOR in "${!DEBIAN[@]}"; do lock; done
     rm -rf --one-file-system "$CACHE"
     ;;
-*) die 'What should be done with which server? 16, 17 or 18?' ;;
+*) die 'What should be done with which server? 16, 17, 18 or 19?' ;;
 esac

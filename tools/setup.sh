@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|servers|bench]: looks for everything that a build needs, and for what the tests need, too, or the
-# tests of clients, or tools/servers.sh, or the benchmark; installs what is missing, and nothing else. What is all there costs
-# a fraction of a second.
+# setup.sh [test|clients|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or the
+# tests of clients, tools/servers.sh, the benchmark, the tests of pgrx's framework; installs what is missing. If all is there,
+# it takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -111,6 +111,7 @@ setup_rust() {
         rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
 }
 
+# Only the framework's tests need it.
 setup_cargo_pgrx() {
     mkdir -p "$PGRX_HOME"
     # Written only if it differs: a newer file has all bindings built again.
@@ -120,10 +121,10 @@ pg$PG_MAJOR = \"$PG_CONFIG\""
     is_cargo_pgrx "$CARGO_PGRX" && return
     say "Building cargo-pgrx $PGRX_VERSION into target/tools (once; some minutes)"
     # Without its default features it needs no OpenSSL: they serve downloads, which nobody asks for here.
-    cargo install --locked --no-default-features --root target/tools "cargo-pgrx@$PGRX_VERSION"
+    cargo install --locked --debug --no-default-features --root target/tools "cargo-pgrx@$PGRX_VERSION"
 }
 
 look_around "$@"
 [ ${#missing[@]} = 0 ] || install_what_is_missing "$@"
 setup_rust "$@"
-setup_cargo_pgrx
+[ "${1:-}" != pgrx ] || setup_cargo_pgrx

@@ -18,11 +18,12 @@ pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --
 # It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
 # so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.
 in_the_server() {
-    as_root rm -f "$(pg pkglibdir)/scru.so"
+    tools/setup.sh pgrx
+    rm -f "$(pg pkglibdir)/scru.so"
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
-# What the suites from here on test, and what stays installed.
+# What the suites from here on test.
 release_build() { tools/install.sh; }
 
 regression() { tools/regress.sh regress fsync=off; }
@@ -38,6 +39,10 @@ end_to_end() {
     return "$status"
 }
 e2e() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-$1.xml" "${@:2}" tests/e2e; }
+
+# All was installed into a private copy: the server's own libraries and scripts are what they were.
+system_files() { find "$("$SYSTEM" --pkglibdir)" "$("$SYSTEM" --sharedir)" -type f -exec sha256sum {} + | sort; }
+untouched_server() { diff "$LOGS/system_files" <(system_files); }
 
 # ----------------------------------------------------------------- how many passed, failed and were skipped, from a log
 
@@ -79,6 +84,9 @@ tools/setup.sh test
 # What is not installed is skipped: some suites of a server in a Debian of its own go without clients.
 [[ $SUITES != '  ' ]] || tools/clients.sh
 SERVERS=$(tools/server.sh home)
+SYSTEM=$PG_CONFIG
+system_files >"$LOGS/system_files"
+use_private_copy
 
 suite format count_check
 suite lint count_check
@@ -89,6 +97,7 @@ suite fuzz count_regress
 suite release_build count_check
 suite regression count_regress
 suite end_to_end count_pytest
+suite untouched_server count_check
 
 say 'All suites'
 tools/results.sh "$PG_MAJOR"
