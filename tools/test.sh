@@ -12,6 +12,11 @@ SERVERS='' # where they live, once the machine is set up
 
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
+# What differs by server version is in src/server.rs alone, and the newest version is named nowhere: the next one gets the same.
+server_versions() {
+    ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
+        ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
+}
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --features scru-ids/postgres-types; }
 
@@ -90,6 +95,7 @@ use_private_copy
 
 suite format count_check
 suite lint count_check
+suite server_versions count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 suite in_the_server count_cargo

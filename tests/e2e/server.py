@@ -68,6 +68,17 @@ def since(major: int, what: str):
     return pytest.mark.skipif(major > MAJOR, reason=f"{what} is there from PostgreSQL {major} on; this is {MAJOR}")
 
 
+MAJORS = [int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)]
+"""The supported versions."""
+
+
+def oldest_and_newest(what: str):
+    """For tests that take long and depend little on the server's version."""
+    return pytest.mark.skipif(
+        MAJOR not in (min(MAJORS), max(MAJORS)), reason=f"{what} is tested on {min(MAJORS)} and {max(MAJORS)}"
+    )
+
+
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 60) -> object:
     """Polls until the condition holds, and returns what it came to; after the deadline fails, saying what it was."""
     deadline = time.monotonic() + seconds
