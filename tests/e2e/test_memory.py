@@ -7,6 +7,9 @@ import pytest
 
 from bench.process import private_memory
 from idtypes import each_type
+from server import oldest_and_newest
+
+pytestmark = oldest_and_newest("the memory of a session")
 
 MEGABYTE = 1024
 

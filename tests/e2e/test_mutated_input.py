@@ -20,7 +20,10 @@ from psycopg.pq import Format
 import expect
 from conftest import Database
 from idtypes import SCRU128, IdType, each_type
+from server import oldest_and_newest
 from wire import EXECUTE, SIGNATURE, SYNC, RawConnection, binary_copy, bind, copy_in, message, outcome, sqlstate
+
+pytestmark = oldest_and_newest("mutated input")
 
 COUNT = 100_000
 BATCH = 1000
