@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or the
-# tests of clients, tools/servers.sh, the benchmark, the tests of pgrx's framework; installs what is missing. If all is there,
-# it takes a fraction of a second.
+# setup.sh [test|clients|operators|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or
+# the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, the tests of pgrx's framework;
+# installs what is missing. If all is there, it takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -29,6 +29,8 @@ has_venv() { /usr/bin/python3 -c 'import ensurepip, venv'; }
 has_node() { command -v node && command -v npm; }
 has_jdbc() { has_file /usr/share/java/postgresql.jar; }
 
+has_pglogical() { [ -f "$(pg pkglibdir)/pglogical.so" ]; }
+
 look_around() {
     missing=() packages=''
     need 'a C compiler' 'gcc libc6-dev' compiles_c
@@ -38,6 +40,7 @@ look_around() {
     case ${1:-} in
     test) look_for_tests ;;
     clients) look_for_clients ;;
+    operators) look_for_operators ;;
     servers) look_for_servers ;;
     bench) look_for_bench ;;
     esac
@@ -72,6 +75,13 @@ look_for_clients() {
     need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
 }
 
+look_for_operators() {
+    need Patroni patroni command -v patroni
+    need etcd etcd-server command -v etcd
+    need PgBouncer pgbouncer command -v pgbouncer
+    need pglogical "postgresql-$PG_MAJOR-pglogical" has_pglogical
+}
+
 stop_here() {
     printf '\n%s\n\nIt is missing:\n' "$1"
     printf '  - %s\n' "${missing[@]}"
@@ -85,16 +95,41 @@ is_debian() { (. /etc/os-release && [[ " ${ID:-} ${ID_LIKE:-} " =~ \ (debian|ubu
 CREATECLUSTER=/etc/postgresql-common/createcluster.d
 install_packages() {
     local names
+    services=()
     read -ra names <<<"$packages"
     say "Installing through apt: ${names[*]}"
-    trap 'as_root rm -f $CREATECLUSTER/scru.conf; as_root rmdir --ignore-fail-on-non-empty $CREATECLUSTER' EXIT
-    as_root mkdir -p "$CREATECLUSTER" &&
+    trap 'as_root rm -f $CREATECLUSTER/scru.conf; as_root rmdir --ignore-fail-on-non-empty $CREATECLUSTER; restore_services' EXIT
+    forbid_services &&
+        as_root mkdir -p "$CREATECLUSTER" &&
         as_root tee "$CREATECLUSTER/scru.conf" <<<'create_main_cluster = false' >/dev/null &&
         { apt update || say 'apt-get update failed: trying with what apt knows'; } &&
         apt install --yes --no-install-recommends "${names[@]}"
 }
 # needrestart would restart servers that run here.
 apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
+
+# Debian starts and enables the services of these packages. Here nothing starts them, and they stay disabled.
+declare -A SERVICES=([patroni]=patroni [etcd-server]=etcd [pgbouncer]=pgbouncer)
+POLICY=/usr/sbin/policy-rc.d
+POLICY_MARK='# for the time of an installation by tools/setup.sh'
+forbid_services() {
+    local name code=0
+    for name in "${names[@]}"; do services+=(${SERVICES[$name]:-}); done
+    [ ${#services[@]} != 0 ] || return 0
+    if [ ! -e "$POLICY" ]; then
+        printf '#!/bin/sh\n%s\nexit 101\n' "$POLICY_MARK" | as_root tee "$POLICY" >/dev/null
+        as_root chmod 755 "$POLICY"
+    fi
+    as_root "$POLICY" "${services[0]}" start >/dev/null || code=$?
+    [ "$code" = 101 ] || { say "$POLICY lets services start" && return 1; }
+}
+restore_services() {
+    local name
+    for name in "${services[@]}"; do
+        [ ! -e "/etc/init.d/$name" ] || as_root update-rc.d "$name" disable
+    done
+    ! grep -qsx "$POLICY_MARK" "$POLICY" || as_root rm "$POLICY"
+}
 
 install_what_is_missing() {
     is_debian || stop_here 'This machine is not Debian or Ubuntu: what is missing cannot be installed from here.'

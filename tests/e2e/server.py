@@ -314,14 +314,14 @@ def new_data_directory(bindir: Path, *more: str) -> Path:
     return folder / "data"
 
 
-def as_server_user(*command: str) -> list[str]:
+def as_server_user(*command: str, at_our_end: str = "QUIT") -> list[str]:
     """A command that runs another as the server's user.
 
     The other takes the place of `setpriv`, so that the process that was started is its own. And it ends with us, so
     that an aborted test run leaves no server behind: QUIT is to a server an immediate shutdown.
     """
     user = [f"--reuid={SERVER_USER}", f"--regid={SERVER_USER}", "--init-groups"] if SERVER_USER else []
-    return ["setpriv", *user, "--pdeathsig=QUIT", "--", *command]
+    return ["setpriv", *user, f"--pdeathsig={at_our_end}", "--", *command]
 
 
 def give_to_server_user(path: Path) -> None:

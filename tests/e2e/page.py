@@ -1,0 +1,29 @@
+"""What docs/several-servers.md tells administrators to execute and to configure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "several-servers.md"
+
+
+@cache
+def sections(language: str = "sql") -> dict[str, list[str]]:
+    """By the heading above them: the blocks of a language."""
+    parts = re.split(r"^#+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
+    blocks = {heading: re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+              for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return {heading: found for heading, found in blocks.items() if found}
+
+
+def sql(heading: str, number: int = 0) -> str:
+    """A block of SQL."""
+    return sections()[heading][number]
+
+
+def yaml(heading: str) -> str:
+    """A block of YAML."""
+    [block] = sections("yaml")[heading]
+    return block

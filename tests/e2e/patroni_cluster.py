@@ -1,0 +1,239 @@
+"""A cluster that Patroni runs: three servers, each with a Patroni of its own, and one etcd, all of Debian, on loopback.
+
+As operators run it, but for shorter times: whoever leads renews its lease every second, and loses it after six.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from programs import LOOPBACK, PATH, Program, free_ports, path_of
+from server import BINDIR, TEMPORARY, as_server_user, give_to_server_user, is_running, send_signal, wait_until
+
+TIMES = {"ttl": 6, "loop_wait": 1, "retry_timeout": 2}
+SETTINGS = {"fsync": "off", "lc_messages": "C", "timezone": "UTC", "wal_keep_size": "64MB", "max_connections": "50"}
+
+
+@dataclass
+class Member:
+    """One server of the cluster, and the Patroni that runs it."""
+
+    name: str
+    port: int
+    api_port: int
+    folder: Path
+    patroni: Program
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def role(self) -> str:
+        """What its Patroni says that it is: master, replica, or something that is neither yet. "" if it says nothing."""
+        try:
+            with urllib.request.urlopen(f"http://{LOOPBACK}:{self.api_port}/patroni", timeout=5) as answer:
+                status = json.load(answer)
+        except OSError:
+            return ""
+        return status["role"] if status["state"] == "running" else status["state"]
+
+    @property
+    def postmaster(self) -> int | None:
+        """The server's first process, if it has been started and not been stopped."""
+        try:
+            return int((self.data / "postmaster.pid").read_text().split("\n", 1)[0])
+        except (OSError, ValueError):
+            return None
+
+    def kill(self) -> None:
+        """Kills Patroni and the server's first process: nobody tells anybody that this server has gone."""
+        self.patroni.kill()
+        pid = self.postmaster
+        send_signal(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), f"the server of {self.name} is gone")
+
+    def remove(self) -> None:
+        """Ends Patroni and its server at once, with nothing handed over."""
+        self.patroni.kill()
+        if (pid := self.postmaster) and is_running(pid):
+            send_signal(pid, signal.SIGQUIT)
+            wait_until(lambda: not is_running(pid), f"the server of {self.name} is gone")
+
+
+class Cluster:
+    """As a context manager it has an etcd and no member yet; `start` brings one in."""
+
+    def __init__(self, **parameters: str) -> None:
+        self._parameters = {**SETTINGS, **parameters}
+        self.folder = Path(tempfile.mkdtemp(prefix="scru-patroni-", dir=TEMPORARY))
+        give_to_server_user(self.folder)
+        self.password = secrets.token_hex(16)
+        self.members: list[Member] = []
+        self._ports = iter(free_ports(8))
+        self._etcd_port = next(self._ports)
+        self._etcd = Program(self.folder / "etcd.log", path_of("etcd"), *self._etcd_options())
+
+    def __enter__(self) -> Cluster:
+        try:
+            self._etcd.start()
+            self._etcd.wait_until_it_listens(self._etcd_port)
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Ends all, and deletes it."""
+        for member in self.members:
+            member.remove()
+        self._etcd.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _etcd_options(self) -> list[str]:
+        clients, peers = (f"http://{LOOPBACK}:{port}" for port in (self._etcd_port, next(self._ports)))
+        return [
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={clients}",
+            f"--advertise-client-urls={clients}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=default={peers}",
+            "--log-level=warn",
+        ]
+
+    # ---------------------------------------------------------------------------------------------------------- members
+
+    def start(self, environment: dict[str, str] | None = None) -> Member:
+        """Starts one more member: the first makes the cluster, the others copy it. The environment is the server's alone."""
+        name = f"member{len(self.members) + 1}"
+        folder = self.folder / name
+        folder.mkdir()
+        give_to_server_user(folder)
+        port, api_port = next(self._ports), next(self._ports)
+        configuration = folder / "patroni.yml"
+        configuration.write_text(json.dumps(self._configuration(name, folder, port, api_port, programs(folder, environment))))
+        give_to_server_user(configuration)
+        patroni = Program(folder / "patroni.log", path_of("patroni"), configuration)
+        member = Member(name, port, api_port, folder, patroni)
+        self.members.append(member)
+        patroni.start()
+        return member
+
+    def _configuration(self, name: str, folder: Path, port: int, api_port: int, bin_dir: Path) -> dict:
+        """What patroni.yml says: JSON is YAML."""
+        users = {"superuser": "postgres", "replication": "replicator", "rewind": "rewinder"}
+        return {
+            "scope": "scru",
+            "name": name,
+            "restapi": {"listen": f"{LOOPBACK}:{api_port}", "connect_address": f"{LOOPBACK}:{api_port}"},
+            "etcd3": {"host": f"{LOOPBACK}:{self._etcd_port}"},
+            "bootstrap": {
+                "dcs": {**TIMES, "postgresql": {"use_pg_rewind": True, "parameters": self._parameters}},
+                "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, {"auth": "scram-sha-256"}, "data-checksums", "no-sync"],
+            },
+            "postgresql": {
+                "listen": f"{LOOPBACK}:{port}",
+                "connect_address": f"{LOOPBACK}:{port}",
+                "data_dir": str(folder / "data"),
+                "bin_dir": str(bin_dir),
+                "pgpass": str(folder / "pgpass"),
+                "authentication": {
+                    who: {"username": user, "password": self.password} for who, user in users.items()
+                },
+                "parameters": {"unix_socket_directories": str(folder)},
+                "pg_hba": [
+                    f"host all all {LOOPBACK}/32 scram-sha-256",
+                    f"host replication all {LOOPBACK}/32 scram-sha-256",
+                ],
+                "basebackup": [{"checkpoint": "fast"}, "no-sync"],
+            },
+        }
+
+    def wait_for_leader(self, *but: Member) -> Member:
+        """Waits until a member leads that is none of these, and returns it."""
+        others = [member for member in self.members if member not in but]
+        leading = lambda: next((member for member in others if member.role == "master"), None)  # noqa: E731
+        return wait_until(leading, "a member leads")
+
+    def wait_for_replicas(self, leader: Member) -> None:
+        """Waits until all other members whose Patroni runs follow the leader, and Patroni knows."""
+        query = "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'"
+        others = [member for member in self.members if member is not leader and member.patroni.is_running]
+
+        def follow() -> bool:
+            with self.connect() as connection:
+                following = {name for (name,) in connection.execute(query)}
+            return all(member.name in following and member.role == "replica" for member in others)
+
+        wait_until(follow, f"{len(others)} members follow {leader.name}")
+
+    def switch_over(self, leader: Member, candidate: Member) -> None:
+        """Hands over from one member to another."""
+        said = self._patronictl("switchover", "scru", "--master", leader.name, "--candidate", candidate.name, "--force")
+        assert "Successfully switched over" in said, said
+
+    def configure(self, changes: str) -> None:
+        """Changes the configuration of all members by a piece of YAML."""
+        said = self._patronictl("edit-config", "scru", "--apply", "-", "--force", given=changes)
+        assert "Configuration changed" in said, said
+
+    def _patronictl(self, *arguments: str, given: str = "") -> str:
+        """What Patroni's program for operators says."""
+        command = [path_of("patronictl"), "-c", str(self.members[0].folder / "patroni.yml"), *arguments]
+        return subprocess.run(
+            as_server_user("env", f"PATH={PATH}", "LC_ALL=C.UTF-8", *command),
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd="/",
+            timeout=60,
+        ).stdout
+
+    # ------------------------------------------------------------------------------------------------------ connections
+
+    def connect(self, *members: Member, **parameters: object) -> psycopg.Connection:
+        """A connection to whoever leads, as a client finds it, by the addresses of all; or to these members."""
+        addresses = members or self.members
+        return psycopg.connect(
+            host=",".join(LOOPBACK for _ in addresses),
+            port=",".join(str(member.port) for member in addresses),
+            target_session_attrs="any" if members else "read-write",
+            dbname="postgres",
+            user="postgres",
+            password=self.password,
+            connect_timeout=5,
+            autocommit=True,
+            **parameters,
+        )
+
+
+def programs(folder: Path, environment: dict[str, str] | None) -> Path:
+    """Where Patroni finds PostgreSQL's programs: a folder in which the server has an environment, if it shall have one."""
+    if environment is None:
+        return BINDIR
+    bin_dir = folder / "bin"
+    bin_dir.mkdir()
+    for program in BINDIR.iterdir():
+        (bin_dir / program.name).symlink_to(program)
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    server = bin_dir / "postgres"
+    server.unlink()
+    server.write_text(f'#!/bin/sh\nexec env {shlex.join([*variables, str(BINDIR / "postgres")])} "$@"\n')
+    server.chmod(0o755)
+    return bin_dir

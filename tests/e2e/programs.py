@@ -1,0 +1,104 @@
+"""Programs that operators run beside a server, from Debian: on free ports of this machine's loopback, with a log each.
+
+No service of the system is ever looked at. Where a program is missing its tests are skipped (tools/setup.sh operators).
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from server import MAJOR, as_server_user, pg_config, wait_until
+
+LOOPBACK = "127.0.0.1"
+# Debian has PgBouncer where only root's PATH leads.
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+
+def path_of(program: str) -> str | None:
+    """Where a program is, if anywhere."""
+    return shutil.which(program, path=PATH)
+
+
+def needs(*programs: str):
+    """Marks tests that run these programs: skipped where one is missing, and on all servers but one, which is enough of them."""
+    missing = [program for program in programs if not path_of(program) and not has_library(program)]
+    if missing:
+        return pytest.mark.skip(reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}")
+    return pytest.mark.skipif(MAJOR != 15, reason=f"run on PostgreSQL 15 alone; this is {MAJOR}")
+
+
+def has_library(name: str) -> bool:
+    """Whether the server has an extension's library."""
+    return Path(pg_config("--pkglibdir"), f"{name}.so").exists()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nobody listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server((LOOPBACK, 0))) for _ in range(count)]
+        return [listening.getsockname()[1] for listening in sockets]
+
+
+class Program:
+    """A program that runs as the server's user until it is stopped, or killed, or the tests end."""
+
+    def __init__(self, log: Path, *command: object):
+        self.log = log
+        self._command = ["env", f"PATH={PATH}", "LC_ALL=C.UTF-8", *map(str, command)]
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Starts it."""
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                as_server_user(*self._command, at_our_end="TERM"),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+            )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """Asks it to end, and waits until it has."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kills it, so that it can do nothing about it."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: int) -> None:
+        if self.is_running:
+            self._process.send_signal(number)
+            try:
+                self._process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(timeout=30)
+                raise
+
+    def wait_until_it_listens(self, address: int | Path) -> None:
+        """Waits until it takes connections on a port, or on a socket of this path; fails with its log if it ends."""
+        wait_until(lambda: self._listens(address), f"{self._command[3]} listens")
+
+    def _listens(self, address: int | Path) -> bool:
+        assert self.is_running, self.log_text()[-4000:]
+        is_port = isinstance(address, int)
+        with socket.socket(socket.AF_INET if is_port else socket.AF_UNIX) as probe:
+            return probe.connect_ex((LOOPBACK, address) if is_port else str(address)) == 0
+
+    def log_text(self) -> str:
+        """Its log so far."""
+        return self.log.read_text(errors="replace")

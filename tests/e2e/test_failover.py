@@ -1,0 +1,127 @@
+"""A failover drill: Patroni runs three servers, clients write all the time, and the leader goes, by force and by agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event, Lock
+
+import psycopg
+
+import page
+from idtypes import SCRU64, SCRU128, ULIDFLAKE
+from load import assert_all_different
+from patroni_cluster import Cluster
+from programs import needs
+from server import wait_until
+
+pytestmark = needs("patroni", "etcd")
+
+NODE = 1
+MANY = 500
+# Seconds by which the clock of the first leader is ahead.
+AHEAD = 8
+# What the clients insert, and get: of each type whose order is that of the whole server.
+TABLE = (
+    "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), "
+    "flake ulidflake UNIQUE DEFAULT gen_ulidflake(), wide scru128 UNIQUE DEFAULT gen_scru128())"
+)
+INSERT = "INSERT INTO orders DEFAULT VALUES RETURNING id::text, flake::text, wide::text"
+TYPES = (SCRU64, ULIDFLAKE, SCRU128)
+
+
+class Clients:
+    """Sessions that insert, and connect anew to whoever leads when they are cut off: `with Clients(connect) as clients:`.
+
+    Each ID has to be greater than all that any of them had received before it was asked for.
+    """
+
+    def __init__(self, connect: Callable[[], psycopg.Connection], sessions: int = 4):
+        self.rows: list[tuple[str, ...]] = []
+        self.refusals: list[str] = []
+        """Errors that are none of a connection that was cut off."""
+        self._connect = connect
+        self._latest = ("",) * len(TYPES)
+        self._sessions = sessions
+        self._lock = Lock()
+        self._stopped = Event()
+
+    def __enter__(self) -> Clients:
+        pool = ThreadPoolExecutor(self._sessions)
+        self._futures = [pool.submit(self._run) for _ in range(self._sessions)]
+        pool.shutdown(wait=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        for future in self._futures:
+            future.result(timeout=60)
+
+    def wait_for(self, count: int) -> None:
+        """Waits until so many more rows have been committed, as the clients see it."""
+        enough = len(self.rows) + count
+        wait_until(lambda: len(self.rows) >= enough or any(map(Future.done, self._futures)), f"{count} more rows are committed")
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                with self._connect() as connection:
+                    while not self._stopped.is_set():
+                        self._keep(self._latest, connection.execute(INSERT).fetchone())
+            except psycopg.errors.ObjectNotInPrerequisiteState as refusal:
+                self.refusals.append(str(refusal))
+            except psycopg.Error:
+                self._stopped.wait(0.05)  # nobody leads, or whom we were connected to does no more
+
+    def _keep(self, before: tuple[str, ...], row: tuple[str, ...]) -> None:
+        with self._lock:
+            self.rows.append(row)
+            self._latest = tuple(map(max, self._latest, row))
+        for id_type, earlier, id_ in zip(TYPES, before, row, strict=True):
+            assert id_ > earlier, f"{id_type} {id_} was drawn after {earlier} had been given out"
+
+
+def node_of(connection: psycopg.Connection) -> tuple[str, str]:
+    """The settings that decide uniqueness, in a session."""
+    with connection:
+        query = "SELECT current_setting('scru.scru64_node', true), current_setting('scru.ulidflake_scalability', true)"
+        return connection.execute(query).fetchone()
+
+
+def test_a_failover_and_a_switchover_repeat_nothing(clock):
+    """The leader's clock is ahead when it is killed. It comes back by pg_rewind, and leads again."""
+    clock.shift(AHEAD)
+
+    with Cluster() as cluster:
+        first = cluster.start(clock.environment)
+        cluster.wait_for_leader()
+        with cluster.connect() as connection:
+            connection.execute(page.sql("One server"))
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute(TABLE)
+            connection.execute("ALTER DATABASE postgres SET scru.generator_scope = 'server'")
+        for _ in range(2):
+            cluster.start()
+        cluster.wait_for_replicas(first)
+        with Clients(cluster.connect) as clients:
+            clients.wait_for(MANY)
+            first.kill()
+            second = cluster.wait_for_leader(first)
+            clients.wait_for(MANY)
+            first.patroni.start()
+            cluster.wait_for_replicas(second)
+            cluster.switch_over(second, first)
+            clients.wait_for(MANY)
+        with cluster.connect() as connection:
+            committed = connection.execute("SELECT id::text, flake::text, wide::text FROM orders").fetchall()
+            connection.execute("ALTER ROLE ALL RESET ALL")
+        cluster.configure(page.yaml("Patroni"))
+        for member in cluster.members:
+            wait_until(lambda: node_of(cluster.connect(member)) == ("1/4", "1"), f"{member.name} is configured")  # noqa: B023
+    assert clients.refusals == []
+    for given_out in zip(*clients.rows, strict=True), zip(*committed, strict=True):
+        for ids in given_out:
+            assert_all_different(ids)
+    all_rows = clients.rows + committed
+    assert {SCRU64.value(id_) >> 20 & 15 for id_, _, _ in all_rows} == {NODE}
+    assert {ULIDFLAKE.value(flake) & 31 for _, flake, _ in all_rows} == {NODE}

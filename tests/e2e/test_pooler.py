@@ -1,0 +1,166 @@
+"""PgBouncer in transaction mode: what a client can rely on that has another connection for each of its transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import datetime
+
+import psycopg
+import pytest
+
+import page
+from clock import Clock
+from idtypes import SCRU128, SCRU160, SERVER_WIDE, ULID
+from programs import Program, needs, path_of
+from server import Server, give_to_server_user
+
+pytestmark = needs("pgbouncer")
+
+WIDE = (SCRU128, ULID, SCRU160)
+DATABASE = "shop"
+MANY = 20
+PORT = "6432"  # in the name of its socket
+# Two connections, in turns: each transaction of a client that is alone has another connection than the one before.
+SETTINGS = {
+    "pool_mode": "transaction",
+    "default_pool_size": "2",
+    "server_round_robin": "1",
+    "listen_port": PORT,
+    "auth_type": "any",
+    "admin_users": "postgres",
+}
+
+
+@pytest.fixture(scope="module")
+def clock() -> Iterator[Clock]:
+    """The clock of all tests here."""
+    clock = Clock()
+    yield clock
+    clock.remove()
+
+
+@pytest.fixture(scope="module")
+def server(clock) -> Iterator[Server]:
+    """A server with a database."""
+    with Server(None, clock.environment) as server:
+        with server.connect() as connection:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+        with server.connect(DATABASE) as connection:
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text)")
+        yield server
+
+
+@pytest.fixture
+def stopped_clock(clock) -> Iterator[None]:
+    """While the clock stands still, IDs differ by their generators alone."""
+    clock.freeze(f"{datetime.now():%Y-%m-%d %H:%M:%S}")
+    yield
+    clock.shift(0)
+
+
+@pytest.fixture
+def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
+    """Connects to the server by PgBouncer, which has two connections to it."""
+    configuration = server.folder / "pgbouncer.ini"
+    address = f"host={server.folder} port={server.port} user=postgres"
+    settings = {**SETTINGS, "unix_socket_dir": str(server.folder)}
+    lines = ["[databases]", f"{DATABASE} = {address}", "[pgbouncer]", *(f"{name} = {value}" for name, value in settings.items())]
+    configuration.write_text("\n".join(lines))
+    give_to_server_user(configuration)
+    pgbouncer = Program(server.folder / "pgbouncer.log", path_of("pgbouncer"), configuration)
+
+    def connect(dbname: str = DATABASE, **parameters: object) -> psycopg.Connection:
+        # Prepared statements belong to a connection of the server.
+        return server.connect(dbname, **{"port": PORT, "prepare_threshold": None, **parameters})
+
+    pgbouncer.start()
+    try:
+        pgbouncer.wait_until_it_listens(server.folder / f".s.PGSQL.{PORT}")
+        open_both(connect)
+        yield connect
+    finally:
+        pgbouncer.stop()
+
+
+def open_both(connect: Callable[..., psycopg.Connection]) -> None:
+    """Has PgBouncer open both of its connections, for two transactions at once."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connect(autocommit=False)) for _ in range(2)]
+        pids = {client.execute("SELECT pg_backend_pid()").fetchone() for client in clients}
+        assert len(pids) == 2
+
+
+def draw(connection: psycopg.Connection, id_type, before: str = "") -> list[str]:
+    """What a client gets, one ID for each of its transactions; statements before the first belong to that transaction."""
+    ids = []
+    for _ in range(MANY):
+        with connection.transaction():
+            if before:
+                connection.execute(before)
+            ids += connection.execute(f"SELECT {id_type.generator}::text").fetchone()
+    return ids
+
+
+def is_increasing(ids: list[str]) -> bool:
+    """Whether each is greater than the one before."""
+    return ids == sorted(set(ids))
+
+
+def test_a_client_is_not_a_connection(connect, stopped_clock):
+    """Where time stands still each connection counts on from a start of its own: one of the two is always ahead."""
+    with connect() as client:
+        for id_type in WIDE:
+            ids = draw(client, id_type)
+            assert not is_increasing(ids)
+            assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections are not in turns"
+
+
+def test_the_servers_own_order_is_that_of_every_client(connect):
+    with connect() as client:
+        for id_type in SERVER_WIDE:
+            assert is_increasing(draw(client, id_type))
+
+
+def test_the_scope_of_a_transaction(connect, stopped_clock):
+    begin, local, insert, commit = page.sql("Connection poolers", 0).rstrip(";\n").split(";\n")
+    with connect() as client:
+        ids = []
+        for _ in range(MANY):
+            for statement in begin, local:
+                client.execute(statement)
+            ids += client.execute(insert).fetchone()
+            client.execute(commit)
+        assert is_increasing(ids)
+        for id_type in WIDE:
+            assert is_increasing(draw(client, id_type, local))
+        assert not is_increasing(draw(client, SCRU128)), "the setting ended with the transaction"
+
+
+def test_the_scope_of_a_database(connect, server, stopped_clock):
+    """The connections that are open keep what they have; PgBouncer replaces them when told to."""
+    with connect() as client, connect("pgbouncer") as console:
+        with server.connect() as administrator:
+            administrator.execute(page.sql("Connection poolers", 1))
+        assert not is_increasing(draw(client, SCRU128))
+        console.execute("RECONNECT")
+        open_both(connect)
+        for id_type in WIDE:
+            assert is_increasing(draw(client, id_type))
+    with server.connect() as administrator:
+        administrator.execute(f"ALTER DATABASE {DATABASE} RESET scru.generator_scope")
+
+
+def test_a_set_stays_on_the_connection(connect):
+    """Another client has it then, and this one has it on every second transaction."""
+    with connect() as client, connect() as other:
+        draw(client, SCRU128)  # both connections know the setting
+        client.execute("SET scru.generator_scope = 'server'")
+        scopes = {other.execute("SHOW scru.generator_scope").fetchone()[0] for _ in range(2)}
+        assert scopes == {"backend", "server"}
+
+
+def test_options_of_a_client_are_refused(connect):
+    with pytest.raises(psycopg.OperationalError, match="unsupported startup parameter: options"):
+        connect(options="-c scru.scru64_node=0/4")

@@ -1,0 +1,283 @@
+"""docs/several-servers.md: what it tells administrators to execute, on servers that write, copy and replicate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import psycopg
+import pytest
+
+import page
+from idtypes import SCRU64, ULIDFLAKE
+from load import Load, assert_all_different
+from programs import needs
+from server import Server, since, wait_until
+
+TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
+ROWS = 200
+# What fails to be applied is tried again soon.
+LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
+
+
+def nodes_of(ids: list[str], size: int = 4) -> set[int]:
+    """The nodes that made these scru64."""
+    return {(SCRU64.value(id_) & 0xFFFFFF) >> (24 - size) for id_ in ids}
+
+
+def set_node(server: Server, number: int) -> None:
+    """Gives a server its node as the page says."""
+    text = page.sql("One server")
+    text = text.replace("'1/4'", f"'{number}/4'").replace("= 1;", f"= {number};")
+    with server.connect() as connection:
+        connection.execute(text)
+
+
+def test_every_block_is_run():
+    """Here and in test_failover.py and test_pooler.py, block by block."""
+    assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
+        "One server": 1,
+        "Several writers": 1,
+        "Logical replication": 2,
+        "pglogical": 2,
+        "Citus": 1,
+        "Connection poolers": 2,
+        "Clones, copies and snapshots": 1,
+    }
+    assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {"Patroni": 1, "CloudNativePG": 1}
+
+
+def test_a_new_cluster_of_cloudnativepg_has_the_node():
+    """There is no Kubernetes here: what its operator is given is what the page gives one server."""
+    given = re.findall(r"^ +- (ALTER .*)\n", page.yaml("CloudNativePG"), re.MULTILINE)
+    assert given == page.sql("One server").rstrip(";\n").split(";\n")
+
+
+# ----------------------------------------------------------------------------------------------------- several writers
+
+
+class Writers:
+    """Two servers that write to a table and send each other what they have written."""
+
+    def __init__(self, servers: list[Server], table: str):
+        self.servers = servers
+        self.connections = []
+        for number, server in enumerate(servers, start=1):
+            with server.connect() as connection:
+                connection.execute("CREATE EXTENSION scru")
+                connection.execute(table if number == 1 else table.replace("DEFAULT 1", "DEFAULT 2"))
+            set_node(server, number)
+            self.connections.append(server.connect())
+
+    def address(self, number: int) -> str:
+        """How one of them is reached by the other."""
+        return f"host={self.servers[number].folder} user=postgres dbname=postgres"
+
+    def each(self, run: Callable[[psycopg.Connection, str, str], object]) -> None:
+        """Runs something on each: with its connection, and the address of itself and of the other."""
+        for number, connection in enumerate(self.connections):
+            run(connection, self.address(number), self.address(1 - number))
+
+    def write(self) -> list[str]:
+        """Both insert at the same time, single rows and many at once. Returns the IDs."""
+        query = "INSERT INTO orders (note) VALUES ('one') RETURNING id::text"
+        with ExitStack() as stack:
+            loads = [stack.enter_context(Load(server.connect, SCRU64, 2, query=query)) for server in self.servers]
+            for load in loads:
+                load.wait_for(ROWS)
+        ids = [id_ for load in loads for id_ in load.ids]
+        for connection in self.connections:
+            ids += column(connection, f"INSERT INTO orders SELECT FROM generate_series(1, {ROWS}) RETURNING id::text")
+        return ids
+
+    def wait_until_equal(self, ids: list[str]) -> None:
+        """Waits until both have exactly these rows."""
+        assert_all_different(ids)
+        query = "SELECT id::text FROM orders ORDER BY id"
+        for connection in self.connections:
+            wait_until(lambda: column(connection, query) == sorted(ids), f"both have all {len(ids)} rows", 30)  # noqa: B023
+        assert nodes_of(ids) == {1, 2}
+
+
+def column(connection: psycopg.Connection, query: str) -> list:
+    """The only column of a query."""
+    return [value for (value,) in connection.execute(query)]
+
+
+@pytest.fixture
+def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
+    """Starts two servers: new_writers(table, {'setting': 'value'})."""
+    made = []
+
+    def create(table: str, **settings: str) -> Writers:
+        made.append(Writers([new_server({**LOGICAL, **settings}) for _ in range(2)], table))
+        return made[-1]
+
+    yield create
+    # Neither waits for the other to have received the end.
+    for writers in made:
+        for connection in writers.connections:
+            connection.close()
+        for server in writers.servers:
+            server.stop("immediate")
+
+
+@since(16, "subscription to what is of no other origin")
+def test_two_servers_write_one_table(new_writers):
+    writers = new_writers(TABLE)
+    publication, subscription = page.sql("Logical replication", 0).split(";\n", 1)
+    writers.each(lambda connection, *_: connection.execute(publication))
+    writers.each(lambda connection, _, other: connection.execute(subscription.replace("host=other dbname=shop", other)))
+    writers.wait_until_equal(writers.write())
+
+
+def test_two_servers_write_one_table_by_row_filter(new_writers):
+    table, publication = page.sql("Logical replication", 1).split(";\n", 1)
+    writers = new_writers(table)
+    for number, connection in enumerate(writers.connections, start=1):
+        connection.execute(publication.replace("= 1", f"= {number}"))
+    subscription = "CREATE SUBSCRIPTION theirs CONNECTION '{}' PUBLICATION written_here WITH (copy_data = false)"
+    writers.each(lambda connection, _, other: connection.execute(subscription.format(other)))
+    ids = writers.write()
+    writers.wait_until_equal(ids)
+    for connection in writers.connections:
+        assert connection.execute("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)").fetchone() == (0,)
+
+
+PGLOGICAL = {"shared_preload_libraries": "pglogical"}
+
+
+@needs("pglogical")
+def test_two_servers_write_one_table_by_pglogical(new_writers):
+    writers = new_writers(TABLE, **PGLOGICAL)
+    replicate_by_pglogical(writers)
+    writers.wait_until_equal(writers.write())
+
+
+def replicate_by_pglogical(writers: Writers) -> None:
+    """Has each receive what the other writes, by pglogical."""
+    names = ["first", "second"]
+    # Newer minor releases run only those output plugins that they are told of.
+    for server in writers.servers:
+        if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
+            server.reload(output_plugin_libraries="pgoutput, pglogical_output")
+    for number, connection in enumerate(writers.connections):
+        node = page.sql("pglogical", 0).replace("host=first dbname=shop", writers.address(number))
+        connection.execute(node.replace("'first'", f"'{names[number]}'"))
+    for number, connection in enumerate(writers.connections):
+        subscription = page.sql("pglogical", 1).replace("host=second dbname=shop", writers.address(1 - number))
+        connection.execute(subscription.replace("from_second", f"from_{names[1 - number]}"))
+    for connection in writers.connections:
+        status = "SELECT status FROM pglogical.show_subscription_status()"
+        wait_until(lambda: column(connection, status) == ["replicating"], "the subscription replicates")  # noqa: B023
+
+
+def replicate_natively(writers: Writers) -> None:
+    """Has the second receive what the first writes."""
+    first, second = writers.connections
+    first.execute("CREATE PUBLICATION written_here FOR TABLE orders")
+    address = writers.address(0)
+    second.execute(f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH (copy_data = false)")
+
+
+@pytest.mark.parametrize(
+    ("replicate", "settings"),
+    [
+        pytest.param(replicate_natively, {}, id="logical replication"),
+        pytest.param(replicate_by_pglogical, PGLOGICAL, id="pglogical", marks=needs("pglogical")),
+    ],
+)
+def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
+    """What another server has made as this one's node stops the replication, until this one has its own."""
+    writers = new_writers(TABLE, **settings)
+    first, second = writers.connections
+    second.execute(page.sql("Several writers"))
+    set_node(writers.servers[1], 1)
+    replicate(writers)
+    [id_] = column(first, "INSERT INTO orders DEFAULT VALUES RETURNING id::text")
+    error = f"ERROR:  replicated row bears the node of this server: {id_}"
+    wait_until(lambda: error in writers.servers[1].log_text(), "the row is refused")
+    assert column(second, "SELECT count(*) FROM orders") == [0]
+    set_node(writers.servers[1], 2)
+    if replicate is replicate_by_pglogical:  # which tries again at its own pace, or at once when it is told to begin anew
+        for change in "disable", "enable":
+            second.execute(f"SELECT pglogical.alter_subscription_{change}('from_first', true)")
+    wait_until(lambda: column(second, "SELECT id::text FROM orders") == [id_], "the row has been applied")
+    # What clients insert themselves is none of its business.
+    second.execute("INSERT INTO orders DEFAULT VALUES")
+
+
+# ---------------------------------------------------------------------------------------------------------------- Citus
+
+
+@pytest.mark.parametrize(("group", "stored"), [(0, []), (7, ["scru.scru64_node=7/8"])])
+def test_a_citus_node_takes_the_number_of_its_group(new_server, group, stored):
+    """There is no Citus here: a table and a function stand in for its own."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute(
+            f"""
+            CREATE EXTENSION scru;
+            CREATE TABLE pg_dist_local_group AS SELECT {group} AS groupid;
+            CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END';
+            """
+        )
+        connection.execute(page.sql("Citus"))
+        assert column(connection, "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = 0") == stored
+    assert nodes_of([server.value("SELECT gen_scru64()::text")], size=8 if group else 4) == {group}
+
+
+# --------------------------------------------------------------------------------------------------------------- copies
+
+
+def test_a_copy_takes_a_node_of_its_own(new_server):
+    """Until then it has the node of its source, and nothing in it tells it that it is a copy."""
+    source = new_server()
+    with source.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    set_node(source, 1)
+    copy = Server(source.settings)
+    copy.settings["unix_socket_directories"] = str(copy.folder)
+    try:
+        options = ["--checkpoint=fast", "--wal-method=stream", "--no-sync"]
+        source.run("pg_basebackup", *options, "--pgdata", copy.data, as_server=True)
+        copy.start()
+        assert nodes_of([copy.value("SELECT gen_scru64()::text")]) == {1}
+        with copy.connect() as connection:
+            connection.execute(page.sql("Clones, copies and snapshots"))
+        with ExitStack() as stack:
+            loads = [
+                stack.enter_context(Load(server.connect, id_type))
+                for server in (source, copy)
+                for id_type in (SCRU64, ULIDFLAKE)
+            ]
+            for load in loads:
+                load.wait_for(ROWS)
+        assert [nodes_of(load.ids) for load in loads[::2]] == [{1}, {7}]
+        assert [{ULIDFLAKE.value(id_) & 31 for id_ in load.ids} for load in loads[1::2]] == [{1}, {7}]
+        assert_all_different(*(load.ids for load in loads[::2]))
+        assert_all_different(*(load.ids for load in loads[1::2]))
+    finally:
+        copy.remove()
+
+
+def test_what_a_dump_says_of_the_node(new_server):
+    source = new_server()
+    with source.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    set_node(source, 1)
+    with source.connect() as connection:
+        connection.execute("CREATE DATABASE shop")
+        connection.execute("ALTER DATABASE shop SET scru.scru64_node = '2/4'")
+    setting = re.compile(rb'ALTER (\w+) .* SET "?scru.scru64_node"? TO \'(.*)\'')
+    dumps = {
+        "pg_dumpall": source.run("pg_dumpall", "--schema-only").stdout,
+        "pg_dump --create": source.pg_dump("shop", "--create"),
+        "pg_dump": source.pg_dump("shop"),
+    }
+    assert {how: setting.findall(dump) for how, dump in dumps.items()} == {
+        "pg_dumpall": [(b"DATABASE", b"2/4")],
+        "pg_dump --create": [(b"DATABASE", b"2/4")],
+        "pg_dump": [],
+    }
