@@ -36,6 +36,13 @@ impl Call {
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
     }
 
+    /// NULL as the result.
+    pub fn null(self) -> Datum {
+        // SAFETY: the server reads this of a call when it has returned.
+        unsafe { (*self.0).isnull = true };
+        Datum::null()
+    }
+
     /// An argument of the ID type itself.
     pub fn id<T: Type>(self, index: usize) -> T {
         let stored = self.stored::<T>(index);

@@ -12,7 +12,8 @@ use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableS
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
-use crate::range::Span;
+use crate::planner;
+use crate::span::Span;
 
 /// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
 pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -28,7 +29,7 @@ pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(part.to_bits()))
 }
 
-/// Whether a function is one of the two that [`crate::range::support`] speaks for, whose arguments are known. An operator of
+/// Whether a function is one of the two that [`crate::range_support`] speaks for, whose arguments are known. An operator of
 /// anybody's may name an estimator, and have arguments of any type; a support function is for a superuser alone to attach.
 unsafe fn is_ours<T: Type>(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog; a name is copied for the caller.
@@ -90,10 +91,12 @@ unsafe fn part_within<T: Type>(
         if range.constisnull {
             return Some(0.0);
         }
-        let [lower, upper] = [span.bound::<T>(root, "lower"), span.bound::<T>(root, "upper")].map(|bound| {
+        let value = |bound: *mut Node| {
             let stored = T::Stored::from_datum((*bound.cast::<pg_sys::Const>()).constvalue);
             T::from_stored(stored).unwrap_or(T::MAX)
-        });
+        };
+        let lower = value(span.bound::<T>(root, "lower")?);
+        let upper = value(span.bound::<T>(root, "upper")?);
         if lower > upper {
             return Some(0.0);
         }
@@ -125,7 +128,7 @@ unsafe fn beyond<T: Type>(
     let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
     // SAFETY: as the server's estimators call it for `>=` and `<=`.
     let part = unsafe {
-        let operator = span.operator(span.family(), strategy);
+        let operator = planner::operator(span.id_type, strategy);
         let mut function = fmgr_info(pg_sys::get_opcode(operator));
         let (bound, scalar) = (bound.to_stored().into_datum(), column.vartype);
         let none = Oid::INVALID;
