@@ -150,16 +150,22 @@ pub unsafe fn nth(list: *mut List, index: usize) -> *mut Node {
     unsafe { (*(*list).elements.add(index)).ptr_value.cast() }
 }
 
-/// The arguments of an operator or of a function call.
+/// The function and the arguments of an operator or of a function call.
 ///
 /// # Safety
 /// `node` is an expression.
-pub unsafe fn arguments(node: *mut Node) -> Option<*mut List> {
+pub unsafe fn called(node: *mut Node) -> Option<(Oid, *mut List)> {
     // SAFETY: the tag tells the struct.
     unsafe {
         match (*node).type_ {
-            NodeTag::T_OpExpr => Some((*node.cast::<pg_sys::OpExpr>()).args),
-            NodeTag::T_FuncExpr => Some((*node.cast::<pg_sys::FuncExpr>()).args),
+            NodeTag::T_OpExpr => {
+                let operator = &*node.cast::<pg_sys::OpExpr>();
+                Some((pg_sys::get_opcode(operator.opno), operator.args))
+            }
+            NodeTag::T_FuncExpr => {
+                let call = &*node.cast::<pg_sys::FuncExpr>();
+                Some((call.funcid, call.args))
+            }
             _ => None,
         }
     }

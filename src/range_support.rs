@@ -52,8 +52,8 @@ unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCond
     // SAFETY: called for one of our two functions or their operators, an argument of which is the index's column.
     unsafe {
         let request = &mut *request;
-        let Some(arguments) = planner::arguments(request.node) else { return core::ptr::null_mut() };
-        let span = Span::of(request.funcid, arguments);
+        let Some((function, arguments)) = planner::called(request.node) else { return core::ptr::null_mut() };
+        let span = Span::of(function, arguments);
         if nth(arguments, request.indexarg as usize) != span.id
             || !span.is_indexable(request.opfamily)
             || !pg_sys::is_pseudo_constant_for_index(request.root, span.range, request.index)

@@ -1,8 +1,8 @@
 //! `id <@ range` as the planner sees it.
 
-use pgrx::pg_sys::{self, Expr, List, Node, Oid, PlannerInfo};
+use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
 
-use crate::datum::Type;
+use crate::datum::{StoredDatum, Type};
 use crate::planner::{self, nth};
 
 /// The strategies of the two comparisons, and which bound each has.
@@ -41,18 +41,22 @@ impl Span {
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
     }
 
-    /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`, or null if there are no such functions.
+    /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`; one of them, if it is known by now that the other holds for
+    /// every ID. Null if there are no such functions.
     ///
     /// # Safety
     /// For the planner to call.
     pub unsafe fn comparisons<T: Type>(&self, root: *mut PlannerInfo) -> *mut List {
-        let mut clauses = core::ptr::null_mut();
-        for (strategy, bound) in BOUNDS {
+        let mut clauses: *mut List = core::ptr::null_mut();
+        for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
             // SAFETY: builds an expression of the planner's in its memory.
             unsafe {
                 let Some(bound) = self.bound::<T>(root, bound) else { return core::ptr::null_mut() };
-                let clause: *mut Expr = planner::comparison(self.id_type, strategy, self.id, bound);
-                clauses = planner::append(clauses, clause);
+                let is_last = strategy == pg_sys::BTLessEqualStrategyNumber;
+                if value::<T>(bound) == Some(open) && !(is_last && clauses.is_null()) {
+                    continue;
+                }
+                clauses = planner::append(clauses, planner::comparison(self.id_type, strategy, self.id, bound));
             }
         }
         clauses
@@ -70,5 +74,20 @@ impl Span {
             let function = planner::function_beside(self.function, &names, &[pg_sys::TSTZRANGEOID])?;
             Some(planner::evaluated(root, function, self.id_type, [self.range]))
         }
+    }
+}
+
+/// The ID that an expression is, if it is known by now.
+///
+/// # Safety
+/// `node` is an expression of the ID type.
+pub unsafe fn value<T: Type>(node: *mut Node) -> Option<T> {
+    // SAFETY: the tag tells the struct, and the type what the Datum is.
+    unsafe {
+        if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
+            return None;
+        }
+        let stored = <T::Stored as StoredDatum>::from_datum((*node.cast::<pg_sys::Const>()).constvalue);
+        Some(T::from_stored(stored).unwrap_or(T::MAX))
     }
 }

@@ -115,13 +115,14 @@ pub fn bound<T: Type>(call: Call) -> Result<Datum, Error> {
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID for which the operator of this symbol holds, or the largest of all if it
 /// holds for none
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or(call.null(), |(smallest, _): (T, T)| smallest.to_stored().into_datum()))
+    Ok(smallest_and_largest(call)
+        .map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_stored().into_datum()))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID for which the operator of this symbol holds, or the smallest of all if it
 /// holds for none
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or(call.null(), |(_, largest): (T, T)| largest.to_stored().into_datum()))
+    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_stored().into_datum()))
 }
 
 fn smallest_and_largest<T: Type>(call: Call) -> Option<(T, T)> {

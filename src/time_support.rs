@@ -55,8 +55,8 @@ unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCond
     // SAFETY: called for one of our functions or operators, an argument of which is the index's column.
     unsafe {
         let request = &mut *request;
-        let comparison = planner::arguments(request.node)
-            .and_then(|arguments| Some((arguments, Comparison::of(request.funcid, arguments)?)));
+        let comparison = planner::called(request.node)
+            .and_then(|(function, arguments)| Some((arguments, Comparison::of(function, arguments)?)));
         let Some((arguments, comparison)) = comparison else { return ptr::null_mut() };
         if nth(arguments, request.indexarg as usize) != comparison.id
             || !planner::is_indexable(comparison.id_type, [comparison.strategy()], request.opfamily)
