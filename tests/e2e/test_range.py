@@ -9,7 +9,7 @@ from plans import estimate, nodes
 ROWS = 10_000_000
 HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"
 BY_RANGE = f"SELECT * FROM orders WHERE id <@ tstzrange {HOUR}"
-BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_lower(tstzrange {HOUR}) AND scru128_upper(tstzrange {HOUR})"
+BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_range_lower({HOUR}) AND scru128_range_upper({HOUR})"
 
 
 @pytest.fixture
