@@ -67,14 +67,22 @@ pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
 /// `id op bound`, with the operator of the ID type that has this strategy of btree.
 ///
 /// # Safety
-/// `id` and `bound` are expressions of the ID type.
+/// `id` and `bound` are expressions of the ID type, which are no part of another expression.
 pub unsafe fn comparison(id_type: Oid, strategy: u32, id: *mut Node, bound: *mut Node) -> *mut Expr {
     // SAFETY: builds an expression of the planner's in its memory.
     unsafe {
-        let [id, bound] = [id, bound].map(|node| pg_sys::copyObjectImpl(node.cast()).cast::<Expr>());
-        let none = Oid::INVALID;
-        pg_sys::make_opclause(operator(id_type, strategy), pg_sys::BOOLOID, false, id, bound, none, none)
+        let (operator, none) = (operator(id_type, strategy), Oid::INVALID);
+        pg_sys::make_opclause(operator, pg_sys::BOOLOID, false, id.cast(), bound.cast(), none, none)
     }
+}
+
+/// A copy of an expression.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn copy(node: *mut Node) -> *mut Node {
+    // SAFETY: as promised.
+    unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
 }
 
 /// Whether a family of an index has the operators of these strategies, under whichever strategies of its own: a family may be
@@ -125,7 +133,7 @@ pub unsafe fn evaluated<const N: usize>(
 ) -> *mut Node {
     // SAFETY: builds an expression of the planner's in its memory.
     unsafe {
-        let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, argument| append(list, argument));
+        let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, node| append(list, copy(node)));
         let explicit = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
         let call = pg_sys::makeFuncExpr(function, returns, arguments, Oid::INVALID, Oid::INVALID, explicit);
         pg_sys::eval_const_expressions(root, call.cast())

@@ -56,7 +56,10 @@ impl Span {
                 if value::<T>(bound) == Some(open) && !(is_last && clauses.is_null()) {
                     continue;
                 }
-                clauses = planner::append(clauses, planner::comparison(self.id_type, strategy, self.id, bound));
+                clauses = planner::append(
+                    clauses,
+                    planner::comparison(self.id_type, strategy, planner::copy(self.id), bound),
+                );
             }
         }
         clauses

@@ -132,7 +132,7 @@ impl Comparison {
         // SAFETY: builds an expression of the planner's in its memory.
         unsafe {
             let bound = self.bound::<T>(root, "bound")?;
-            Some(planner::comparison(self.id_type, self.strategy(), self.id, bound))
+            Some(planner::comparison(self.id_type, self.strategy(), planner::copy(self.id), bound))
         }
     }
 
@@ -144,7 +144,10 @@ impl Comparison {
             let mut clauses = ptr::null_mut();
             for (strategy, name) in bounds {
                 let bound = self.bound::<T>(root, name)?;
-                clauses = planner::append(clauses, planner::comparison(self.id_type, strategy, self.id, bound));
+                clauses = planner::append(
+                    clauses,
+                    planner::comparison(self.id_type, strategy, planner::copy(self.id), bound),
+                );
             }
             Some(pg_sys::make_andclause(clauses))
         }
