@@ -200,6 +200,7 @@ CALL for_each_type($$ CREATE TABLE $T_another (id $T) USING another $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[2026-01-01 00:01,)''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ tstzrange(now(), now() + interval ''1 hour'')') $$);
+DROP ACCESS METHOD another CASCADE;
 
 -- What the server raises while it computes a range to plan by is the server's own error.
 SELECT * FROM each_type($$ SELECT error_of('EXPLAIN SELECT * FROM $T_orders WHERE id <@ tstzrange(now(), now() - interval ''1 day'')') $$);

@@ -174,6 +174,7 @@ CREATE ACCESS METHOD another TYPE TABLE HANDLER heap_tableam_handler;
 CALL for_each_type($$ CREATE TABLE $T_another USING another AS TABLE $T_none $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_another WHERE id >= now()') $$);
 SELECT * FROM each_type($$ SELECT 'another', q.* FROM comparisons('$T', 'another') AS q $$);
+DROP ACCESS METHOD another CASCADE;
 
 -- Under row-level security, for a role that may not use the extension's schema: the comparison, a range, and the time that an
 -- expression index is on, are looked at before the policy is.
