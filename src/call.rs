@@ -1,11 +1,12 @@
 //! A call from the server: its arguments, and what becomes of its result.
 
+use core::any::Any;
 use core::ffi::CStr;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::pg_sys::{self, Datum};
-use pgrx::varlena_to_byte_slice;
+use pgrx::{PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::datum::{StoredDatum, Type};
 use crate::error::{self, Error};
@@ -34,6 +35,13 @@ impl Call {
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so that it is there.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
+    }
+
+    /// NULL as the result.
+    pub fn null(self) -> Datum {
+        // SAFETY: the server reads this of a call when it has returned.
+        unsafe { (*self.0).isnull = true };
+        Datum::null()
     }
 
     /// An argument of the ID type itself.
@@ -119,8 +127,26 @@ pub unsafe fn guarded(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call
         // SAFETY: no frame of ours below the server's has anything left to drop.
         Ok(Err(error)) => unsafe { error::report(error, (*info).context) },
         // SAFETY: this is the outermost frame of ours.
-        Err(panic) => unsafe { pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) },
+        Err(panic) => unsafe { report_panic(panic, (*info).context) },
     }
+}
+
+/// Reports a panic. Where it carries an error of the server's, pgrx rethrows that as it was. Any other is a mistake of ours, of
+/// which pgrx would show the user a backtrace.
+///
+/// # Safety
+/// As [`error::report`].
+#[cold]
+unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -> Datum {
+    let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(message), _) => message.as_bytes().to_vec(),
+        (_, Some(message)) => message.clone().into_bytes(),
+        // SAFETY: as the caller's.
+        _ => return unsafe { pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) },
+    };
+    drop(panic);
+    // SAFETY: as the caller's; the error is the only value that is left to drop, and the callee's to drop.
+    unsafe { error::report(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message), context) }
 }
 
 /// Runs a function that can neither fail nor panic, with no guard around it, for it has to cost nothing.

@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
-use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
+use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Utc};
 
 use crate::server;
 
@@ -86,7 +86,9 @@ impl Error {
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
         let message = format!("timestamp out of range for type {}", T::NAME);
+        let [from, to] = [T::MIN, T::MAX].map(|id| Utc(id.timestamp_micros()));
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
+            .detail(format!("Values of type {} have times from {from} to {to}.", T::NAME))
     }
 
     /// The operating system has no random numbers.

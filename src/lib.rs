@@ -15,16 +15,21 @@ mod generate;
 mod hash;
 mod inspect;
 mod io;
+mod planner;
 mod process;
 mod range;
+mod range_support;
 mod selectivity;
 mod server;
 mod settings;
 mod shared;
 mod skip;
 mod sort;
+mod span;
 mod symbols;
 mod time;
+mod time_compare;
+mod time_support;
 
 #[cfg(any(test, feature = "pg_test"))]
 mod tests;

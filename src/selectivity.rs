@@ -12,7 +12,8 @@ use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableS
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
-use crate::range::Span;
+use crate::planner;
+use crate::span::{self, Span};
 
 /// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
 pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -28,7 +29,7 @@ pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(part.to_bits()))
 }
 
-/// Whether a function is one of the two that [`crate::range::support`] speaks for, whose arguments are known. An operator of
+/// Whether a function is one of the two that [`crate::range_support`] speaks for, whose arguments are known. An operator of
 /// anybody's may name an estimator, and have arguments of any type; a support function is for a superuser alone to attach.
 unsafe fn is_ours<T: Type>(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog; a name is copied for the caller.
@@ -65,15 +66,76 @@ unsafe fn estimate<T: Type>(root: *mut PlannerInfo, function: Oid, arguments: *m
         if !pg_sys::get_restriction_variable(root, arguments, relation, &mut column, &mut range, &mut is_left) {
             return pg_sys::DEFAULT_RANGE_INEQ_SEL;
         }
-        let span = Span { range, ..Span::of(function, arguments) };
-        let is_known = (*range).type_ == NodeTag::T_Const && column.vartype == span.id_type;
-        let part = if is_known { part_within::<T>(root, &mut column, &span, is_left) } else { None };
+        let mut span = Span { range, ..Span::of(function, arguments) };
+        let part = if is_known(range) && column.vartype == span.id_type {
+            // The server multiplies what it gets for each predicate: each gets the same share of what they let pass together.
+            let count = intersect_with_others(root, column.rel, arguments, &mut span);
+            part_within::<T>(root, &mut column, &span, is_left).map(|part| part.max(0.0).powf(1.0 / f64::from(count)))
+        } else if is_null(range) {
+            Some(0.0)
+        } else {
+            None
+        };
         if let (Some(free), false) = (column.freefunc, column.statsTuple.is_null()) {
             free(column.statsTuple);
         }
         part
     };
     part.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |part| part.clamp(0.0, 1.0))
+}
+
+/// Intersects the range of a predicate with the known ranges that the query asks of the same ID, if the predicate is one of the
+/// table's, and returns how many these are. A span is often asked as two half-open ranges.
+unsafe fn intersect_with_others(
+    root: *mut PlannerInfo,
+    table: *mut pg_sys::RelOptInfo,
+    arguments: *mut List,
+    span: &mut Span,
+) -> u32 {
+    // SAFETY: the planner's own structures; what has our support function is one of our functions.
+    unsafe {
+        let predicates = if table.is_null() { ptr::null_mut() } else { (*table).baserestrictinfo };
+        let length = if predicates.is_null() { 0 } else { (*predicates).length as usize };
+        let clauses = (0..length).map(|index| (*planner::nth(predicates, index).cast::<pg_sys::RestrictInfo>()).clause);
+        let support = pg_sys::get_func_support(span.function);
+        let (mut count, mut is_of_table) = (1, false);
+        let mut common = (*span.range.cast::<pg_sys::Const>()).constvalue;
+        for clause in clauses {
+            let clause = clause.cast::<Node>();
+            let Some((function, others)) = planner::called(clause) else { continue };
+            if others == arguments {
+                is_of_table = true;
+            } else if pg_sys::get_func_support(function) == support {
+                let other = Span::of(function, others);
+                let range = pg_sys::estimate_expression_value(root, other.range);
+                if is_known(range) && pg_sys::equal(other.id.cast(), span.id.cast()) {
+                    let range = (*range.cast::<pg_sys::Const>()).constvalue;
+                    common =
+                        pg_sys::OidFunctionCall2Coll(pg_sys::F_RANGE_INTERSECT.into(), Oid::INVALID, common, range);
+                    count += 1;
+                }
+            }
+        }
+        if !is_of_table || count == 1 {
+            return 1;
+        }
+        let constant = pg_sys::copyObjectImpl(span.range.cast()).cast::<pg_sys::Const>();
+        (*constant).constvalue = common;
+        span.range = constant.cast();
+        count
+    }
+}
+
+/// Whether an expression is NULL.
+unsafe fn is_null(node: *mut Node) -> bool {
+    // SAFETY: the tag tells the struct.
+    unsafe { (*node).type_ == NodeTag::T_Const && (*node.cast::<pg_sys::Const>()).constisnull }
+}
+
+/// Whether an expression is a constant, and not NULL.
+unsafe fn is_known(node: *mut Node) -> bool {
+    // SAFETY: the tag tells the struct.
+    unsafe { (*node).type_ == NodeTag::T_Const && !(*node.cast::<pg_sys::Const>()).constisnull }
 }
 
 /// The same from the column's statistics, if there are any: its most common values are looked at one by one, the others are
@@ -87,13 +149,8 @@ unsafe fn part_within<T: Type>(
     // SAFETY: the planner's own structures; the range is a constant.
     unsafe {
         let range = &*span.range.cast::<pg_sys::Const>();
-        if range.constisnull {
-            return Some(0.0);
-        }
-        let [lower, upper] = [span.bound::<T>(root, "lower"), span.bound::<T>(root, "upper")].map(|bound| {
-            let stored = T::Stored::from_datum((*bound.cast::<pg_sys::Const>()).constvalue);
-            T::from_stored(stored).unwrap_or(T::MAX)
-        });
+        let lower = span::value::<T>(span.bound::<T>(root, "lower")?)?;
+        let upper = span::value::<T>(span.bound::<T>(root, "upper")?)?;
         if lower > upper {
             return Some(0.0);
         }
@@ -125,7 +182,7 @@ unsafe fn beyond<T: Type>(
     let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
     // SAFETY: as the server's estimators call it for `>=` and `<=`.
     let part = unsafe {
-        let operator = span.operator(span.family(), strategy);
+        let operator = planner::operator(span.id_type, strategy);
         let mut function = fmgr_info(pg_sys::get_opcode(operator));
         let (bound, scalar) = (bound.to_stored().into_datum(), column.vartype);
         let none = Oid::INVALID;

@@ -6,7 +6,10 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, skip, sort, time};
+use crate::{
+    brin, casts, compare, fields, generate, hash, io, range, range_support, selectivity, skip, sort, time,
+    time_compare, time_support,
+};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -60,18 +63,47 @@ macro_rules! symbols {
             export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
 
-            export!(guarded, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
+            export!(plain, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
             export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
 
+            export!(plain, concat!(stringify!($name), "_lt_timestamptz"), |call| {
+                time_compare::id_with_time::<Id>(call, |order| order.is_lt())
+            });
+            export!(plain, concat!(stringify!($name), "_le_timestamptz"), |call| {
+                time_compare::id_with_time::<Id>(call, |order| order.is_le())
+            });
+            export!(plain, concat!(stringify!($name), "_ge_timestamptz"), |call| {
+                time_compare::id_with_time::<Id>(call, |order| order.is_ge())
+            });
+            export!(plain, concat!(stringify!($name), "_gt_timestamptz"), |call| {
+                time_compare::id_with_time::<Id>(call, |order| order.is_gt())
+            });
+            export!(plain, concat!("timestamptz_lt_", stringify!($name)), |call| {
+                time_compare::time_with_id::<Id>(call, |order| order.is_lt())
+            });
+            export!(plain, concat!("timestamptz_le_", stringify!($name)), |call| {
+                time_compare::time_with_id::<Id>(call, |order| order.is_le())
+            });
+            export!(plain, concat!("timestamptz_ge_", stringify!($name)), |call| {
+                time_compare::time_with_id::<Id>(call, |order| order.is_ge())
+            });
+            export!(plain, concat!("timestamptz_gt_", stringify!($name)), |call| {
+                time_compare::time_with_id::<Id>(call, |order| order.is_gt())
+            });
+            export!(guarded, concat!(stringify!($name), "_time_bound"), time_compare::bound::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_lower"), time_compare::lower::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_upper"), time_compare::upper::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_support"), time_support::support::<Id>);
+
             export!(guarded, concat!(stringify!($name), "_lower_of_range"), range::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_upper_of_range"), range::upper::<Id>);
             export!(guarded, concat!(stringify!($name), "_contained_by_range"), range::contained_by::<Id>);
             export!(guarded, concat!(stringify!($name), "_range_contains"), range::contains::<Id>);
-            export!(guarded, concat!(stringify!($name), "_range_support"), range::support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_range_support"), range_support::support::<Id>);
             export!(guarded, concat!(stringify!($name), "_rangesel"), selectivity::of_operator::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);

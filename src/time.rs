@@ -23,13 +23,19 @@ const _: () = assert!(
 );
 
 /// `T_timestamp(T) → timestamptz`
-pub fn timestamp<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(Datum::from(call.id::<T>(0).timestamp_micros() - EPOCH_2000))
+pub fn timestamp<T: Type>(call: Call) -> Datum {
+    Datum::from(of(call.id::<T>(0)))
+}
+
+/// The time of an ID as a timestamptz.
+#[inline]
+pub fn of<T: SortableId>(id: T) -> i64 {
+    id.timestamp_micros() - EPOCH_2000
 }
 
 /// The time of an ID as pgrx's type.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
-    TimestampWithTimeZone::try_from(id.timestamp_micros() - EPOCH_2000).ok()
+    TimestampWithTimeZone::try_from(of(id)).ok()
 }
 
 /// `T_lower(timestamptz) → T`
@@ -42,8 +48,12 @@ pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::upper)?.to_stored().into_datum())
 }
 
-/// `T_time_encoder(timestamptz) → text`, in the form that pg_partman asks for: the text of `T_lower`
+/// `T_time_encoder(timestamptz) → text`, in the form that pg_partman asks for: the text of `T_lower`. Raises 22008 before the
+/// smallest ID's time as well, for the decoder could not lead back from there.
 pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
+    if unix_micros(call.int8(0)).is_some_and(|micros| micros < T::TICKS.epoch) {
+        return Err(Error::time_out_of_range::<T>());
+    }
     let id = bound(call.int8(0), T::lower)?;
     let mut buffer = [0; MAX_TEXT_LEN];
     Ok(datum::varlena(id.digits(&settings::of::<T>(), &mut buffer)))

@@ -182,7 +182,7 @@ COMMENT ON OPERATOR FAMILY scru160_bloom_ops USING brin IS 'Bloom filter of the 
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru160_timestamp(scru160) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru160_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_lower(timestamptz) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_upper(timestamptz) RETURNS scru160
@@ -200,11 +200,111 @@ CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
 COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
 COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of creation of the scru160 of this text, or the whole second that was rounded up to it';
 
+---------------------------------------------------------------------------------------------------------- time_compare
+
+-- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
+-- of IDs, with the bounds that these functions give.
+CREATE FUNCTION scru160_time_bound(timestamptz, text) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_time_lower(timestamptz, text) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_time_upper(timestamptz, text) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_time_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru160_lt_timestamptz(scru160, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION timestamptz_lt_scru160(timestamptz, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION scru160_le_timestamptz(scru160, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION timestamptz_le_scru160(timestamptz, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION scru160_gt_timestamptz(scru160, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION timestamptz_gt_scru160(timestamptz, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION scru160_ge_timestamptz(scru160, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+CREATE FUNCTION timestamptz_ge_scru160(timestamptz, scru160) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_time_support;
+
+CREATE OPERATOR < (
+    LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_lt_timestamptz,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_lt_scru160,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_le_timestamptz,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_le_scru160,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_gt_timestamptz,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_gt_scru160,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_ge_timestamptz,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_ge_scru160,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+COMMENT ON FUNCTION scru160_time_bound(timestamptz, text) IS 'nearest scru160 to a time for which an operator holds; NULL if there is none';
+COMMENT ON FUNCTION scru160_time_lower(timestamptz, text) IS 'smallest scru160 for which an operator holds with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru160_time_upper(timestamptz, text) IS 'largest scru160 for which an operator holds with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru160_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION scru160_lt_timestamptz(scru160, timestamptz) IS 'implementation of < operator';
+COMMENT ON FUNCTION timestamptz_lt_scru160(timestamptz, scru160) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (scru160, timestamptz) IS 'less than, by time';
+COMMENT ON OPERATOR < (timestamptz, scru160) IS 'less than, by time';
+COMMENT ON FUNCTION scru160_le_timestamptz(scru160, timestamptz) IS 'implementation of <= operator';
+COMMENT ON FUNCTION timestamptz_le_scru160(timestamptz, scru160) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (scru160, timestamptz) IS 'less than or equal, by time';
+COMMENT ON OPERATOR <= (timestamptz, scru160) IS 'less than or equal, by time';
+COMMENT ON FUNCTION scru160_gt_timestamptz(scru160, timestamptz) IS 'implementation of > operator';
+COMMENT ON FUNCTION timestamptz_gt_scru160(timestamptz, scru160) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (scru160, timestamptz) IS 'greater than, by time';
+COMMENT ON OPERATOR > (timestamptz, scru160) IS 'greater than, by time';
+COMMENT ON FUNCTION scru160_ge_timestamptz(scru160, timestamptz) IS 'implementation of >= operator';
+COMMENT ON FUNCTION timestamptz_ge_scru160(timestamptz, scru160) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (scru160, timestamptz) IS 'greater than or equal, by time';
+COMMENT ON OPERATOR >= (timestamptz, scru160) IS 'greater than or equal, by time';
+
 ----------------------------------------------------------------------------------------------------------------- range
 
-CREATE FUNCTION scru160_lower(tstzrange) RETURNS scru160
+CREATE FUNCTION scru160_range_lower(tstzrange) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru160_upper(tstzrange) RETURNS scru160
+CREATE FUNCTION scru160_range_upper(tstzrange) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru160_range_support(internal) RETURNS internal
@@ -228,8 +328,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = scru160_rangesel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION scru160_lower(tstzrange) IS 'first scru160 whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION scru160_upper(tstzrange) IS 'last scru160 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru160_range_lower(tstzrange) IS 'first scru160 whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION scru160_range_upper(tstzrange) IS 'last scru160 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru160_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
 COMMENT ON FUNCTION scru160_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru160_contained_by_range(scru160, tstzrange) IS 'implementation of <@ operator';

@@ -192,7 +192,7 @@ COMMENT ON OPERATOR FAMILY scru64_bloom_ops USING brin IS 'Bloom filter of the I
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru64_timestamp(scru64) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru64_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_lower(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
@@ -210,11 +210,111 @@ CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
 COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
 COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64 of this text, or the whole second that was rounded up to it';
 
+---------------------------------------------------------------------------------------------------------- time_compare
+
+-- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
+-- of IDs, with the bounds that these functions give.
+CREATE FUNCTION scru64_time_bound(timestamptz, text) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_time_lower(timestamptz, text) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_time_upper(timestamptz, text) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_time_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION scru64_lt_timestamptz(scru64, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION timestamptz_lt_scru64(timestamptz, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION scru64_le_timestamptz(scru64, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION timestamptz_le_scru64(timestamptz, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION scru64_gt_timestamptz(scru64, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION timestamptz_gt_scru64(timestamptz, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION scru64_ge_timestamptz(scru64, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+CREATE FUNCTION timestamptz_ge_scru64(timestamptz, scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_time_support;
+
+CREATE OPERATOR < (
+    LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_lt_timestamptz,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_lt_scru64,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_le_timestamptz,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_le_scru64,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_gt_timestamptz,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_gt_scru64,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_ge_timestamptz,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_ge_scru64,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 to a time for which an operator holds; NULL if there is none';
+COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 for which an operator holds with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 for which an operator holds with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION scru64_lt_timestamptz(scru64, timestamptz) IS 'implementation of < operator';
+COMMENT ON FUNCTION timestamptz_lt_scru64(timestamptz, scru64) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (scru64, timestamptz) IS 'less than, by time';
+COMMENT ON OPERATOR < (timestamptz, scru64) IS 'less than, by time';
+COMMENT ON FUNCTION scru64_le_timestamptz(scru64, timestamptz) IS 'implementation of <= operator';
+COMMENT ON FUNCTION timestamptz_le_scru64(timestamptz, scru64) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (scru64, timestamptz) IS 'less than or equal, by time';
+COMMENT ON OPERATOR <= (timestamptz, scru64) IS 'less than or equal, by time';
+COMMENT ON FUNCTION scru64_gt_timestamptz(scru64, timestamptz) IS 'implementation of > operator';
+COMMENT ON FUNCTION timestamptz_gt_scru64(timestamptz, scru64) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (scru64, timestamptz) IS 'greater than, by time';
+COMMENT ON OPERATOR > (timestamptz, scru64) IS 'greater than, by time';
+COMMENT ON FUNCTION scru64_ge_timestamptz(scru64, timestamptz) IS 'implementation of >= operator';
+COMMENT ON FUNCTION timestamptz_ge_scru64(timestamptz, scru64) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (scru64, timestamptz) IS 'greater than or equal, by time';
+COMMENT ON OPERATOR >= (timestamptz, scru64) IS 'greater than or equal, by time';
+
 ----------------------------------------------------------------------------------------------------------------- range
 
-CREATE FUNCTION scru64_lower(tstzrange) RETURNS scru64
+CREATE FUNCTION scru64_range_lower(tstzrange) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru64_upper(tstzrange) RETURNS scru64
+CREATE FUNCTION scru64_range_upper(tstzrange) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru64_range_support(internal) RETURNS internal
@@ -238,8 +338,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = scru64_rangesel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION scru64_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION scru64_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
 COMMENT ON FUNCTION scru64_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru64_contained_by_range(scru64, tstzrange) IS 'implementation of <@ operator';

@@ -182,7 +182,7 @@ COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filter of the IDs
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulid_timestamp(ulid) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulid_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_lower(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
@@ -200,11 +200,111 @@ CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
 COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
 COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of creation of the ulid of this text, or the whole second that was rounded up to it';
 
+---------------------------------------------------------------------------------------------------------- time_compare
+
+-- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
+-- of IDs, with the bounds that these functions give.
+CREATE FUNCTION ulid_time_bound(timestamptz, text) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_time_lower(timestamptz, text) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_time_upper(timestamptz, text) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_time_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulid_lt_timestamptz(ulid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION timestamptz_lt_ulid(timestamptz, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION ulid_le_timestamptz(ulid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION timestamptz_le_ulid(timestamptz, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_le_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION ulid_gt_timestamptz(ulid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION timestamptz_gt_ulid(timestamptz, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION ulid_ge_timestamptz(ulid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+CREATE FUNCTION timestamptz_ge_ulid(timestamptz, ulid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
+
+CREATE OPERATOR < (
+    LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_lt_timestamptz,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_lt_ulid,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_le_timestamptz,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_le_ulid,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_gt_timestamptz,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_gt_ulid,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_ge_timestamptz,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_ge_ulid,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid to a time for which an operator holds; NULL if there is none';
+COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid for which an operator holds with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid for which an operator holds with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION ulid_lt_timestamptz(ulid, timestamptz) IS 'implementation of < operator';
+COMMENT ON FUNCTION timestamptz_lt_ulid(timestamptz, ulid) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (ulid, timestamptz) IS 'less than, by time';
+COMMENT ON OPERATOR < (timestamptz, ulid) IS 'less than, by time';
+COMMENT ON FUNCTION ulid_le_timestamptz(ulid, timestamptz) IS 'implementation of <= operator';
+COMMENT ON FUNCTION timestamptz_le_ulid(timestamptz, ulid) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (ulid, timestamptz) IS 'less than or equal, by time';
+COMMENT ON OPERATOR <= (timestamptz, ulid) IS 'less than or equal, by time';
+COMMENT ON FUNCTION ulid_gt_timestamptz(ulid, timestamptz) IS 'implementation of > operator';
+COMMENT ON FUNCTION timestamptz_gt_ulid(timestamptz, ulid) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (ulid, timestamptz) IS 'greater than, by time';
+COMMENT ON OPERATOR > (timestamptz, ulid) IS 'greater than, by time';
+COMMENT ON FUNCTION ulid_ge_timestamptz(ulid, timestamptz) IS 'implementation of >= operator';
+COMMENT ON FUNCTION timestamptz_ge_ulid(timestamptz, ulid) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (ulid, timestamptz) IS 'greater than or equal, by time';
+COMMENT ON OPERATOR >= (timestamptz, ulid) IS 'greater than or equal, by time';
+
 ----------------------------------------------------------------------------------------------------------------- range
 
-CREATE FUNCTION ulid_lower(tstzrange) RETURNS ulid
+CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulid_upper(tstzrange) RETURNS ulid
+CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulid_range_support(internal) RETURNS internal
@@ -228,8 +328,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = ulid_rangesel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION ulid_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION ulid_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
 COMMENT ON FUNCTION ulid_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulid_contained_by_range(ulid, tstzrange) IS 'implementation of <@ operator';

@@ -192,7 +192,7 @@ COMMENT ON OPERATOR FAMILY ulidflake_bloom_ops USING brin IS 'Bloom filter of th
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulidflake_timestamp(ulidflake) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulidflake_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_lower(timestamptz) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_upper(timestamptz) RETURNS ulidflake
@@ -210,11 +210,111 @@ CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
 COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
 COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the ulidflake of this text, or the whole second that was rounded up to it';
 
+---------------------------------------------------------------------------------------------------------- time_compare
+
+-- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
+-- of IDs, with the bounds that these functions give.
+CREATE FUNCTION ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_lower(timestamptz, text) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_upper(timestamptz, text) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION ulidflake_le_timestamptz(ulidflake, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION timestamptz_le_ulidflake(timestamptz, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_le_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION ulidflake_gt_timestamptz(ulidflake, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION timestamptz_gt_ulidflake(timestamptz, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION ulidflake_ge_timestamptz(ulidflake, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+CREATE FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
+
+CREATE OPERATOR < (
+    LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_lt_timestamptz,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_lt_ulidflake,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_le_timestamptz,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_le_ulidflake,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_gt_timestamptz,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_gt_ulidflake,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_ge_timestamptz,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_ge_ulidflake,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake to a time for which an operator holds; NULL if there is none';
+COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake for which an operator holds with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake for which an operator holds with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'implementation of < operator';
+COMMENT ON FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (ulidflake, timestamptz) IS 'less than, by time';
+COMMENT ON OPERATOR < (timestamptz, ulidflake) IS 'less than, by time';
+COMMENT ON FUNCTION ulidflake_le_timestamptz(ulidflake, timestamptz) IS 'implementation of <= operator';
+COMMENT ON FUNCTION timestamptz_le_ulidflake(timestamptz, ulidflake) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (ulidflake, timestamptz) IS 'less than or equal, by time';
+COMMENT ON OPERATOR <= (timestamptz, ulidflake) IS 'less than or equal, by time';
+COMMENT ON FUNCTION ulidflake_gt_timestamptz(ulidflake, timestamptz) IS 'implementation of > operator';
+COMMENT ON FUNCTION timestamptz_gt_ulidflake(timestamptz, ulidflake) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (ulidflake, timestamptz) IS 'greater than, by time';
+COMMENT ON OPERATOR > (timestamptz, ulidflake) IS 'greater than, by time';
+COMMENT ON FUNCTION ulidflake_ge_timestamptz(ulidflake, timestamptz) IS 'implementation of >= operator';
+COMMENT ON FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (ulidflake, timestamptz) IS 'greater than or equal, by time';
+COMMENT ON OPERATOR >= (timestamptz, ulidflake) IS 'greater than or equal, by time';
+
 ----------------------------------------------------------------------------------------------------------------- range
 
-CREATE FUNCTION ulidflake_lower(tstzrange) RETURNS ulidflake
+CREATE FUNCTION ulidflake_range_lower(tstzrange) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulidflake_upper(tstzrange) RETURNS ulidflake
+CREATE FUNCTION ulidflake_range_upper(tstzrange) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
@@ -238,8 +338,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION ulidflake_lower(tstzrange) IS 'first ulidflake whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION ulidflake_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_range_lower(tstzrange) IS 'first ulidflake whose time is in a range; the largest of all if there is none';
+COMMENT ON FUNCTION ulidflake_range_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
 COMMENT ON FUNCTION ulidflake_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) IS 'implementation of <@ operator';

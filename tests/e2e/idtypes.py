@@ -30,6 +30,8 @@ class IdType:
     """Bits below the timestamp."""
     tick: int = 1
     """Milliseconds that have one timestamp."""
+    epoch: int = 0
+    """The start of the first tick, in milliseconds since 1970."""
     random_bits: int = 0
     """Of the body, the last bits that are random in a session's first ID. 0 where all sessions draw from one state."""
     yardstick: str | None = None
@@ -70,6 +72,10 @@ class IdType:
     def binary(self, value: int) -> bytes:
         """The bytes of a value."""
         return value.to_bytes(self.length, "big")
+
+    def unix_milliseconds(self, value: int) -> int:
+        """The time of a value, in milliseconds since 1970."""
+        return self.epoch + (value >> self.body_bits) * self.tick
 
     def texts_above_the_largest(self) -> list[str]:
         """The ends of what the digits can write and the type cannot hold."""
@@ -144,6 +150,7 @@ ULIDFLAKE = IdType(
     text_length=13,
     largest=2**63 - 1,
     body_bits=20,
+    epoch=1_704_067_200_000,
     yardstick="bigint",
     random_yardstick="(random() * 9.2e18)::bigint",
 )

@@ -113,7 +113,7 @@ class Client:
         return {name: values for name, *values in map(str.split, done.stdout.splitlines())}
 
 
-OF_ALL = ("made", "found", "null", "array", "malformed")
+OF_ALL = ("made", "found", "found_by_time", "null", "array", "malformed")
 IN_BINARY = ("found_in_binary", "array_in_binary", "copied_in_binary")
 BY_CAST = ("cast", "found_by_cast")
 SQLALCHEMY = "import psycopg; from sqlalchemy.orm import DeclarativeBase"
@@ -160,6 +160,11 @@ def ids_in(connection: psycopg.Connection, table: str) -> list[str]:
     return [id for (id,) in connection.execute(f"SELECT id::text FROM {table} ORDER BY ctid")]
 
 
+def is_since_november(id_type: IdType, value: int) -> bool:
+    """Whether the time of an ID is at or after 2026-11-01 00:00 UTC, which the programs ask by."""
+    return id_type.unix_milliseconds(value) >= 1_793_491_200_000
+
+
 @each_type
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_client(database, connection, client, id_type, tmp_path):
@@ -184,6 +189,7 @@ def test_client(database, connection, client, id_type, tmp_path):
     expected = {
         "made": [made],
         "found": in_order,
+        "found_by_time": [id_type.text(value) for value in sorted(values) if is_since_november(id_type, value)],
         "null": ["NULL"],
         "array": ["NULL", *ids],
         "malformed": [expect.INVALID_TEXT],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import expect
 from plans import estimate, nodes
 
 ROWS = 10_000_000
 HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"
 BY_RANGE = f"SELECT * FROM orders WHERE id <@ tstzrange {HOUR}"
-BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_lower(tstzrange {HOUR}) AND scru128_upper(tstzrange {HOUR})"
+BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_range_lower({HOUR}) AND scru128_range_upper({HOUR})"
 
 
 @pytest.fixture
@@ -40,3 +41,14 @@ def test_one_hour_of_ten_million_rows(orders, measured):
     assert by_range == by_hand
     assert by_range[0] == rows
     assert rows / 2 < expected < rows * 2
+
+
+def test_an_error_of_the_server_is_as_the_server_raises_it(new_server):
+    """Also where it is raised within a call of ours, and the server's environment asks Rust for backtraces."""
+    server = new_server({}, {"RUST_BACKTRACE": "1"})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru; CREATE TABLE orders (id scru128 PRIMARY KEY)")
+        with expect.error("22000", "range lower bound must be less than or equal to range upper bound"):
+            connection.execute("EXPLAIN SELECT * FROM orders WHERE id <@ tstzrange(now(), now() - interval '1 day')")
+        with expect.error("22008", "timestamp out of range"):
+            connection.execute("EXPLAIN SELECT * FROM orders WHERE id >= now() + interval '300000 years'")

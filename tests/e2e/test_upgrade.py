@@ -13,8 +13,10 @@ import pytest
 
 import amcheck
 import catalog
+import expect
 import orders
 from idtypes import TYPES
+from plans import explain
 from server import BINDIR, MAJOR, Server, bindir_of, major_of, pg_config, since
 
 # -------------------------------------------------------------------------------------------------------- the extension
@@ -98,6 +100,42 @@ def test_the_library_serves_an_older_script(new_database, version):
             assert orders.contents(connection) == before[id_type]
             orders.check_indexes(connection, id_type)
             orders.go_on(connection)
+
+
+@pytest.mark.parametrize("id_type", TYPES, ids=str)
+def test_ranges_of_time_survive_the_new_names_of_their_bounds(new_database, id_type):
+    """With the SQL of 0.1.0 the planner finds the bounds by their old names, and nothing that a user has put under the new ones;
+    views that name the old ones go on. A dump that names them has to be changed."""
+    t = id_type.name
+    within = f"SELECT id FROM orders WHERE id <@ tstzrange(now() - interval '1 day', NULL) ORDER BY id"
+    with new_database(extension=False).connect() as connection:
+        connection.execute(
+            f"""CREATE EXTENSION scru VERSION '0.1.0';
+                CREATE TABLE orders (id {t} PRIMARY KEY DEFAULT gen_{t}());
+                INSERT INTO orders SELECT FROM generate_series(1, 100);
+                INSERT INTO orders VALUES ({t}_lower(timestamptz '2025-01-01'));
+                CREATE VIEW first AS SELECT {t}_lower(tstzrange('2025-01-01', NULL)) AS id;
+                CREATE FUNCTION {t}_range_lower(tstzrange) RETURNS {t} LANGUAGE sql IMMUTABLE AS 'SELECT NULL::{t}';
+                SET enable_seqscan = off; SET enable_bitmapscan = off"""
+        )
+        assert f"Index Cond: ((id >= {t}_lower(tstzrange(" in explain(connection, within)
+        before = connection.execute(within).fetchall()
+        assert len(before) == 100
+        first = connection.execute("SELECT id::text FROM first").fetchone()
+        connection.execute(f"DROP FUNCTION {t}_range_lower(tstzrange)")
+        connection.execute("ALTER EXTENSION scru UPDATE")
+        assert f"Index Cond: ((id >= {t}_range_lower(tstzrange(" in explain(connection, within)
+        assert connection.execute(within).fetchall() == before
+        assert connection.execute("SELECT id::text FROM first").fetchone() == first
+        assert connection.execute(f"SELECT {t}_lower('2025-01-01')::text").fetchone() == first
+        [(definition,)] = connection.execute("SELECT pg_get_viewdef('first'::regclass)")
+        assert f"{t}_range_lower(tstzrange(" in definition
+        with expect.error(
+            "42883",
+            f"function {t}_lower(tstzrange) does not exist",
+            hint="No function matches the given name and argument types. You might need to add explicit type casts.",
+        ):
+            connection.execute(f"CREATE VIEW dumped AS SELECT {t}_lower('[2025-01-01,)'::tstzrange)")
 
 
 # ----------------------------------------------------------------------------------------------------------- the server

@@ -50,7 +50,7 @@ pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use setting::{Kind, Scope, Setting};
 pub use sort_key::SortKeys;
 pub use stored::Stored;
-pub use time::{Ticks, TimeError};
+pub use time::{Ticks, TimeError, Utc};
 pub use ulid::Ulid;
 pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
 
@@ -213,7 +213,7 @@ pub trait SortableId:
     /// The smallest ID whose time is at or after `micros` (since 1970-01-01 UTC).
     ///
     /// # Errors
-    /// [`TimeError`] if the time lies outside of the type's range.
+    /// [`TimeError`] if there is none: the time is after that of the largest ID.
     fn lower(micros: i64) -> Result<Self, TimeError> {
         Self::TICKS.at_or_after(micros).map(Self::first_of)
     }
@@ -221,7 +221,7 @@ pub trait SortableId:
     /// The largest ID whose time is at or before `micros` (since 1970-01-01 UTC).
     ///
     /// # Errors
-    /// [`TimeError`] if the time lies outside of the type's range.
+    /// [`TimeError`] if there is none: the time is before that of the smallest ID.
     fn upper(micros: i64) -> Result<Self, TimeError> {
         Self::TICKS.at_or_before(micros).map(Self::last_of)
     }

@@ -1,5 +1,6 @@
 //! How a type's timestamp counts, and which ticks a moment or a span of time belongs to.
 
+use std::fmt;
 use std::ops::Bound;
 
 /// A time lies outside of the range of a type's timestamp.
@@ -31,26 +32,28 @@ impl Ticks {
         self.start(tick) <= micros && micros < self.start(tick + 1)
     }
 
-    /// The first tick that starts at or after a moment.
+    /// The first tick that starts at or after a moment: the very first for a moment before it.
     ///
     /// # Errors
-    /// [`TimeError`] if the moment is before tick 0, or if no tick starts at or after it.
+    /// [`TimeError`] if the moment is after the start of the last tick.
     pub const fn at_or_after(self, micros: i64) -> Result<u64, TimeError> {
         match micros.checked_sub(self.epoch) {
-            Some(since) if since >= 0 => self.check((since as u64).div_ceil(self.micros as u64)),
+            Some(since) if since > 0 => self.check((since as u64).div_ceil(self.micros as u64)),
+            _ if micros <= self.epoch => Ok(0),
             _ => Err(TimeError),
         }
     }
 
-    /// The last tick that starts at or before a moment: the tick that the moment falls into.
+    /// The last tick that starts at or before a moment: the very last for a moment after it.
     ///
     /// # Errors
-    /// [`TimeError`] if the moment is before tick 0 or after the end of the last tick.
+    /// [`TimeError`] if the moment is before the start of tick 0.
     pub const fn at_or_before(self, micros: i64) -> Result<u64, TimeError> {
-        match micros.checked_sub(self.epoch) {
-            Some(since) if since >= 0 => self.check(since as u64 / self.micros as u64),
-            _ => Err(TimeError),
+        if micros < self.epoch {
+            return Err(TimeError);
         }
+        let tick = micros.saturating_sub(self.epoch) as u64 / self.micros as u64;
+        Ok(if tick < self.max { tick } else { self.max })
     }
 
     /// The tick that a moment falls into, if IDs of it may be minted: the first tick and the last are reserved.
@@ -70,8 +73,7 @@ impl Ticks {
     pub const fn nearest(self, micros: i64) -> u64 {
         match self.at_or_before(micros) {
             Ok(tick) => tick,
-            Err(TimeError) if micros < self.epoch => 0,
-            Err(TimeError) => self.max,
+            Err(TimeError) => 0,
         }
     }
 
@@ -94,8 +96,44 @@ impl Ticks {
         (first <= last).then_some((first as u64, last as u64))
     }
 
+    /// The number of ticks that start before a moment: from 0 to `max + 1`.
+    pub fn starting_before(self, micros: i64) -> u64 {
+        self.within(Bound::Unbounded, Bound::Excluded(micros)).map_or(0, |(_, last)| last + 1)
+    }
+
+    /// The number of ticks that start at or before a moment: from 0 to `max + 1`.
+    pub fn starting_until(self, micros: i64) -> u64 {
+        self.within(Bound::Unbounded, Bound::Included(micros)).map_or(0, |(_, last)| last + 1)
+    }
+
     const fn check(self, tick: u64) -> Result<u64, TimeError> {
         if tick <= self.max { Ok(tick) } else { Err(TimeError) }
+    }
+}
+
+/// A moment (microseconds since 1970-01-01 UTC, not before) as ISO 8601 writes it, in UTC and to the millisecond.
+#[derive(Clone, Copy, Debug)]
+pub struct Utc(pub i64);
+
+impl fmt::Display for Utc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, millis) = (self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000) / 1_000);
+        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        // Years that begin in March: leap days come last. An era of 400 years has 146,097 days.
+        let days = days + 719_468;
+        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")?;
+        if millis > 0 {
+            write!(f, ".{millis:03}")?;
+        }
+        f.write_str("+00")
     }
 }
 
@@ -136,17 +174,27 @@ mod tests {
     }
 
     #[test]
-    fn moments_outside_of_the_range_are_errors() {
-        assert_eq!(TICKS.at_or_after(1_000_000), Ok(0));
-        assert_eq!(TICKS.at_or_after(999_999), Err(TimeError));
-        assert_eq!(TICKS.at_or_before(999_999), Err(TimeError));
-        assert_eq!(TICKS.at_or_after(1_009_000), Ok(9));
-        assert_eq!(TICKS.at_or_after(1_009_001), Err(TimeError), "no tick starts after it");
-        assert_eq!(TICKS.at_or_before(1_009_999), Ok(9), "still inside of the last tick");
-        assert_eq!(TICKS.at_or_before(1_010_000), Err(TimeError));
-        assert_eq!(TICKS.at_or_after(i64::MIN), Err(TimeError));
-        assert_eq!(TICKS.at_or_before(i64::MIN), Err(TimeError));
-        assert_eq!(TICKS.at_or_after(i64::MAX), Err(TimeError));
+    fn moments_outside_of_the_range_have_a_tick_on_one_side() {
+        for before in [i64::MIN, 0, 999_999] {
+            assert_eq!((TICKS.at_or_after(before), TICKS.at_or_before(before)), (Ok(0), Err(TimeError)), "{before}");
+        }
+        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.at_or_before(1_000_000)), (Ok(0), Ok(0)));
+        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.at_or_before(1_009_000)), (Ok(9), Ok(9)));
+        for after in [1_009_001, 1_009_999, 1_010_000, i64::MAX] {
+            assert_eq!((TICKS.at_or_after(after), TICKS.at_or_before(after)), (Err(TimeError), Ok(9)), "{after}");
+        }
+        const BEFORE_1970: Ticks = Ticks { epoch: -1_000_000, ..TICKS };
+        assert_eq!(BEFORE_1970.at_or_after(i64::MAX), Err(TimeError), "too far from the epoch for 64 bits");
+        assert_eq!(BEFORE_1970.at_or_before(i64::MAX), Ok(9));
+    }
+
+    #[test]
+    fn ticks_before_a_moment_are_counted() {
+        let counts = |moment| (TICKS.starting_before(moment), TICKS.starting_until(moment));
+        assert_eq!([i64::MIN, 999_999].map(counts), [(0, 0); 2]);
+        assert_eq!(counts(1_000_000), (0, 1));
+        assert_eq!([1_002_999, 1_003_000, 1_003_001].map(counts), [(3, 3), (3, 4), (4, 4)]);
+        assert_eq!([1_009_000, 1_009_001, i64::MAX].map(counts), [(9, 10), (10, 10), (10, 10)]);
     }
 
     #[test]
@@ -162,5 +210,15 @@ mod tests {
         assert_eq!([i64::MIN, 999_999, 1_000_000].map(|moment| TICKS.nearest(moment)), [0, 0, 0]);
         assert_eq!([1_003_999, 1_009_999].map(|moment| TICKS.nearest(moment)), [3, 9]);
         assert_eq!([1_010_000, i64::MAX].map(|moment| TICKS.nearest(moment)), [9, 9]);
+    }
+
+    #[test]
+    fn moments_have_a_text() {
+        let text = |micros| Utc(micros).to_string();
+        assert_eq!(text(0), "1970-01-01 00:00:00+00");
+        assert_eq!(text(1_704_067_200_000_000), "2024-01-01 00:00:00+00");
+        assert_eq!(text(1_709_251_199_999_000), "2024-02-29 23:59:59.999+00");
+        assert_eq!(text(4_107_542_400_000_000), "2100-03-01 00:00:00+00");
+        assert_eq!(text(Ticks::UNIX_MILLIS_48.start(Ticks::UNIX_MILLIS_48.max)), "10889-08-02 05:31:50.655+00");
     }
 }

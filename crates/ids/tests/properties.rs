@@ -302,8 +302,7 @@ fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
 /// The definition: the smallest ID whose time is at or after the moment.
 fn lower_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
-        let range: RangeInclusive<i64> = T::MIN.timestamp_micros()..=T::MAX.timestamp_micros();
-        prop_assert_eq!(T::lower(moment).is_ok(), range.contains(&moment));
+        prop_assert_eq!(T::lower(moment).is_ok(), moment <= T::MAX.timestamp_micros());
         if let Ok(lower) = T::lower(moment) {
             prop_assert!(lower.timestamp_micros() >= moment);
             prop_assert!(predecessor(lower).is_none_or(|id| id.timestamp_micros() < moment));
@@ -315,8 +314,7 @@ fn lower_is_exact<T: SortableId>() {
 /// The definition: the largest ID whose time is at or before the moment.
 fn upper_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
-        let range = T::MIN.timestamp_micros()..=end_of_time::<T>();
-        prop_assert_eq!(T::upper(moment).is_ok(), range.contains(&moment));
+        prop_assert_eq!(T::upper(moment).is_ok(), moment >= T::MIN.timestamp_micros());
         if let Ok(upper) = T::upper(moment) {
             prop_assert!(upper.timestamp_micros() <= moment);
             prop_assert!(successor(upper).is_none_or(|id| id.timestamp_micros() > moment));

@@ -32,6 +32,7 @@ struct Type {
     tick: String,
     fields: Vec<FieldFunction>,
     comparisons: &'static [Comparison],
+    time_comparisons: Vec<Comparison>,
 }
 
 /// What it knows of the function that reads a field.
@@ -44,7 +45,7 @@ struct FieldFunction {
 }
 
 /// What it knows of a comparison operator.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 struct Comparison {
     name: &'static str,
     symbol: &'static str,
@@ -63,6 +64,13 @@ struct Cast {
 
 const fn comparison([name, symbol, commutator, negator, estimator, comment]: [&'static str; 6]) -> Comparison {
     Comparison { name, symbol, commutator, negator, estimator, comment }
+}
+
+impl Comparison {
+    /// Whether an ID is compared with a time by it, too: equality by time would not be transitive.
+    fn is_with_time(&self) -> bool {
+        !["eq", "ne"].contains(&self.name)
+    }
 }
 
 const COMPARISONS: &[Comparison] = &[
@@ -91,6 +99,7 @@ fn type_of<T: SortableId>() -> Type {
         },
         fields: T::FIELDS.iter().map(field_function).collect(),
         comparisons: COMPARISONS,
+        time_comparisons: COMPARISONS.iter().filter(|each| each.is_with_time()).copied().collect(),
     }
 }
 

@@ -8,6 +8,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -50,6 +51,17 @@ class Jdbc {
             found = strings(select.executeQuery());
         }
         report("found", found.toArray());
+    }
+
+    static void byTime(Connection connection) throws SQLException {
+        var since = OffsetDateTime.parse("2026-11-01T00:00:00Z");
+        String after = "SELECT id FROM orders WHERE note = 'given' AND id >= ?::timestamptz ORDER BY id";
+        List<String> found;
+        try (var select = connection.prepareStatement(after)) {
+            select.setObject(1, since);
+            found = strings(select.executeQuery());
+        }
+        report("found_by_time", found.toArray());
     }
 
     // With a cast in SQL, any string will do.
@@ -115,6 +127,7 @@ class Jdbc {
             + "?user=" + login[0] + "&password=" + login[1];
         try (var connection = DriverManager.getConnection(url)) {
             query(connection, ids);
+            byTime(connection);
             cast(connection, ids);
             unspecified(url, ids);
             nullable(connection, ids);

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import sys
+from datetime import datetime, timezone
 
 import asyncpg
 
@@ -27,6 +28,14 @@ async def query(connection, ids):
 async def nullable(connection, ids):
     report("null", await connection.fetchval("INSERT INTO orders (id, note) VALUES ($1, 'null') RETURNING id", None))
     report("array", *await connection.fetchval("INSERT INTO lists VALUES ($1) RETURNING ids", [None, *ids]))
+
+
+async def by_time(connection):
+    since = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id"
+    found = [row["id"] for row in await connection.fetch(select, since)]
+
+    report("found_by_time", *found)
 
 
 async def copy(connection, ids):
@@ -67,6 +76,7 @@ async def main(ids):
     connection = await asyncpg.connect(os.environ["DATABASE_URL"])
     await query(connection, ids)
     await nullable(connection, ids)
+    await by_time(connection)
     await copy(connection, ids)
     await malformed(connection)
     await in_binary(connection)

@@ -36,6 +36,14 @@ async function nullable(client, ids) {
   report('array', list.ids);
 }
 
+async function byTime(client) {
+  const since = new Date('2026-11-01T00:00:00Z');
+  const select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
+  const { rows: found } = await client.query(select, [since]);
+
+  report('found_by_time', found.map((row) => row.id));
+}
+
 async function copy(client, ids) {
   const lines = Readable.from(ids.map((id) => `${id}\n`));
   await pipeline(lines, client.query(from('COPY copied (id) FROM STDIN')));
@@ -67,6 +75,7 @@ await client.connect();
 const ids = process.argv.slice(2);
 await query(client, ids);
 await nullable(client, ids);
+await byTime(client);
 await copy(client, ids);
 await malformed(client);
 await asBuffers(client);

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import datetime, timezone
 
 import psycopg
 from psycopg.types import TypeInfo
@@ -30,6 +31,14 @@ def nullable(connection, ids):
     TypeInfo.fetch(connection, "scru128").register(connection)
     [array] = connection.execute("INSERT INTO lists VALUES (%s) RETURNING ids", [[None, *ids]]).fetchone()
     report("array", *array)
+
+
+def by_time(connection):
+    since = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    select = "SELECT id FROM orders WHERE note = 'given' AND id >= %s ORDER BY id"
+    found = [id for [id] in connection.execute(select, [since])]
+
+    report("found_by_time", *found)
 
 
 def copy(connection, ids):
@@ -73,6 +82,7 @@ def in_binary(connection):
 with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     query(connection, sys.argv[1:])
     nullable(connection, sys.argv[1:])
+    by_time(connection)
     copy(connection, sys.argv[1:])
     malformed(connection)
     in_binary(connection)

@@ -2,9 +2,11 @@
 
 import os
 import sys
+from datetime import datetime, timezone
 
 from psycopg.types import TypeInfo
-from sqlalchemy import ARRAY, Column, MetaData, Table, any_, create_engine, event, insert, literal, null, select, text
+from sqlalchemy import ARRAY, Column, DateTime, MetaData, Table
+from sqlalchemy import any_, create_engine, event, insert, literal, null, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 from sqlalchemy.types import UserDefinedType
@@ -63,6 +65,13 @@ def nullable(session, ids):
     session.commit()
 
 
+def by_time(session):
+    since = literal(datetime(2026, 11, 1, tzinfo=timezone.utc), DateTime(timezone=True))
+    given = select(Order.id).where(Order.note == "given").order_by(Order.id)
+    found = session.scalars(given.where(Order.id >= since)).all()
+    report("found_by_time", *found)
+
+
 def malformed(session):
     try:
         session.get(Order, "!")
@@ -73,4 +82,5 @@ def malformed(session):
 with Session(engine) as session:
     query(session, sys.argv[1:])
     nullable(session, sys.argv[1:])
+    by_time(session)
     malformed(session)

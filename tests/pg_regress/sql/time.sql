@@ -48,8 +48,8 @@ SELECT * FROM each_type($$
     FROM $T_timestamp(smallest('$T')::$T) AS first, $T_timestamp(largest('$T')::$T) AS last
 $$);
 
--- From when to when there are IDs: none whose time is at or after a time beyond the start of the last tick, and none whose
--- time is at or before a time beyond its end.
+-- From when to when there are IDs. Beyond the start of the last tick there is none whose time is at or after it, before the first
+-- tick none whose time is at or before it; on the other side is the smallest or the largest of all.
 SELECT name, length, first, last
 FROM types,
      LATERAL (SELECT min(timestamp) AS first, max(timestamp) AS last FROM valid WHERE type = name) AS q
@@ -63,11 +63,18 @@ SELECT * FROM each_type($$
         unnest(ARRAY[first - interval '1 us', first, last, last + interval '1 us', last + tick - interval '1 us', last + tick,
                      '4713-01-01 BC', '294276-12-31 23:59:59.999999']) AS moment
     WHERE error_of(format('SELECT $T_%s(timestamptz %L)', function, moment)) IS DISTINCT FROM CASE
-        WHEN moment < first OR moment >= last + CASE function WHEN 'lower' THEN interval '1 us' ELSE tick END
-        THEN '22008 timestamp out of range for type $T'
+        WHEN CASE function WHEN 'lower' THEN moment > last ELSE moment < first END
+        THEN format('22008 timestamp out of range for type $T / DETAIL Values of type $T have times from %s to %s.',
+                    first, to_char(last, 'FMYYYY-MM-DD HH24:MI:SS.MS+00'))
         END
 $$);
-SELECT * FROM each_type($$ SELECT error_of('SELECT ''1969-07-20''::timestamptz::$T') $$);
+SELECT * FROM each_type($$
+    SELECT $T_lower('1969-07-20') = smallest('$T')::$T, $T_upper('20000-01-01') = largest('$T')::$T,
+           '1969-07-20'::timestamptz::$T = smallest('$T')::$T
+$$);
+SELECT * FROM each_type($$ SELECT $T_lower('20000-01-01') $$);
+SELECT * FROM each_type($$ SELECT $T_upper('1969-07-20') $$);
+SELECT * FROM each_type($$ SELECT '20000-01-01'::timestamptz::$T $$);
 
 -- No session's time zone matters, so that times of IDs can be indexed.
 CALL for_each_type($$ CREATE INDEX ON $T_ids ($T_timestamp(id)); ANALYZE $T_ids $$);

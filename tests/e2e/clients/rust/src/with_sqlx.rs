@@ -48,6 +48,7 @@ pub async fn run<Id: SortableId + Unpin>(url: &str, texts: &[String]) -> Result<
     let ids: Vec<Sql<Id>> = texts.iter().map(|text| text.parse().map(Sql)).collect::<Result<_, _>>()?;
     query(&mut connection, &ids).await?;
     nullable(&mut connection, &ids).await?;
+    by_time::<Id>(&mut connection).await?;
     copy(&mut connection, &ids).await?;
     as_text(&mut connection, Id::NAME, texts).await
 }
@@ -79,6 +80,14 @@ async fn nullable<Id: SortableId + Unpin>(
     let insert = "INSERT INTO lists VALUES ($1) RETURNING ids";
     let array: Vec<Option<Sql<Id>>> = sqlx::query_scalar(insert).bind(list).fetch_one(&mut *connection).await?;
     report("array", array.into_iter().map(|id| or_null(id.map(|id| id.0))));
+    Ok(())
+}
+
+async fn by_time<Id: SortableId + Unpin>(connection: &mut PgConnection) -> Result<(), Box<dyn Error>> {
+    let since = "2026-11-01T00:00:00Z";
+    let select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
+    let found: Vec<Sql<Id>> = sqlx::query_scalar(select).bind(since).fetch_all(&mut *connection).await?;
+    report("found_by_time", found.iter().map(|id| id.0));
     Ok(())
 }
 

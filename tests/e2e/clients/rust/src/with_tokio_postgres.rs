@@ -1,6 +1,7 @@
 //! tokio-postgres, with IDs as values of the types of `scru-ids`, and as text.
 
 use std::error::Error;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::{TryStreamExt, pin_mut};
 use scru_ids::SortableId;
@@ -16,6 +17,7 @@ pub async fn run<Id: SortableId + ToSql + FromSqlOwned>(url: &str, texts: &[Stri
     let ids: Vec<Id> = texts.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     query(&client, &ids).await?;
     nullable(&client, &ids).await?;
+    by_time::<Id>(&client).await?;
     copy(&client, &ids).await?;
     as_text(&client, Id::NAME, texts).await
 }
@@ -42,6 +44,14 @@ async fn nullable<Id: SortableId + ToSql + FromSqlOwned>(client: &Client, ids: &
     let array: Vec<Option<Id>> =
         client.query_one("INSERT INTO lists VALUES ($1) RETURNING ids", &[&list]).await?.get(0);
     report("array", array.into_iter().map(or_null));
+    Ok(())
+}
+
+async fn by_time<Id: SortableId + FromSqlOwned>(client: &Client) -> Result<(), Box<dyn Error>> {
+    let since = UNIX_EPOCH + Duration::from_secs(1_793_491_200);
+    let select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
+    let rows = client.query(select, &[&since]).await?;
+    report("found_by_time", rows.iter().map(|row| row.get::<_, Id>(0)));
     Ok(())
 }
 

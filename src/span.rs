@@ -1,0 +1,96 @@
+//! `id <@ range` as the planner sees it.
+
+use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
+
+use crate::datum::{StoredDatum, Type};
+use crate::planner::{self, nth};
+
+/// The strategies of the two comparisons, and which bound each has.
+const BOUNDS: [(u32, &str); 2] =
+    [(pg_sys::BTGreaterEqualStrategyNumber, "lower"), (pg_sys::BTLessEqualStrategyNumber, "upper")];
+
+/// The arguments of `T_contained_by_range` or `T_range_contains`, whichever comes first.
+pub struct Span {
+    pub function: Oid,
+    pub id: *mut Node,
+    pub id_type: Oid,
+    pub range: *mut Node,
+}
+
+impl Span {
+    /// Of a call of one of them.
+    ///
+    /// # Safety
+    /// `function` is one of the two, `arguments` is a list of its two arguments.
+    pub unsafe fn of(function: Oid, arguments: *mut List) -> Self {
+        // SAFETY: the SQL declares two arguments, one of which is a tstzrange.
+        unsafe {
+            let [first, second] = [0, 1].map(|index| nth(arguments, index));
+            let (id, range) =
+                if pg_sys::exprType(first) == pg_sys::TSTZRANGEOID { (second, first) } else { (first, second) };
+            Self { function, id, id_type: pg_sys::exprType(id), range }
+        }
+    }
+
+    /// Whether an index of this operator family serves both comparisons.
+    ///
+    /// # Safety
+    /// For the planner to call.
+    pub unsafe fn is_indexable(&self, family: Oid) -> bool {
+        // SAFETY: look-ups in the catalog.
+        unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
+    }
+
+    /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`; one of them, if it is known by now that the other holds for
+    /// every ID. Null if there are no such functions.
+    ///
+    /// # Safety
+    /// For the planner to call.
+    pub unsafe fn comparisons<T: Type>(&self, root: *mut PlannerInfo) -> *mut List {
+        let mut clauses: *mut List = core::ptr::null_mut();
+        for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
+            // SAFETY: builds an expression of the planner's in its memory.
+            unsafe {
+                let Some(bound) = self.bound::<T>(root, bound) else { return core::ptr::null_mut() };
+                let is_last = strategy == pg_sys::BTLessEqualStrategyNumber;
+                if value::<T>(bound) == Some(open) && !(is_last && clauses.is_null()) {
+                    continue;
+                }
+                clauses = planner::append(
+                    clauses,
+                    planner::comparison(self.id_type, strategy, planner::copy(self.id), bound),
+                );
+            }
+        }
+        clauses
+    }
+
+    /// The call `T_range_lower(range)` or `T_range_upper(range)`, or its value if that is known by now. The functions are in the
+    /// schema of the one that is being planned; 0.1.0 names them `T_lower` and `T_upper`.
+    ///
+    /// # Safety
+    /// For the planner to call.
+    pub unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
+        let names = [format!("{}_range_{bound}", T::NAME), format!("{}_{bound}", T::NAME)];
+        // SAFETY: the function takes a range and returns an ID.
+        unsafe {
+            let function = planner::function_beside(self.function, &names, &[pg_sys::TSTZRANGEOID])?;
+            Some(planner::evaluated(root, function, self.id_type, [self.range]))
+        }
+    }
+}
+
+/// The ID that an expression is, if it is known by now.
+///
+/// # Safety
+/// `node` is an expression of the ID type.
+pub unsafe fn value<T: Type>(node: *mut Node) -> Option<T> {
+    // SAFETY: the tag tells the struct, and the type what the Datum is.
+    unsafe {
+        if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
+            return None;
+        }
+        let stored = <T::Stored as StoredDatum>::from_datum((*node.cast::<pg_sys::Const>()).constvalue);
+        Some(T::from_stored(stored).unwrap_or(T::MAX))
+    }
+}

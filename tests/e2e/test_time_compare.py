@@ -1,0 +1,83 @@
+"""Comparison with a time on a table of a million rows: one hour of a hundred days costs what two bounds written by hand cost, to
+run and to plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+import psycopg
+import pytest
+
+from plans import nodes
+from server import Server
+
+ROWS = 1_000_000
+FROM, TO = "timestamptz '2026-02-20 02:00+00'", "timestamptz '2026-02-20 03:00+00'"
+BY_TIME = f"SELECT * FROM orders WHERE id >= {FROM} AND id < {TO}"
+BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({FROM}) AND id < scru128_lower({TO})"
+BY_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {FROM} AND created_at < {TO}"
+# The same hour, but not known before the query starts.
+HOURS = "(date_part('hour', clock_timestamp() - now()) * interval '1 hour')"
+BY_VARIABLE = f"SELECT * FROM orders WHERE id >= (SELECT {FROM} + {HOURS}) AND id < (SELECT {TO} + {HOURS})"
+
+
+@pytest.fixture(scope="module")
+def orders() -> Iterator[psycopg.Connection]:
+    """A million orders, one every 8.64 s; and the same with a column for the time."""
+    moment = "timestamptz '2026-01-01 00:00+00' + n * interval '8.64 s'"
+    with Server({"autovacuum": "off"}) as server, server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        numbers = f"generate_series(0, {ROWS - 1}) AS n"
+        connection.execute(f"CREATE UNLOGGED TABLE orders AS SELECT gen_scru128({moment}) AS id, n FROM {numbers}")
+        connection.execute("CREATE UNLOGGED TABLE orders_with_time AS SELECT id::timestamptz AS created_at, n FROM orders")
+        connection.execute("ALTER TABLE orders ADD PRIMARY KEY (id)")
+        connection.execute("ALTER TABLE orders_with_time ADD PRIMARY KEY (created_at)")
+        connection.execute("VACUUM (FREEZE, ANALYZE) orders, orders_with_time")
+        yield connection
+
+
+def touched(connection: psycopg.Connection, query: str) -> tuple[int, int]:
+    """How many rows a query gives by an index scan without a filter, and how many pages it touches for them."""
+    [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
+    node = nodes(plans[0]["Plan"])[0]
+    assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)
+    return node["Actual Rows"], node["Shared Hit Blocks"] + node["Shared Read Blocks"]
+
+
+@pytest.mark.parametrize("query", [BY_TIME, BY_VARIABLE], ids=["constants", "variables"])
+def test_one_hour_touches_the_pages_that_bounds_touch(orders, measured, query):
+    by_time, by_hand = touched(orders, query), touched(orders, BY_HAND)
+    measured(f"one hour: {by_time[0]} rows; pages touched: {by_time[1]}, by hand: {by_hand[1]}")
+    assert by_time == by_hand
+    assert by_time[0] == sum(50 * 24 + 2 <= n * 8.64 / 3600 < 50 * 24 + 3 for n in range(ROWS))
+
+
+@pytest.mark.alone
+def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orders, measured):
+    """In turns of a few plans each, which are short enough to be seldom interrupted, by the medians."""
+    orders.execute(
+        """CREATE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[] LANGUAGE plpgsql AS $$
+        DECLARE
+            plan json;
+            times float[];
+        BEGIN
+            FOR turn IN 1 .. turns LOOP
+                times := array_fill(0::float, ARRAY[cardinality(queries)]);
+                FOR number IN 1 .. cardinality(queries) LOOP
+                    FOR repetition IN 1 .. 10 LOOP
+                        EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || queries[number] INTO plan;
+                        times[number] := times[number] + (plan -> 0 ->> 'Planning Time')::float;
+                    END LOOP;
+                END LOOP;
+                RETURN NEXT times;
+            END LOOP;
+        END $$"""
+    )
+    rounds = orders.execute("SELECT planning_times(%s, 1000)", [[BY_COLUMN, BY_TIME, BY_HAND]]).fetchall()
+    by_column, by_time, by_hand = (100 * median(times[number] for (times,) in rounds) for number in range(3))
+    measured(
+        f"planning one hour: {by_time:.1f} µs, of a column of times: {by_column:.1f} µs, ratio {by_time / by_column:.3f};"
+        f" of bounds by hand {by_hand / by_column:.3f}"
+    )
+    assert by_time <= 1.25 * by_column
