@@ -59,6 +59,27 @@ impl Call {
         self.datum(index).value() as i32
     }
 
+    /// An argument of type `smallint`.
+    pub fn int2(self, index: usize) -> i16 {
+        self.datum(index).value() as i16
+    }
+
+    /// An argument of type `boolean`.
+    pub fn boolean(self, index: usize) -> bool {
+        self.datum(index).value() != 0
+    }
+
+    /// An argument of type `oid`.
+    pub fn oid(self, index: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.datum(index).value() as u32)
+    }
+
+    /// An argument of type `interval`.
+    pub fn interval<'a>(self, index: usize) -> &'a pg_sys::Interval {
+        // SAFETY: the server passes an interval that outlives the call.
+        unsafe { &*self.datum(index).cast_mut_ptr() }
+    }
+
     /// An argument of type `cstring`.
     pub fn cstring<'a>(self, index: usize) -> &'a CStr {
         // SAFETY: the server passes a C string that outlives the call.

@@ -12,6 +12,7 @@ mod datum;
 mod error;
 mod fields;
 mod generate;
+mod gist;
 mod hash;
 mod inspect;
 mod io;
@@ -25,6 +26,7 @@ mod skip;
 mod sort;
 mod symbols;
 mod time;
+mod window;
 
 #[cfg(any(test, feature = "pg_test"))]
 mod tests;

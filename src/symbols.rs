@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, skip, sort, time};
+use crate::{brin, casts, compare, fields, generate, gist, hash, io, range, selectivity, skip, sort, time, window};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -59,6 +59,16 @@ macro_rules! symbols {
             export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
             export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_gist_consistent"), gist::consistent::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_compress"), gist::compress::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_penalty"), gist::penalty::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_picksplit"), gist::picksplit::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_same"), gist::same::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_fetch"), gist::fetch::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
             export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);

@@ -24,12 +24,17 @@ const _: () = assert!(
 
 /// `T_timestamp(T) → timestamptz`
 pub fn timestamp<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(Datum::from(call.id::<T>(0).timestamp_micros() - EPOCH_2000))
+    Ok(Datum::from(timestamptz_micros(call.id::<T>(0))))
+}
+
+/// The time of an ID as the server counts: in microseconds since 2000-01-01.
+pub fn timestamptz_micros<T: SortableId>(id: T) -> i64 {
+    id.timestamp_micros() - EPOCH_2000
 }
 
 /// The time of an ID as pgrx's type.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
-    TimestampWithTimeZone::try_from(id.timestamp_micros() - EPOCH_2000).ok()
+    TimestampWithTimeZone::try_from(timestamptz_micros(id)).ok()
 }
 
 /// `T_lower(timestamptz) → T`
