@@ -59,9 +59,43 @@ BEGIN
             COMMENT ON OPERATOR CLASS %1$s_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
             COMMENT ON OPERATOR FAMILY %1$s_gist_ops USING gist IS 'equality, order and time';
         $sql$, id_type);
+
+        -- inspect
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION scru_inspect(id %1$s, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+                RETURNS SETOF record
+                AS 'MODULE_PATHNAME', '%1$s_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+            COMMENT ON FUNCTION scru_inspect(%1$s) IS 'what an ID is: its type, canonical text, time and fields';
+        $sql$, id_type);
     END LOOP;
 END
 $$;
+
+-- These casts become assignment casts: an INSERT and ALTER TABLE need not name them.
+DO $$
+DECLARE
+    cast_ record;
+BEGIN
+    FOR cast_ IN
+        SELECT * FROM (VALUES ('scru128', 'uuid', 'same 16 bytes, read as uuid'), ('ulid', 'uuid', 'same 16 bytes, read as uuid'),
+            ('scru64', 'bigint', 'same value, read as bigint'), ('ulidflake', 'bigint', 'same value, read as bigint')) AS casts (source, target, comment)
+    LOOP
+        EXECUTE pg_catalog.format($sql$
+            DROP CAST (%1$s AS %2$s);
+            CREATE CAST (%1$s AS %2$s) WITHOUT FUNCTION AS ASSIGNMENT;
+            COMMENT ON CAST (%1$s AS %2$s) IS 'the %3$s';
+        $sql$, cast_.source, cast_.target, cast_.comment);
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION scru_types(
+    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
+    OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
+)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
 
 -- What an older server does not know cannot be in the database that pg_upgrade takes from it.
 CREATE FUNCTION scru_adapt_to_server() RETURNS SETOF text

@@ -30,6 +30,11 @@ unsafe extern "C-unwind" {
 pub struct Call(pg_sys::FunctionCallInfo);
 
 impl Call {
+    /// The call as the server's functions take it.
+    pub fn info(self) -> pg_sys::FunctionCallInfo {
+        self.0
+    }
+
     /// An argument as it is.
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so that it is there.

@@ -21,6 +21,7 @@ mod range;
 mod selectivity;
 mod server;
 mod settings;
+mod shape;
 mod shared;
 mod skip;
 mod sort;

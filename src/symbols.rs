@@ -6,7 +6,9 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, gist, hash, io, range, selectivity, skip, sort, time, window};
+use crate::{
+    brin, casts, compare, fields, generate, gist, hash, inspect, io, range, selectivity, skip, sort, time, window,
+};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -97,6 +99,8 @@ macro_rules! symbols {
 
             export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
             export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 
             pgrx::extension_sql_file!($sql);
         };

@@ -15,6 +15,35 @@ CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "ti
     AS 'MODULE_PATHNAME', 'scru_inspect_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION scru_inspect(text) IS 'what an ID is: its type by its shape, canonical text, time and fields; no row if it is none';
 
+CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru128_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru128) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id scru160, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru160_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru160) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id scru64, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru64_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru64) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id ulid, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'ulid_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(ulid) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id ulidflake, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'ulidflake_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(ulidflake) IS 'what an ID is: its type, canonical text, time and fields';
+
+CREATE FUNCTION scru_types(
+    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
+    OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
+)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
+
 --------------------------------------------------------------------------------------------------------------- server
 
 -- What an older server does not know cannot be in the database that pg_upgrade takes from it.

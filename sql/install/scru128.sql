@@ -308,7 +308,7 @@ COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
 
 -- The bytes are the same: changing a column from one to the other rewrites no table.
-CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION;
+CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (uuid AS scru128) WITHOUT FUNCTION;
 COMMENT ON CAST (scru128 AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS scru128) IS 'the same 16 bytes, read as scru128';

@@ -308,7 +308,7 @@ COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 whose time is at or 
 -- Every scru64 is a bigint, but not every bigint a scru64.
 CREATE FUNCTION scru64_from_bigint(bigint) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (scru64 AS bigint) WITHOUT FUNCTION;
+CREATE CAST (scru64 AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (bigint AS scru64) WITH FUNCTION scru64_from_bigint(bigint);
 COMMENT ON FUNCTION scru64_from_bigint(bigint) IS 'the scru64 of this value';
 COMMENT ON CAST (scru64 AS bigint) IS 'the same value, read as bigint';

@@ -308,7 +308,7 @@ COMMENT ON CAST (ulid AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid whose time is at or after the time';
 
 -- The bytes are the same: changing a column from one to the other rewrites no table.
-CREATE CAST (ulid AS uuid) WITHOUT FUNCTION;
+CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (uuid AS ulid) WITHOUT FUNCTION;
 COMMENT ON CAST (ulid AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';

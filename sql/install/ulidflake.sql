@@ -308,7 +308,7 @@ COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is 
 -- Every ulidflake is a bigint, but not every bigint a ulidflake.
 CREATE FUNCTION ulidflake_from_bigint(bigint) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION;
+CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (bigint AS ulidflake) WITH FUNCTION ulidflake_from_bigint(bigint);
 COMMENT ON FUNCTION ulidflake_from_bigint(bigint) IS 'the ulidflake of this value';
 COMMENT ON CAST (ulidflake AS bigint) IS 'the same value, read as bigint';

@@ -64,7 +64,7 @@ SELECT * FROM each_type($$
                      '4713-01-01 BC', '294276-12-31 23:59:59.999999']) AS moment
     WHERE error_of(format('SELECT $T_%s(timestamptz %L)', function, moment)) IS DISTINCT FROM CASE
         WHEN moment < first OR moment >= last + CASE function WHEN 'lower' THEN interval '1 us' ELSE tick END
-        THEN '22008 timestamp out of range for type $T'
+        THEN format('22008 timestamp out of range for type $T / DETAIL The time of a $T is between %s and %s.', first, last)
         END
 $$);
 SELECT * FROM each_type($$ SELECT error_of('SELECT ''1969-07-20''::timestamptz::$T') $$);
