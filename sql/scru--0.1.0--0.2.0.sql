@@ -1,24 +1,71 @@
 \echo Use "ALTER EXTENSION scru UPDATE TO '0.2.0'" to load this file. \quit
 
--- A database that came from an older server by pg_upgrade lacks what only 18 has: skip support.
+-- What every type has gained.
 DO $$
 DECLARE
     id_type pg_catalog.text;
 BEGIN
-    IF pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.<) 180000 THEN
-        RETURN;
-    END IF;
-    FOREACH id_type IN ARRAY ARRAY['scru64', 'ulidflake'] LOOP
-        CONTINUE WHEN EXISTS (
-            SELECT FROM pg_catalog.pg_amproc
-            WHERE amproclefttype OPERATOR(pg_catalog.=) id_type::pg_catalog.regtype::pg_catalog.oid
-                AND amprocnum OPERATOR(pg_catalog.=) 6
-        );
+    FOREACH id_type IN ARRAY ARRAY['scru128', 'scru160', 'scru64', 'ulid', 'ulidflake'] LOOP
+        -- window
         EXECUTE pg_catalog.format($sql$
-            CREATE FUNCTION %1$s_skipsupport(internal) RETURNS void
-                AS 'MODULE_PATHNAME', '%1$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-            ALTER OPERATOR FAMILY %1$s_ops USING btree ADD FUNCTION 6 (%1$s, %1$s) %1$s_skipsupport(internal);
-            COMMENT ON FUNCTION %1$s_skipsupport(internal) IS 'skip support';
+            CREATE FUNCTION %1$s_in_range(%1$s, %1$s, interval, boolean, boolean) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+            ALTER OPERATOR FAMILY %1$s_ops USING btree ADD
+                FUNCTION 3 (%1$s, interval) %1$s_in_range(%1$s, %1$s, interval, boolean, boolean);
+            COMMENT ON FUNCTION %1$s_in_range(%1$s, %1$s, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+        $sql$, id_type);
+
+        -- gist
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION %1$s_gist_consistent(internal, %1$s, smallint, oid, internal) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_union(internal, internal) RETURNS bytea
+                AS 'MODULE_PATHNAME', '%1$s_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_compress(internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_penalty(internal, internal, internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_picksplit(internal, internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_same(bytea, bytea, internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_fetch(internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gist_sortsupport(internal) RETURNS void
+                AS 'MODULE_PATHNAME', '%1$s_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+            -- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+            CREATE OPERATOR CLASS %1$s_gist_ops DEFAULT FOR TYPE %1$s USING gist AS
+                OPERATOR 8 <@ (%1$s, tstzrange),
+                OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+                FUNCTION 1 %1$s_gist_consistent(internal, %1$s, smallint, oid, internal),
+                FUNCTION 2 %1$s_gist_union(internal, internal),
+                FUNCTION 3 %1$s_gist_compress(internal),
+                FUNCTION 5 %1$s_gist_penalty(internal, internal, internal),
+                FUNCTION 6 %1$s_gist_picksplit(internal, internal),
+                FUNCTION 7 %1$s_gist_same(bytea, bytea, internal),
+                FUNCTION 9 %1$s_gist_fetch(internal),
+                FUNCTION 11 %1$s_gist_sortsupport(internal),
+                STORAGE bytea;
+
+            COMMENT ON FUNCTION %1$s_gist_consistent(internal, %1$s, smallint, oid, internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_union(internal, internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_compress(internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_penalty(internal, internal, internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_picksplit(internal, internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_same(bytea, bytea, internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_fetch(internal) IS 'GiST support';
+            COMMENT ON FUNCTION %1$s_gist_sortsupport(internal) IS 'GiST sort support';
+            COMMENT ON OPERATOR CLASS %1$s_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+            COMMENT ON OPERATOR FAMILY %1$s_gist_ops USING gist IS 'equality, order and time';
+        $sql$, id_type);
+
+        -- inspect
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION scru_inspect(id %1$s, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+                RETURNS SETOF record
+                AS 'MODULE_PATHNAME', '%1$s_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+            COMMENT ON FUNCTION scru_inspect(%1$s) IS 'what an ID is: its type, canonical text, time and fields';
         $sql$, id_type);
     END LOOP;
 END
@@ -81,3 +128,85 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- These casts become assignment casts: an INSERT and ALTER TABLE need not name them.
+DO $$
+DECLARE
+    cast_ record;
+BEGIN
+    FOR cast_ IN
+        SELECT * FROM (VALUES ('scru128', 'uuid', 'same 16 bytes, read as uuid'), ('ulid', 'uuid', 'same 16 bytes, read as uuid'),
+            ('scru64', 'bigint', 'same value, read as bigint'), ('ulidflake', 'bigint', 'same value, read as bigint')) AS casts (source, target, comment)
+    LOOP
+        EXECUTE pg_catalog.format($sql$
+            DROP CAST (%1$s AS %2$s);
+            CREATE CAST (%1$s AS %2$s) WITHOUT FUNCTION AS ASSIGNMENT;
+            COMMENT ON CAST (%1$s AS %2$s) IS 'the %3$s';
+        $sql$, cast_.source, cast_.target, cast_.comment);
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION scru_types(
+    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
+    OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
+)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
+
+-- What an older server does not know cannot be in the database that pg_upgrade takes from it.
+CREATE FUNCTION scru_adapt_to_server() RETURNS SETOF text
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    t record;
+BEGIN
+    -- From 18 on: GiST translates kinds of comparison, for temporal keys; btree scans skip over a leading column of numbers.
+    IF current_setting('server_version_num')::integer < 180000 THEN
+        RETURN;
+    END IF;
+    FOR t IN
+        SELECT typname AS name, quote_ident(nspname) AS schema, typbyval,
+               btree.opcfamily AS btree, gist.opcfamily AS gist
+        FROM pg_extension AS extension
+        JOIN pg_depend ON refclassid = 'pg_extension'::regclass AND refobjid = extension.oid AND classid = 'pg_type'::regclass
+        JOIN pg_type ON pg_type.oid = objid
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
+        JOIN pg_opclass AS btree ON btree.opcintype = pg_type.oid AND btree.opcname = typname || '_ops'
+            AND btree.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree')
+        JOIN pg_opclass AS gist ON gist.opcintype = pg_type.oid AND gist.opcname = typname || '_gist_ops'
+            AND gist.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist')
+        WHERE extname = 'scru'
+        ORDER BY typname
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.gist AND amprocnum = 12) THEN
+            EXECUTE format(
+                'ALTER OPERATOR FAMILY %s.%s_gist_ops USING gist ADD FUNCTION 12 ("any", "any") gist_translate_cmptype_common(integer)',
+                t.schema, t.name);
+            RETURN NEXT t.name || ': temporal keys';
+        END IF;
+        IF t.typbyval AND NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.btree AND amprocnum = 6) THEN
+            EXECUTE format(
+                $sql$
+                    CREATE FUNCTION %1$s.%2$s_skipsupport(internal) RETURNS void
+                        AS 'MODULE_PATHNAME', '%2$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+                    COMMENT ON FUNCTION %1$s.%2$s_skipsupport(internal) IS 'skip support';
+                    ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
+                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
+                $sql$, t.schema, t.name);
+            -- What a script of the extension creates is a member already.
+            IF NOT EXISTS (
+                SELECT FROM pg_depend
+                WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
+                    AND objid = to_regprocedure(format('%s.%s_skipsupport(internal)', t.schema, t.name))
+            ) THEN
+                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION %s.%s_skipsupport(internal)', t.schema, t.name);
+            END IF;
+            RETURN NEXT t.name || ': skip support';
+        END IF;
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not know, and returns what it added';
+SELECT scru_adapt_to_server();

@@ -31,6 +31,11 @@ unsafe extern "C-unwind" {
 pub struct Call(pg_sys::FunctionCallInfo);
 
 impl Call {
+    /// The call as the server's functions take it.
+    pub fn info(self) -> pg_sys::FunctionCallInfo {
+        self.0
+    }
+
     /// An argument as it is.
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so that it is there.
@@ -65,6 +70,27 @@ impl Call {
     /// An argument of type `integer`.
     pub fn int4(self, index: usize) -> i32 {
         self.datum(index).value() as i32
+    }
+
+    /// An argument of type `smallint`.
+    pub fn int2(self, index: usize) -> i16 {
+        self.datum(index).value() as i16
+    }
+
+    /// An argument of type `boolean`.
+    pub fn boolean(self, index: usize) -> bool {
+        self.datum(index).value() != 0
+    }
+
+    /// An argument of type `oid`.
+    pub fn oid(self, index: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.datum(index).value() as u32)
+    }
+
+    /// An argument of type `interval`.
+    pub fn interval<'a>(self, index: usize) -> &'a pg_sys::Interval {
+        // SAFETY: the server passes an interval that outlives the call.
+        unsafe { &*self.datum(index).cast_mut_ptr() }
     }
 
     /// An argument of type `cstring`.

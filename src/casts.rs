@@ -21,7 +21,7 @@ pub fn from_bigint<T: Type>(call: Call) -> Result<Datum, Error> {
     T::Stored::from_bytes(&value.to_be_bytes())
         .and_then(T::from_stored)
         .map(|id| id.to_stored().into_datum())
-        .ok_or_else(|| Error::out_of_range::<T>(value.to_string().as_bytes()))
+        .ok_or_else(|| Error::number_out_of_range::<T>(&value.to_string()))
 }
 
 /// `T_to_numeric(T) → numeric`, for the types of 16 bytes
@@ -49,5 +49,5 @@ pub fn from_numeric<T: Type>(call: Call) -> Result<Datum, Error> {
         .and_then(|value| T::Stored::from_bytes(&value.to_be_bytes()))
         .and_then(T::from_stored)
         .map(|id| id.to_stored().into_datum())
-        .ok_or_else(|| Error::out_of_range::<T>(text.as_bytes()))
+        .ok_or_else(|| Error::number_out_of_range::<T>(&text))
 }

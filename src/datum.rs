@@ -128,6 +128,16 @@ fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32
 }
 
+/// Values in the current memory context, each made of its index.
+pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut [V] {
+    // SAFETY: palloc returns that many bytes, aligned for any type, or raises an error. All are written before they are read.
+    unsafe {
+        let values = palloc(length * size_of::<V>()).cast::<V>();
+        (0..length).for_each(|index| values.add(index).write(value(index)));
+        core::slice::from_raw_parts_mut(values, length)
+    }
+}
+
 /// The order of two Datums of a stored form.
 ///
 /// # Safety

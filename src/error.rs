@@ -7,9 +7,9 @@ use std::fmt::Display;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
-use scru_ids::{MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Utc};
+use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
-use crate::server;
+use crate::{server, shape, time};
 
 /// An error on its way to the user: one word, so that a result that could have been one costs nothing to hand on.
 #[derive(Debug)]
@@ -45,23 +45,26 @@ impl Error {
     /// A text that denotes no ID.
     #[cold]
     pub fn bad_text<T: SortableId>(text: &CStr, error: ParseError) -> Self {
-        let position = error.position + 1;
-        let detail = match error.kind {
-            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(text.to_bytes()),
+        let bytes = text.to_bytes();
+        let (detail, hint) = match error.kind {
+            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(bytes),
             ParseErrorKind::InvalidDigit => {
                 let character = character_at(text, error.position);
-                [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat()
+                let position = error.position + 1;
+                let detail =
+                    [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat();
+                let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
+                (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
-            ParseErrorKind::TooShort(digits) => {
-                format!("Expected {digits} digits, but the text ends at position {position}.").into()
-            }
-            ParseErrorKind::TooLong(digits) => {
-                format!("Expected {digits} digits, but the text goes on at position {position}.").into()
-            }
+            ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
         let intro = format!("invalid input syntax for type {}: \"", T::NAME);
-        let message = [intro.as_bytes(), text.to_bytes(), b"\""].concat();
-        Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail)
+        let message = [intro.as_bytes(), bytes, b"\""].concat();
+        let error = Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail);
+        match shape::hint::<T>(bytes).or(hint) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 
     /// A value, as the user wrote it, that is well formed but no ID.
@@ -69,26 +72,44 @@ impl Error {
     pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
         let mut buffer = [0; MAX_TEXT_LEN];
         let largest = T::MAX.encode(&T::Settings::default(), &mut buffer);
-        let message = [b"value \"", value, format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
-        Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
-            .detail(format!("The largest {} is \"{largest}\".", T::NAME))
+        Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
     }
 
-    /// Bytes of a wrong number.
+    /// A number, as the user wrote it, that is no ID.
     #[cold]
-    pub fn bad_length<T: SortableId>(expected: usize, received: usize) -> Self {
+    pub fn number_out_of_range<T: SortableId>(number: &str) -> Self {
+        let number_of =
+            |id: T| id.to_be_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
+        Self::beyond::<T>(number.as_bytes()).detail(format!(
+            "The valid range is from {} to {}.",
+            number_of(T::MIN),
+            number_of(T::MAX)
+        ))
+    }
+
+    fn beyond<T: SortableId>(value: &[u8]) -> Self {
+        let message = [b"value \"", value, format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
+        Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+    }
+
+    /// Bytes that are no ID.
+    #[cold]
+    pub fn bad_bytes<T: SortableId>(bytes: &[u8], error: BytesError) -> Self {
+        if error == BytesError::OutOfRange {
+            let hex = bytes.iter().fold(String::from("\\x"), |hex, byte| format!("{hex}{byte:02x}"));
+            return Self::out_of_range::<T>(hex.as_bytes());
+        }
         let message = format!("incorrect binary data format for type {}", T::NAME);
-        Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message)
-            .detail(format!("Expected {expected} bytes, but received {received}."))
+        Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message).detail(sentence(&error))
     }
 
     /// A time for which the type has no ID.
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
         let message = format!("timestamp out of range for type {}", T::NAME);
-        let [from, to] = [T::MIN, T::MAX].map(|id| Utc(id.timestamp_micros()));
+        let [first, last] = [T::MIN, T::MAX].map(time::timestamptz_text);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
-            .detail(format!("Values of type {} have times from {from} to {to}.", T::NAME))
+            .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }
 
     /// The operating system has no random numbers.
@@ -97,6 +118,15 @@ impl Error {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
+}
+
+/// What the pure crate says of an error, as a full sentence.
+fn sentence(error: &dyn Display) -> String {
+    let mut sentence = format!("{error}.");
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    sentence
 }
 
 /// The character of the database's encoding that begins at a byte. A database without an encoding doesn't know: there it is

@@ -1,18 +1,28 @@
-//! `scru_inspect(text)`: tells what an ID is. Its shape tells the type.
+//! What an ID is, and what the types are, for a person to read.
 
-use pgrx::datum::TimestampWithTimeZone;
+use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::iter::TableIterator;
-use pgrx::{JsonB, name, pg_extern};
+use pgrx::pg_sys::Datum;
+use pgrx::{JsonB, PgMemoryContexts, name, pg_extern};
 use scru_ids::{MAX_TEXT_LEN, SortableId, Stored, registry};
 use serde_json::{Map, Value};
 
-use crate::time;
+use crate::call::Call;
+use crate::datum::Type;
+use crate::error::Error;
+use crate::{shape, time};
 
-/// What a text is as one of our types.
-type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
+/// What an ID is.
+type Row = (
+    name!(type, &'static str),
+    name!(canonical, String),
+    name!(timestamp, TimestampWithTimeZone),
+    name!(fields, JsonB),
+);
 
-/// `scru_inspect(text) → setof (type text, id text, "timestamp" timestamptz, fields jsonb)`: a row for the type whose text
-/// it is, two for the text of a uuid, which is read as scru128 and as ulid, or none.
+/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: a row for the type whose text
+/// it is, which its shape tells, two for the text of a uuid, which is read as scru128 and as ulid, or none.
 ///
 /// The text comes as bytes, for it need not be in UTF-8.
 #[pg_extern(sql = false)]
@@ -20,40 +30,100 @@ fn scru_inspect(
     text: &[u8],
 ) -> TableIterator<
     'static,
-    (name!(type, &'static str), name!(id, String), name!(timestamp, TimestampWithTimeZone), name!(fields, JsonB)),
+    (
+        name!(type, &'static str),
+        name!(canonical, String),
+        name!(timestamp, TimestampWithTimeZone),
+        name!(fields, JsonB),
+    ),
 > {
-    let uuid = uuid_bytes(text);
+    let uuid = shape::uuid_bytes(text);
     let mut rows = Vec::new();
     macro_rules! inspect {
         ($name:ident, $id:ident, $sql:literal) => {
-            rows.extend(read::<scru_ids::$id>(text, uuid.as_deref()).and_then(row));
+            rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
         };
     }
     registry!(inspect);
     TableIterator::new(rows)
 }
 
+/// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: the row of an ID
+pub fn of_id<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(returned(call, || TableIterator::new(row(call.id::<T>(0)))))
+}
+
+/// The rows that a function returns, one at each call of it: made at the first one. As pgrx does it for a function that is
+/// not generic.
+fn returned(call: Call, rows: impl FnOnce() -> TableIterator<'static, Row>) -> Datum {
+    type Rows = TableIterator<'static, Row>;
+    // SAFETY: the server calls the function with a call that lasts until all rows are returned.
+    unsafe {
+        let next = match Rows::check_fcinfo_and_prepare(call.info()) {
+            CallCx::WrappedFn(context) => PgMemoryContexts::For(context).switch_to(|_| rows()).to_ret(),
+            CallCx::RestoreCx => Rows::ret_from_fcinfo_fcx(call.info()),
+        };
+        Rows::box_ret_in_fcinfo(call.info(), next)
+    }
+}
+
+/// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
+/// smallest text, largest text)`: a row for each type
+#[pg_extern(sql = false)]
+fn scru_types() -> TableIterator<
+    'static,
+    (
+        name!(type, &'static str),
+        name!(bytes, i32),
+        name!(digits, i32),
+        name!(tick, Interval),
+        name!(earliest, TimestampWithTimeZone),
+        name!(latest, TimestampWithTimeZone),
+        name!(smallest, String),
+        name!(largest, String),
+    ),
+> {
+    let mut rows = Vec::new();
+    macro_rules! add {
+        ($name:ident, $id:ident, $sql:literal) => {
+            rows.extend(facts::<scru_ids::$id>());
+        };
+    }
+    registry!(add);
+    TableIterator::new(rows)
+}
+
+/// The row of a type.
+type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
+
+fn facts<T: SortableId>() -> Option<Facts> {
+    Some((
+        T::NAME,
+        <T::Stored as Stored>::LEN as i32,
+        T::TEXT_LEN as i32,
+        Interval::new(0, 0, T::TICKS.micros).ok()?,
+        time::timestamptz(T::MIN)?,
+        time::timestamptz(T::MAX)?,
+        canonical(T::MIN),
+        canonical(T::MAX),
+    ))
+}
+
 /// The ID of a text, or of the bytes of a uuid.
-fn read<T: SortableId>(text: &[u8], uuid: Option<&[u8]>) -> Option<T> {
+fn read<T: SortableId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
-        Some(bytes) => T::Stored::from_bytes(bytes).and_then(T::from_stored),
+        Some(bytes) => T::Stored::from_bytes(&bytes).and_then(T::from_stored),
         None => T::parse(text).ok(),
     }
 }
 
-/// The 16 bytes of a uuid in its usual form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-fn uuid_bytes(text: &[u8]) -> Option<Vec<u8>> {
-    let text = str::from_utf8(text).ok()?;
-    let groups: Vec<_> = text.split('-').collect();
-    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
-        && groups.iter().all(|group| group.bytes().all(|digit| digit.is_ascii_hexdigit()));
-    is_uuid.then(|| u128::from_str_radix(&groups.concat(), 16).ok())?.map(|value| value.to_be_bytes().to_vec())
+fn row<T: SortableId>(id: T) -> Option<Row> {
+    Some((T::NAME, canonical(id), time::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
-fn row<T: SortableId>(id: T) -> Option<Row> {
+fn canonical<T: SortableId>(id: T) -> String {
     let mut buffer = [0; MAX_TEXT_LEN];
-    let text = id.encode(&T::Settings::default(), &mut buffer).to_owned();
-    Some((T::NAME, text, time::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
+    id.encode(&T::Settings::default(), &mut buffer).to_owned()
 }
 
 /// The fields that are the ID's own. Those that depend on a parameter are left to their functions.

@@ -34,14 +34,8 @@ pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The ID of big-endian bytes.
 pub fn from_bytes<T: Type>(bytes: &[u8]) -> Result<Datum, Error> {
-    let expected = <T::Stored as Stored>::LEN;
-    let stored = T::Stored::from_bytes(bytes).ok_or_else(|| Error::bad_length::<T>(expected, bytes.len()))?;
-    match T::from_stored(stored) {
-        Some(id) => Ok(id.to_stored().into_datum()),
-        None => Err(Error::out_of_range::<T>(hexadecimal(bytes).as_bytes())),
+    match T::from_be_bytes(bytes) {
+        Ok(id) => Ok(id.to_stored().into_datum()),
+        Err(error) => Err(Error::bad_bytes::<T>(bytes, error)),
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::from("\\x"), |hex, byte| format!("{hex}{byte:02x}"))
 }

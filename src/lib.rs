@@ -12,6 +12,7 @@ mod datum;
 mod error;
 mod fields;
 mod generate;
+mod gist;
 mod hash;
 mod inspect;
 mod io;
@@ -22,6 +23,7 @@ mod range_support;
 mod selectivity;
 mod server;
 mod settings;
+mod shape;
 mod shared;
 mod skip;
 mod sort;
@@ -30,6 +32,7 @@ mod symbols;
 mod time;
 mod time_compare;
 mod time_support;
+mod window;
 
 #[cfg(any(test, feature = "pg_test"))]
 mod tests;

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 // Declared here because the server recognises these two by their addresses, which pgrx's wrappers don't have.
 unsafe extern "C-unwind" {
-    fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
+    pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
 }
 

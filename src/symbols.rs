@@ -7,8 +7,8 @@ use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
 use crate::{
-    brin, casts, compare, fields, generate, hash, io, range, range_support, selectivity, skip, sort, time,
-    time_compare, time_support,
+    brin, casts, compare, fields, generate, gist, hash, inspect, io, range, range_support, selectivity, skip, sort,
+    time, time_compare, time_support, window,
 };
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
@@ -62,6 +62,16 @@ macro_rules! symbols {
             export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
             export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_gist_consistent"), gist::consistent::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_compress"), gist::compress::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_penalty"), gist::penalty::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_picksplit"), gist::picksplit::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_same"), gist::same::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_fetch"), gist::fetch::<Id>);
+            export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
 
             export!(plain, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
             export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
@@ -119,6 +129,8 @@ macro_rules! symbols {
 
             export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
             export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 
             pgrx::extension_sql_file!($sql);
         };

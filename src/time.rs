@@ -1,6 +1,6 @@
 //! Times of IDs, and IDs of times.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::{self, Datum};
@@ -10,6 +10,12 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, Type};
 use crate::error::Error;
 use crate::settings;
+
+// The server's functions as they are: what they may raise is a longjmp over frames of ours that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn timestamptz_out(call: pg_sys::FunctionCallInfo) -> Datum;
+    fn DirectFunctionCall1Coll(function: pg_sys::PGFunction, collation: pg_sys::Oid, argument: Datum) -> Datum;
+}
 
 /// Microseconds from 1970-01-01, where our times begin, to 2000-01-01, where the server's do.
 const EPOCH_2000: i64 = 946_684_800_000_000;
@@ -31,6 +37,16 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
 #[inline]
 pub fn of<T: SortableId>(id: T) -> i64 {
     id.timestamp_micros() - EPOCH_2000
+}
+
+/// The time of an ID as the server writes it in this session.
+pub fn timestamptz_text<T: SortableId>(id: T) -> String {
+    let time = Datum::from(of(id));
+    // SAFETY: a timestamptz is what the server's function takes, and a C string what it returns.
+    unsafe {
+        let text = DirectFunctionCall1Coll(Some(timestamptz_out), pg_sys::Oid::INVALID, time);
+        CStr::from_ptr(text.cast_mut_ptr()).to_string_lossy().into_owned()
+    }
 }
 
 /// The time of an ID as pgrx's type.

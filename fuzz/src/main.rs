@@ -78,8 +78,12 @@ fn assert_blames_rightly<T: SortableId>(input: &[u8], error: ParseError) {
             changed[position + 1..].fill(b'0');
             assert_eq!(T::parse(&changed), Err(error), "what follows is of no concern");
         }
-        ParseErrorKind::TooShort(digits) => assert!(position == input.len() && position < digits),
-        ParseErrorKind::TooLong(digits) => assert!(position == digits && position < input.len()),
+        ParseErrorKind::TooShort { expected, received } => {
+            assert!(position == received && received == input.len() && received < expected);
+        }
+        ParseErrorKind::TooLong { expected, received } => {
+            assert!(position == expected && received == input.len() && received > expected);
+        }
         ParseErrorKind::OutOfRange => {
             assert_eq!((position, input.len()), (0, T::TEXT_LEN));
             assert!(input.to_ascii_uppercase() > T::MAX.to_string().to_ascii_uppercase().into_bytes());

@@ -14,3 +14,90 @@ CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "ti
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_inspect_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION scru_inspect(text) IS 'what an ID is: its type by its shape, canonical text, time and fields; no row if it is none';
+
+CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru128_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru128) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id scru160, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru160_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru160) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id scru64, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru64_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(scru64) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id ulid, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'ulid_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(ulid) IS 'what an ID is: its type, canonical text, time and fields';
+CREATE FUNCTION scru_inspect(id ulidflake, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'ulidflake_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION scru_inspect(ulidflake) IS 'what an ID is: its type, canonical text, time and fields';
+
+CREATE FUNCTION scru_types(
+    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
+    OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
+)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
+
+--------------------------------------------------------------------------------------------------------------- server
+
+-- What an older server does not know cannot be in the database that pg_upgrade takes from it.
+CREATE FUNCTION scru_adapt_to_server() RETURNS SETOF text
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    t record;
+BEGIN
+    -- From 18 on: GiST translates kinds of comparison, for temporal keys; btree scans skip over a leading column of numbers.
+    IF current_setting('server_version_num')::integer < 180000 THEN
+        RETURN;
+    END IF;
+    FOR t IN
+        SELECT typname AS name, quote_ident(nspname) AS schema, typbyval,
+               btree.opcfamily AS btree, gist.opcfamily AS gist
+        FROM pg_extension AS extension
+        JOIN pg_depend ON refclassid = 'pg_extension'::regclass AND refobjid = extension.oid AND classid = 'pg_type'::regclass
+        JOIN pg_type ON pg_type.oid = objid
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
+        JOIN pg_opclass AS btree ON btree.opcintype = pg_type.oid AND btree.opcname = typname || '_ops'
+            AND btree.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree')
+        JOIN pg_opclass AS gist ON gist.opcintype = pg_type.oid AND gist.opcname = typname || '_gist_ops'
+            AND gist.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist')
+        WHERE extname = 'scru'
+        ORDER BY typname
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.gist AND amprocnum = 12) THEN
+            EXECUTE format(
+                'ALTER OPERATOR FAMILY %s.%s_gist_ops USING gist ADD FUNCTION 12 ("any", "any") gist_translate_cmptype_common(integer)',
+                t.schema, t.name);
+            RETURN NEXT t.name || ': temporal keys';
+        END IF;
+        IF t.typbyval AND NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.btree AND amprocnum = 6) THEN
+            EXECUTE format(
+                $sql$
+                    CREATE FUNCTION %1$s.%2$s_skipsupport(internal) RETURNS void
+                        AS 'MODULE_PATHNAME', '%2$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+                    COMMENT ON FUNCTION %1$s.%2$s_skipsupport(internal) IS 'skip support';
+                    ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
+                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
+                $sql$, t.schema, t.name);
+            -- What a script of the extension creates is a member already.
+            IF NOT EXISTS (
+                SELECT FROM pg_depend
+                WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
+                    AND objid = to_regprocedure(format('%s.%s_skipsupport(internal)', t.schema, t.name))
+            ) THEN
+                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION %s.%s_skipsupport(internal)', t.schema, t.name);
+            END IF;
+            RETURN NEXT t.name || ': skip support';
+        END IF;
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not know, and returns what it added';
+SELECT scru_adapt_to_server();

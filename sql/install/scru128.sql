@@ -337,6 +337,58 @@ COMMENT ON FUNCTION scru128_range_contains(tstzrange, scru128) IS 'implementatio
 COMMENT ON OPERATOR <@ (scru128, tstzrange) IS 'was created within';
 COMMENT ON OPERATOR @> (tstzrange, scru128) IS 'contains the time of creation';
 
+--------------------------------------------------------------------------------------------------------------- window
+
+CREATE FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+ALTER OPERATOR FAMILY scru128_ops USING btree ADD
+    FUNCTION 3 (scru128, interval) scru128_in_range(scru128, scru128, interval, boolean, boolean);
+COMMENT ON FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+
+----------------------------------------------------------------------------------------------------------------- gist
+
+CREATE FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_union(internal, internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru128_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_compress(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_penalty(internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_picksplit(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_same(bytea, bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_fetch(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gist_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru128_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+CREATE OPERATOR CLASS scru128_gist_ops DEFAULT FOR TYPE scru128 USING gist AS
+    OPERATOR 8 <@ (scru128, tstzrange),
+    OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+    FUNCTION 1 scru128_gist_consistent(internal, scru128, smallint, oid, internal),
+    FUNCTION 2 scru128_gist_union(internal, internal),
+    FUNCTION 3 scru128_gist_compress(internal),
+    FUNCTION 5 scru128_gist_penalty(internal, internal, internal),
+    FUNCTION 6 scru128_gist_picksplit(internal, internal),
+    FUNCTION 7 scru128_gist_same(bytea, bytea, internal),
+    FUNCTION 9 scru128_gist_fetch(internal),
+    FUNCTION 11 scru128_gist_sortsupport(internal),
+    STORAGE bytea;
+
+COMMENT ON FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_union(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_compress(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_penalty(internal, internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_picksplit(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_same(bytea, bytea, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_fetch(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru128_gist_sortsupport(internal) IS 'GiST sort support';
+COMMENT ON OPERATOR CLASS scru128_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+COMMENT ON OPERATOR FAMILY scru128_gist_ops USING gist IS 'equality, order and time';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru128_to_bytea(scru128) RETURNS bytea
@@ -356,7 +408,7 @@ COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
 
 -- The bytes are the same: changing a column from one to the other rewrites no table.
-CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION;
+CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (uuid AS scru128) WITHOUT FUNCTION;
 COMMENT ON CAST (scru128 AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS scru128) IS 'the same 16 bytes, read as scru128';

@@ -337,6 +337,58 @@ COMMENT ON FUNCTION scru160_range_contains(tstzrange, scru160) IS 'implementatio
 COMMENT ON OPERATOR <@ (scru160, tstzrange) IS 'was created within';
 COMMENT ON OPERATOR @> (tstzrange, scru160) IS 'contains the time of creation';
 
+--------------------------------------------------------------------------------------------------------------- window
+
+CREATE FUNCTION scru160_in_range(scru160, scru160, interval, boolean, boolean) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+ALTER OPERATOR FAMILY scru160_ops USING btree ADD
+    FUNCTION 3 (scru160, interval) scru160_in_range(scru160, scru160, interval, boolean, boolean);
+COMMENT ON FUNCTION scru160_in_range(scru160, scru160, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+
+----------------------------------------------------------------------------------------------------------------- gist
+
+CREATE FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_union(internal, internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru160_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_compress(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_penalty(internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_picksplit(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_same(bytea, bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_fetch(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gist_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru160_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+CREATE OPERATOR CLASS scru160_gist_ops DEFAULT FOR TYPE scru160 USING gist AS
+    OPERATOR 8 <@ (scru160, tstzrange),
+    OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+    FUNCTION 1 scru160_gist_consistent(internal, scru160, smallint, oid, internal),
+    FUNCTION 2 scru160_gist_union(internal, internal),
+    FUNCTION 3 scru160_gist_compress(internal),
+    FUNCTION 5 scru160_gist_penalty(internal, internal, internal),
+    FUNCTION 6 scru160_gist_picksplit(internal, internal),
+    FUNCTION 7 scru160_gist_same(bytea, bytea, internal),
+    FUNCTION 9 scru160_gist_fetch(internal),
+    FUNCTION 11 scru160_gist_sortsupport(internal),
+    STORAGE bytea;
+
+COMMENT ON FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_union(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_compress(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_penalty(internal, internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_picksplit(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_same(bytea, bytea, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_fetch(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru160_gist_sortsupport(internal) IS 'GiST sort support';
+COMMENT ON OPERATOR CLASS scru160_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+COMMENT ON OPERATOR FAMILY scru160_gist_ops USING gist IS 'equality, order and time';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru160_to_bytea(scru160) RETURNS bytea

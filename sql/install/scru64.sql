@@ -122,18 +122,6 @@ COMMENT ON FUNCTION scru64_sortsupport(internal) IS 'sort support';
 COMMENT ON OPERATOR CLASS scru64_ops USING btree IS 'order of creation, with sort support and deduplication';
 COMMENT ON OPERATOR FAMILY scru64_ops USING btree IS 'order of creation';
 
--- From 18 on, btree scans skip over a leading column whose values are numbers.
-DO $$
-BEGIN
-    IF pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 180000 THEN
-        CREATE FUNCTION scru64_skipsupport(internal) RETURNS void
-            AS 'MODULE_PATHNAME', 'scru64_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-        ALTER OPERATOR FAMILY scru64_ops USING btree ADD FUNCTION 6 (scru64, scru64) scru64_skipsupport(internal);
-        COMMENT ON FUNCTION scru64_skipsupport(internal) IS 'skip support';
-    END IF;
-END
-$$;
-
 ------------------------------------------------------------------------------------------------------------------ hash
 
 CREATE FUNCTION scru64_hash(scru64) RETURNS integer
@@ -347,6 +335,58 @@ COMMENT ON FUNCTION scru64_range_contains(tstzrange, scru64) IS 'implementation 
 COMMENT ON OPERATOR <@ (scru64, tstzrange) IS 'was created within';
 COMMENT ON OPERATOR @> (tstzrange, scru64) IS 'contains the time of creation';
 
+--------------------------------------------------------------------------------------------------------------- window
+
+CREATE FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+ALTER OPERATOR FAMILY scru64_ops USING btree ADD
+    FUNCTION 3 (scru64, interval) scru64_in_range(scru64, scru64, interval, boolean, boolean);
+COMMENT ON FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+
+----------------------------------------------------------------------------------------------------------------- gist
+
+CREATE FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_union(internal, internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'scru64_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_compress(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_penalty(internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_picksplit(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_same(bytea, bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_fetch(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gist_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru64_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+CREATE OPERATOR CLASS scru64_gist_ops DEFAULT FOR TYPE scru64 USING gist AS
+    OPERATOR 8 <@ (scru64, tstzrange),
+    OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+    FUNCTION 1 scru64_gist_consistent(internal, scru64, smallint, oid, internal),
+    FUNCTION 2 scru64_gist_union(internal, internal),
+    FUNCTION 3 scru64_gist_compress(internal),
+    FUNCTION 5 scru64_gist_penalty(internal, internal, internal),
+    FUNCTION 6 scru64_gist_picksplit(internal, internal),
+    FUNCTION 7 scru64_gist_same(bytea, bytea, internal),
+    FUNCTION 9 scru64_gist_fetch(internal),
+    FUNCTION 11 scru64_gist_sortsupport(internal),
+    STORAGE bytea;
+
+COMMENT ON FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_union(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_compress(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_penalty(internal, internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_picksplit(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_same(bytea, bytea, internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_fetch(internal) IS 'GiST support';
+COMMENT ON FUNCTION scru64_gist_sortsupport(internal) IS 'GiST sort support';
+COMMENT ON OPERATOR CLASS scru64_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+COMMENT ON OPERATOR FAMILY scru64_gist_ops USING gist IS 'equality, order and time';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION scru64_to_bytea(scru64) RETURNS bytea
@@ -368,7 +408,7 @@ COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 whose time is at or 
 -- Every scru64 is a bigint, but not every bigint a scru64.
 CREATE FUNCTION scru64_from_bigint(bigint) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (scru64 AS bigint) WITHOUT FUNCTION;
+CREATE CAST (scru64 AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (bigint AS scru64) WITH FUNCTION scru64_from_bigint(bigint);
 COMMENT ON FUNCTION scru64_from_bigint(bigint) IS 'the scru64 of this value';
 COMMENT ON CAST (scru64 AS bigint) IS 'the same value, read as bigint';

@@ -337,6 +337,58 @@ COMMENT ON FUNCTION ulid_range_contains(tstzrange, ulid) IS 'implementation of @
 COMMENT ON OPERATOR <@ (ulid, tstzrange) IS 'was created within';
 COMMENT ON OPERATOR @> (tstzrange, ulid) IS 'contains the time of creation';
 
+--------------------------------------------------------------------------------------------------------------- window
+
+CREATE FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+ALTER OPERATOR FAMILY ulid_ops USING btree ADD
+    FUNCTION 3 (ulid, interval) ulid_in_range(ulid, ulid, interval, boolean, boolean);
+COMMENT ON FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+
+----------------------------------------------------------------------------------------------------------------- gist
+
+CREATE FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_union(internal, internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulid_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_compress(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_penalty(internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_picksplit(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_same(bytea, bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_fetch(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gist_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'ulid_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+CREATE OPERATOR CLASS ulid_gist_ops DEFAULT FOR TYPE ulid USING gist AS
+    OPERATOR 8 <@ (ulid, tstzrange),
+    OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+    FUNCTION 1 ulid_gist_consistent(internal, ulid, smallint, oid, internal),
+    FUNCTION 2 ulid_gist_union(internal, internal),
+    FUNCTION 3 ulid_gist_compress(internal),
+    FUNCTION 5 ulid_gist_penalty(internal, internal, internal),
+    FUNCTION 6 ulid_gist_picksplit(internal, internal),
+    FUNCTION 7 ulid_gist_same(bytea, bytea, internal),
+    FUNCTION 9 ulid_gist_fetch(internal),
+    FUNCTION 11 ulid_gist_sortsupport(internal),
+    STORAGE bytea;
+
+COMMENT ON FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_union(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_compress(internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_penalty(internal, internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_picksplit(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_same(bytea, bytea, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_fetch(internal) IS 'GiST support';
+COMMENT ON FUNCTION ulid_gist_sortsupport(internal) IS 'GiST sort support';
+COMMENT ON OPERATOR CLASS ulid_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+COMMENT ON OPERATOR FAMILY ulid_gist_ops USING gist IS 'equality, order and time';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION ulid_to_bytea(ulid) RETURNS bytea
@@ -356,7 +408,7 @@ COMMENT ON CAST (ulid AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid whose time is at or after the time';
 
 -- The bytes are the same: changing a column from one to the other rewrites no table.
-CREATE CAST (ulid AS uuid) WITHOUT FUNCTION;
+CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (uuid AS ulid) WITHOUT FUNCTION;
 COMMENT ON CAST (ulid AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';

@@ -122,18 +122,6 @@ COMMENT ON FUNCTION ulidflake_sortsupport(internal) IS 'sort support';
 COMMENT ON OPERATOR CLASS ulidflake_ops USING btree IS 'order of creation, with sort support and deduplication';
 COMMENT ON OPERATOR FAMILY ulidflake_ops USING btree IS 'order of creation';
 
--- From 18 on, btree scans skip over a leading column whose values are numbers.
-DO $$
-BEGIN
-    IF pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 180000 THEN
-        CREATE FUNCTION ulidflake_skipsupport(internal) RETURNS void
-            AS 'MODULE_PATHNAME', 'ulidflake_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-        ALTER OPERATOR FAMILY ulidflake_ops USING btree ADD FUNCTION 6 (ulidflake, ulidflake) ulidflake_skipsupport(internal);
-        COMMENT ON FUNCTION ulidflake_skipsupport(internal) IS 'skip support';
-    END IF;
-END
-$$;
-
 ------------------------------------------------------------------------------------------------------------------ hash
 
 CREATE FUNCTION ulidflake_hash(ulidflake) RETURNS integer
@@ -347,6 +335,58 @@ COMMENT ON FUNCTION ulidflake_range_contains(tstzrange, ulidflake) IS 'implement
 COMMENT ON OPERATOR <@ (ulidflake, tstzrange) IS 'was created within';
 COMMENT ON OPERATOR @> (tstzrange, ulidflake) IS 'contains the time of creation';
 
+--------------------------------------------------------------------------------------------------------------- window
+
+CREATE FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+ALTER OPERATOR FAMILY ulidflake_ops USING btree ADD
+    FUNCTION 3 (ulidflake, interval) ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean);
+COMMENT ON FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+
+----------------------------------------------------------------------------------------------------------------- gist
+
+CREATE FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_union(internal, internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_compress(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_compress' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_penalty(internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_penalty' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_picksplit(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_picksplit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_same(bytea, bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_same' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_fetch(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_fetch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gist_sortsupport(internal) RETURNS void
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+CREATE OPERATOR CLASS ulidflake_gist_ops DEFAULT FOR TYPE ulidflake USING gist AS
+    OPERATOR 8 <@ (ulidflake, tstzrange),
+    OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
+    FUNCTION 1 ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal),
+    FUNCTION 2 ulidflake_gist_union(internal, internal),
+    FUNCTION 3 ulidflake_gist_compress(internal),
+    FUNCTION 5 ulidflake_gist_penalty(internal, internal, internal),
+    FUNCTION 6 ulidflake_gist_picksplit(internal, internal),
+    FUNCTION 7 ulidflake_gist_same(bytea, bytea, internal),
+    FUNCTION 9 ulidflake_gist_fetch(internal),
+    FUNCTION 11 ulidflake_gist_sortsupport(internal),
+    STORAGE bytea;
+
+COMMENT ON FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_union(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_compress(internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_penalty(internal, internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_picksplit(internal, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_same(bytea, bytea, internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_fetch(internal) IS 'GiST support';
+COMMENT ON FUNCTION ulidflake_gist_sortsupport(internal) IS 'GiST sort support';
+COMMENT ON OPERATOR CLASS ulidflake_gist_ops USING gist IS 'equality, order and time, for exclusion constraints and temporal keys';
+COMMENT ON OPERATOR FAMILY ulidflake_gist_ops USING gist IS 'equality, order and time';
+
 ----------------------------------------------------------------------------------------------------------------- casts
 
 CREATE FUNCTION ulidflake_to_bytea(ulidflake) RETURNS bytea
@@ -368,7 +408,7 @@ COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is 
 -- Every ulidflake is a bigint, but not every bigint a ulidflake.
 CREATE FUNCTION ulidflake_from_bigint(bigint) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION;
+CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (bigint AS ulidflake) WITH FUNCTION ulidflake_from_bigint(bigint);
 COMMENT ON FUNCTION ulidflake_from_bigint(bigint) IS 'the ulidflake of this value';
 COMMENT ON CAST (ulidflake AS bigint) IS 'the same value, read as bigint';

@@ -20,9 +20,10 @@ INDEXES = {
     "in_minmax": "brin (in_minmax) WITH (pages_per_range = 1)",
     "in_multi": "brin (in_multi {type}_minmax_multi_ops (values_per_range = 16)) WITH (pages_per_range = 1)",
     "in_bloom": "brin (in_bloom {type}_bloom_ops) WITH (pages_per_range = 1)",
+    "in_gist": "gist (in_gist)",
 }
 # What these indexes find: a hash and a Bloom filter know no order.
-RANGES = ["in_btree", "in_minmax", "in_multi"]
+RANGES = ["in_btree", "in_minmax", "in_multi", "in_gist"]
 
 
 def look_into(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
@@ -73,7 +74,11 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
     connection.execute(f"INSERT INTO ranges (n, id) {numbered} ON CONFLICT DO NOTHING", [samples])
     same = ", ".join(["sample.id"] * len(INDEXES))
     connection.execute(f"INSERT INTO indexed SELECT n, {same} FROM ({numbered}) AS sample", [samples])
+    # The first release has no GiST.
+    has_gist = connection.execute("SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'scru128_gist_ops')").fetchone()[0]
     for column, definition in INDEXES.items():
+        if column == "in_gist" and not has_gist:
+            continue
         connection.execute(f"CREATE INDEX indexed_{column} ON indexed USING {definition.format(type=id_type.name)}")
     connection.execute("ANALYZE orders, parts, ranges, indexed")
 
@@ -103,7 +108,9 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
             amcheck.check(connection, index)
     else:
         warnings.warn("this server comes without amcheck (contrib): B-trees are only asked, not checked", stacklevel=2)
-    for column in INDEXES:
+    has_gist = connection.execute("SELECT to_regclass('indexed_in_gist') IS NOT NULL").fetchone()[0]
+    columns = [column for column in INDEXES if has_gist or column != "in_gist"]
+    for column in columns:
         equal = f"SELECT {column} FROM indexed WHERE n % 9 = 0 UNION ALL SELECT id FROM orders WHERE note LIKE '%7'"
         compare_with_all_rows(
             connection,
@@ -111,7 +118,7 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
             f"indexed_{column}",
         )
     bounds = sorted(id_type.samples(24, seed=7))
-    for column in RANGES:
+    for column in set(RANGES).intersection(columns):
         for low, high in zip(bounds[::2], bounds[1::2], strict=True):
             condition = f"{column} > '{id_type.text(low)}' AND {column} <= '{id_type.text(high)}'"
             compare_with_all_rows(connection, f"SELECT n FROM indexed WHERE {condition}", f"indexed_{column}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import psycopg
@@ -10,7 +11,7 @@ from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 
 import expect
 from conftest import Database
-from idtypes import TYPES, IdType, each_type, of_types
+from idtypes import CROCKFORD, SCRU128, SCRU160, TYPES, IdType, each_type, of_types
 from server import since
 from wire import binary_copy, copy_in, copy_out, send_binary
 
@@ -162,22 +163,19 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
     # Among them I, L, O and U, where they are no digits: they are not read as 1 or 0.
     stranger = next((letter for letter in "ULOIW" if letter not in id_type.digits.upper()), "ß")
 
-    def too_short(at: int) -> str:
-        return f"Expected {length} digits, but the text ends at position {at}."
-
-    def too_long() -> str:
-        return f"Expected {length} digits, but the text goes on at position {length + 1}."
+    def wrong_length(received: int) -> str:
+        return f"Expected {length} digits, but received {received}."
 
     def invalid(character: str, at: int) -> str:
         return f'Invalid digit "{character}" at position {at}.'
 
     return {
-        "empty": ("", too_short(1)),
-        "one digit": (good[:1], too_short(2)),
-        "one digit too few": (good[:-1], too_short(length)),
-        "one digit too many": (good + "0", too_long()),
-        "twice": (good + good, too_long()),
-        "a megabyte": ("0" * (1 << 20), too_long()),
+        "empty": ("", wrong_length(0)),
+        "one digit": (good[:1], wrong_length(1)),
+        "one digit too few": (good[:-1], wrong_length(length - 1)),
+        "one digit too many": (good + "0", wrong_length(length + 1)),
+        "twice": (good + good, wrong_length(2 * length)),
+        "a megabyte": ("0" * (1 << 20), wrong_length(1 << 20)),
         "no digit at the start": ("-" + good[1:], invalid("-", 1)),
         "no digit within": (good[:7] + "_" + good[8:], invalid("_", 8)),
         "no digit at the end": (good[:-1] + "!", invalid("!", length)),
@@ -228,9 +226,36 @@ def shared(server, database_names) -> Iterator[psycopg.Connection]:
         connection.execute(f"DROP DATABASE {name}")
 
 
-def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str]:
+def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str, str | None]:
     """The error for a text that is none of the type."""
-    return expect.INVALID_TEXT, f'invalid input syntax for type {id_type.name}: "{text}"', detail
+    return expect.INVALID_TEXT, f'invalid input syntax for type {id_type.name}: "{text}"', detail, hint(id_type, text, detail)
+
+
+def hint(id_type: IdType, text: str, detail: str) -> str | None:
+    """What to write instead, where the text looks like something that can be cast to the type."""
+    is_wide = id_type.length == 16
+    if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
+        if is_wide:
+            return f"To read a uuid as a {id_type}, write '...'::uuid::{id_type}."
+        return "This is the text of a uuid, which can be cast to scru128 and ulid."
+    for other in TYPES:
+        if other is not id_type and is_text_of(other, text):
+            cast = f": write '...'::{other}::{id_type}" if is_wide and other.length == 16 else ""
+            return f"This is the text of a {other}{cast}."
+    number = "bigint" if id_type.length == 8 else "numeric" if id_type is SCRU128 else None
+    if number and re.fullmatch("[0-9]+", text):
+        return f"To read a number as a {id_type}, write '...'::{number}::{id_type}."
+    if id_type.digits == CROCKFORD and re.match('Invalid digit "[ILOUilou]"', detail):
+        return f"A {id_type} has no digits I, L, O and U."
+    return None
+
+
+def is_text_of(id_type: IdType, text: str) -> bool:
+    """Whether it is an ID of the type, in any case of letters."""
+    if id_type is SCRU160 and re.fullmatch("[0-9a-fA-F]{40}", text):
+        return True
+    text = text.upper() if id_type.digits[-1].isupper() else text.lower()
+    return len(text) == id_type.text_length and not text.strip(id_type.digits) and id_type.value(text) <= id_type.largest
 
 
 @pytest.mark.parametrize(("id_type", "text", "detail"), CASES)
@@ -338,7 +363,7 @@ def test_plpgsql_catches_the_error(connection, id_type):
 @pytest.mark.parametrize(("id_type", "text", "detail"), CASES)
 def test_soft_errors(shared, id_type, text, detail):
     """The same error, as a row: the statement goes on."""
-    sqlstate, message, detail = invalid_text(id_type, text, detail)
+    sqlstate, message, detail, hint = invalid_text(id_type, text, detail)
     with shared.transaction():
         valid = shared.execute("SELECT pg_input_is_valid(%s, %s)", [text, id_type.name]).fetchone()
         info = shared.execute(
@@ -346,7 +371,7 @@ def test_soft_errors(shared, id_type, text, detail):
         ).fetchone()
         assert shared.info.transaction_status == TransactionStatus.INTRANS
     assert valid == (False,)
-    assert info == (message, detail, None, sqlstate)
+    assert info == (message, detail, hint, sqlstate)
 
 
 @since(16, "pg_input_is_valid")

@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn numbers_of_another_length_are_refused_at_their_end() {
         let refused = |text: &[u8]| decode_12(text).map_err(|error| (error.kind, error.position));
-        assert_eq!(refused(b""), Err((ParseErrorKind::TooShort(12), 0)));
-        assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort(12), 11)));
-        assert_eq!(refused(b"0000000000000"), Err((ParseErrorKind::TooLong(12), 12)));
+        assert_eq!(refused(b""), Err((ParseErrorKind::TooShort { expected: 12, received: 0 }, 0)));
+        assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort { expected: 12, received: 11 }, 11)));
+        assert_eq!(refused(b"0000000000000"), Err((ParseErrorKind::TooLong { expected: 12, received: 13 }, 12)));
         assert_eq!(refused(b"00000000000-0"), Err((ParseErrorKind::InvalidDigit, 11)));
     }
 

@@ -50,12 +50,13 @@ impl Alphabet {
     #[inline(never)]
     fn blame(&self, text: &[u8], expected: usize) -> ParseError {
         let invalid = text.iter().position(|&byte| self.0[usize::from(byte)] == NO_DIGIT);
+        let received = text.len();
         match invalid {
             Some(position) => ParseError { kind: ParseErrorKind::InvalidDigit, position },
-            None if text.len() < expected => {
-                ParseError { kind: ParseErrorKind::TooShort(expected), position: text.len() }
+            None if received < expected => {
+                ParseError { kind: ParseErrorKind::TooShort { expected, received }, position: received }
             }
-            None => ParseError { kind: ParseErrorKind::TooLong(expected), position: expected },
+            None => ParseError { kind: ParseErrorKind::TooLong { expected, received }, position: expected },
         }
     }
 }

@@ -16,10 +16,20 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// The byte at the position is, or begins, a character that is no digit here.
     InvalidDigit,
-    /// The text ends before it has this number of digits.
-    TooShort(usize),
-    /// The text goes on after it has this number of digits.
-    TooLong(usize),
+    /// The text has fewer digits than an ID: the position is its end.
+    TooShort {
+        /// How many digits an ID has.
+        expected: usize,
+        /// How many these are.
+        received: usize,
+    },
+    /// The text has more digits than an ID: the position is that of the first one too many.
+    TooLong {
+        /// How many digits an ID has.
+        expected: usize,
+        /// How many these are.
+        received: usize,
+    },
     /// The text is well formed, but denotes a number above the type's largest.
     OutOfRange,
 }
@@ -29,11 +39,8 @@ impl fmt::Display for ParseError {
         let position = self.position + 1;
         match self.kind {
             ParseErrorKind::InvalidDigit => write!(f, "invalid digit at position {position}"),
-            ParseErrorKind::TooShort(digits) => {
-                write!(f, "expected {digits} digits, but the text ends at position {position}")
-            }
-            ParseErrorKind::TooLong(digits) => {
-                write!(f, "expected {digits} digits, but the text goes on at position {position}")
+            ParseErrorKind::TooShort { expected, received } | ParseErrorKind::TooLong { expected, received } => {
+                write!(f, "expected {expected} digits, but received {received}")
             }
             ParseErrorKind::OutOfRange => f.write_str("the number is above the type's largest"),
         }
@@ -50,8 +57,12 @@ mod tests {
     fn messages_count_positions_from_one() {
         let message = |kind, position| ParseError { kind, position }.to_string();
         assert_eq!(message(ParseErrorKind::InvalidDigit, 25), "invalid digit at position 26");
-        assert_eq!(message(ParseErrorKind::TooShort(25), 0), "expected 25 digits, but the text ends at position 1");
-        assert_eq!(message(ParseErrorKind::TooLong(25), 25), "expected 25 digits, but the text goes on at position 26");
+        let (too_short, too_long) = (
+            ParseErrorKind::TooShort { expected: 25, received: 0 },
+            ParseErrorKind::TooLong { expected: 25, received: 27 },
+        );
+        assert_eq!(message(too_short, 0), "expected 25 digits, but received 0");
+        assert_eq!(message(too_long, 25), "expected 25 digits, but received 27");
         assert_eq!(message(ParseErrorKind::OutOfRange, 0), "the number is above the type's largest");
     }
 }

@@ -50,7 +50,7 @@ pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use setting::{Kind, Scope, Setting};
 pub use sort_key::SortKeys;
 pub use stored::Stored;
-pub use time::{Ticks, TimeError, Utc};
+pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;
 pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
 

@@ -522,8 +522,9 @@ mod tests {
     #[test]
     fn only_forty_bytes_are_read_as_hexadecimal() {
         let error = |text: &str| text.parse::<Scru160>().map_err(|error| (error.kind, error.position)).unwrap_err();
-        assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8"), (ParseErrorKind::TooLong(32), 32));
-        assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d860"), (ParseErrorKind::TooLong(32), 32));
+        let too_long = |received| ParseErrorKind::TooLong { expected: 32, received };
+        assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8"), (too_long(39), 32));
+        assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d860"), (too_long(41), 32));
         assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8g"), (ParseErrorKind::InvalidDigit, 39));
         assert_eq!(error("05TTUP1HNCPNH30VEK64KDQT9BSNU4C400000000"), (ParseErrorKind::InvalidDigit, 2));
     }

@@ -1,6 +1,5 @@
 //! How a type's timestamp counts, and which ticks a moment or a span of time belongs to.
 
-use std::fmt;
 use std::ops::Bound;
 
 /// A time lies outside of the range of a type's timestamp.
@@ -111,32 +110,6 @@ impl Ticks {
     }
 }
 
-/// A moment (microseconds since 1970-01-01 UTC, not before) as ISO 8601 writes it, in UTC and to the millisecond.
-#[derive(Clone, Copy, Debug)]
-pub struct Utc(pub i64);
-
-impl fmt::Display for Utc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, millis) = (self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000) / 1_000);
-        let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // Years that begin in March: leap days come last. An era of 400 years has 146,097 days.
-        let days = days + 719_468;
-        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        let year = era * 400 + year_of_era + i64::from(month <= 2);
-        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")?;
-        if millis > 0 {
-            write!(f, ".{millis:03}")?;
-        }
-        f.write_str("+00")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,15 +183,5 @@ mod tests {
         assert_eq!([i64::MIN, 999_999, 1_000_000].map(|moment| TICKS.nearest(moment)), [0, 0, 0]);
         assert_eq!([1_003_999, 1_009_999].map(|moment| TICKS.nearest(moment)), [3, 9]);
         assert_eq!([1_010_000, i64::MAX].map(|moment| TICKS.nearest(moment)), [9, 9]);
-    }
-
-    #[test]
-    fn moments_have_a_text() {
-        let text = |micros| Utc(micros).to_string();
-        assert_eq!(text(0), "1970-01-01 00:00:00+00");
-        assert_eq!(text(1_704_067_200_000_000), "2024-01-01 00:00:00+00");
-        assert_eq!(text(1_709_251_199_999_000), "2024-02-29 23:59:59.999+00");
-        assert_eq!(text(4_107_542_400_000_000), "2100-03-01 00:00:00+00");
-        assert_eq!(text(Ticks::UNIX_MILLIS_48.start(Ticks::UNIX_MILLIS_48.max)), "10889-08-02 05:31:50.655+00");
     }
 }

@@ -226,7 +226,8 @@ fn the_first_of_several_wrong_digits_is_named<T: SortableId>() {
 
 fn missing_digits_are_missed_at_the_end<T: SortableId>() {
     check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
-        let error = ParseError { kind: ParseErrorKind::TooShort(T::TEXT_LEN), position };
+        let kind = ParseErrorKind::TooShort { expected: T::TEXT_LEN, received: position };
+        let error = ParseError { kind, position };
         prop_assert_eq!(id.to_string()[..position].parse::<T>(), Err(error));
         Ok(())
     });
@@ -234,7 +235,8 @@ fn missing_digits_are_missed_at_the_end<T: SortableId>() {
 
 fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
     check(ids::<T>(), |id| {
-        let error = ParseError { kind: ParseErrorKind::TooLong(T::TEXT_LEN), position: T::TEXT_LEN };
+        let kind = ParseErrorKind::TooLong { expected: T::TEXT_LEN, received: T::TEXT_LEN + 1 };
+        let error = ParseError { kind, position: T::TEXT_LEN };
         prop_assert_eq!(format!("{id}0").parse::<T>(), Err(error));
         Ok(())
     });

@@ -164,8 +164,8 @@ fn no_vector_is_there_twice<T: SortableId>(json: &str) {
 fn kind(kind: ParseErrorKind) -> &'static str {
     match kind {
         ParseErrorKind::InvalidDigit => "invalid_digit",
-        ParseErrorKind::TooShort(_) => "too_short",
-        ParseErrorKind::TooLong(_) => "too_long",
+        ParseErrorKind::TooShort { .. } => "too_short",
+        ParseErrorKind::TooLong { .. } => "too_long",
         ParseErrorKind::OutOfRange => "out_of_range",
     }
 }

@@ -2,8 +2,8 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All of the casts: f calls a function, b takes the bytes as they are; all are explicit (e), as none may change what other
--- statements mean.
+-- All of the casts: f calls a function, b takes the bytes as they are. Those of the same bytes to a type of the server's are
+-- assignment casts (a), all others are explicit (e); none is implicit, as none may change what other statements mean.
 SELECT * FROM each_type($$
     SELECT castsource::regtype, casttarget::regtype, castmethod, castcontext
     FROM pg_cast WHERE '$T'::regtype IN (castsource, casttarget)
@@ -16,12 +16,19 @@ FROM pg_depend JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND objid = c.
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru')
   AND castsource NOT IN (SELECT oid FROM types) AND casttarget NOT IN (SELECT oid FROM types);
 
--- What is not cast by hand is an error.
+-- What is not cast by hand is an error, but for an assignment of an ID to the type of the same bytes.
 CALL make_random_ids(1000);
 CALL for_each_type('CREATE TABLE $T_peers (peer $P, made timestamptz)');
 SELECT * FROM each_type('SELECT error_of(''INSERT INTO $T_peers (made) SELECT id FROM $T_ids'')');
 SELECT * FROM each_type($$
     SELECT replace(error_of('INSERT INTO $T_peers (peer) SELECT id FROM $T_ids'), '$P', 'its peer')
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*), bool_and(peer::$T = id) FROM $T_peers, $T_ids WHERE peer = id::$P
+$$);
+SELECT * FROM each_type($$
+    SELECT replace(error_of('INSERT INTO $T_ids (id) SELECT peer FROM $T_peers'), '$P', 'its peer'),
+           error_of('INSERT INTO $T_ids (id) SELECT made FROM $T_peers')
 $$);
 
 -- Bytes, and the server's type of the same length.
@@ -50,14 +57,15 @@ SELECT * FROM each_type($$
     WHERE name = '$T'
 $$);
 
--- A bigint that is no ID, where there are casts from bigint. (The next one after the largest bigint is beyond bigint itself.)
+-- A number that is no ID, with the range of those that are: a bigint, where there are casts from bigint. (The next one after the largest bigint is beyond bigint itself.)
 SELECT * FROM each_type($$
     SELECT value, error FROM
         (SELECT unnest(ARRAY[-1, -9223372036854775808, number_of(largest('$T')::$T::bytea) + 1, 9223372036854775807]) AS value) AS q,
         error_of(format('SELECT CAST(bigint %L AS $T)', value)) AS error
     WHERE '$P' = 'bigint' AND value <> number_of(largest('$T')::$T::bytea) AND value < 9223372036854775808
       AND error IS DISTINCT FROM
-        format('22003 value "%s" is out of range for type $T / DETAIL The largest $T is "%s".', value, largest('$T'))
+        format('22003 value "%s" is out of range for type $T / DETAIL The valid range is from 0 to %s.', value,
+            number_of(largest('$T')::$T::bytea))
 $$);
 
 -- Numbers. For which types there are such casts is told above.
@@ -93,3 +101,21 @@ SELECT * FROM each_type($$
     FROM pg_cast WHERE castsource = '$T'::regtype AND castmethod = 'b' ORDER BY casttarget::regtype::text
 $$);
 SELECT * FROM each_type('SELECT id, bytes FROM $T_ids WHERE id::$T::bytea <> bytes');
+
+-- To the server's own type of the same bytes no USING is needed, and nothing is rewritten; the default comes along.
+CREATE FUNCTION plainly_rewrites(name text, target text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    file oid := pg_relation_filenode(name::regclass);
+BEGIN
+    EXECUTE format('ALTER TABLE %s ALTER id TYPE %s', name, target);
+    RETURN (pg_relation_filenode(name::regclass) <> file)::text;
+EXCEPTION WHEN datatype_mismatch THEN
+    RETURN SQLERRM;
+END $$;
+CALL for_each_type('CREATE TABLE $T_plain (id $T PRIMARY KEY DEFAULT gen_$T()); INSERT INTO $T_plain SELECT id::$T FROM $T_ids LIMIT 100');
+SELECT * FROM each_type($$
+    SELECT replace(plainly_rewrites('$T_plain', '$P'), '$P', 'its peer'),
+           replace(error_of('INSERT INTO $T_plain DEFAULT VALUES'), '$P', 'its peer'),
+           replace(plainly_rewrites('$T_plain', '$T'), '$P', 'its peer')
+$$);
+SELECT * FROM each_type($$ SELECT count(*) FROM $T_plain $$);

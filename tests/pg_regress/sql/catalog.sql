@@ -53,12 +53,18 @@ SELECT * FROM each_type($$
             FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr WHERE amopfamily = opcfamily)
     FROM opclasses WHERE type = '$T' ORDER BY amname, opcname
 $$);
--- Skip support, for the types passed by value, is there from 18 on.
+-- Skip support, for the types passed by value, and what temporal keys ask of GiST are there from 18 on.
 SELECT * FROM each_type($$
     SELECT amname, opcname, amprocnum, amproc
     FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily
-    WHERE type = '$T' AND (amname, amprocnum) <> ('btree', 6) ORDER BY amname, opcname, amprocnum
+    WHERE type = '$T' AND (amname, amprocnum) NOT IN (('btree', 6), ('gist', 12)) ORDER BY amname, opcname, amprocnum
 $$);
-SELECT name FROM types
-WHERE (by_value AND current_setting('server_version_num')::integer >= 180000)
-   <> EXISTS (SELECT FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily WHERE type = name AND (amname, amprocnum) = ('btree', 6));
+CREATE VIEW of_18 AS
+    SELECT type, amname, amproc::text FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily
+    WHERE (amname, amprocnum) IN (('btree', 6), ('gist', 12));
+CREATE VIEW expected_of_18 AS
+    SELECT name AS type, 'btree' AS amname, name || '_skipsupport' AS amproc FROM types WHERE by_value
+    UNION ALL SELECT name, 'gist', 'gist_translate_cmptype_common' FROM types;
+SELECT current_setting('server_version_num')::integer >= 180000 AS is_18 \gset
+(TABLE of_18 EXCEPT SELECT * FROM expected_of_18 WHERE :'is_18') UNION ALL (SELECT * FROM expected_of_18 WHERE :'is_18' EXCEPT TABLE of_18);
+SELECT scru_adapt_to_server();

@@ -64,8 +64,7 @@ SELECT * FROM each_type($$
                      '4713-01-01 BC', '294276-12-31 23:59:59.999999']) AS moment
     WHERE error_of(format('SELECT $T_%s(timestamptz %L)', function, moment)) IS DISTINCT FROM CASE
         WHEN CASE function WHEN 'lower' THEN moment > last ELSE moment < first END
-        THEN format('22008 timestamp out of range for type $T / DETAIL Values of type $T have times from %s to %s.',
-                    first, to_char(last, 'FMYYYY-MM-DD HH24:MI:SS.MS+00'))
+        THEN format('22008 timestamp out of range for type $T / DETAIL The time of a $T is between %s and %s.', first, last)
         END
 $$);
 SELECT * FROM each_type($$

@@ -1,0 +1,38 @@
+-- What an ID is, and what the types are.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+
+-- The row of an ID is the one of its text, whatever the settings of the text are.
+SET scru.scru160_output = hex;
+SELECT * FROM each_type($$
+    SELECT source, text, by_id, by_text FROM valid, scru_inspect(text::$T) AS by_id, scru_inspect(text) AS by_text
+    WHERE valid.type = '$T' AND ROW(by_id.*) IS DISTINCT FROM ROW(by_text.*)
+$$);
+RESET scru.scru160_output;
+SELECT * FROM each_type($$
+    SELECT count(*) = (SELECT count(*) FROM valid WHERE type = '$T'), bool_and(i.type = '$T'), bool_and(canonical = text),
+           bool_and(i."timestamp" = $T_timestamp(text::$T))
+    FROM valid, scru_inspect(text::$T) AS i WHERE valid.type = '$T'
+$$);
+SELECT * FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm'::scru128);
+SELECT * FROM scru_inspect('05TTUP1HNCPNH30VEK64KDQT9BSNU4C4'::scru160);
+SELECT * FROM scru_inspect('0u375nxqh5cq'::scru64);
+SELECT * FROM scru_inspect('01ARZ3NDEKTSV4RRFFQ69G5FAV'::ulid);
+SELECT * FROM scru_inspect('00CMXB6TAK4SA'::ulidflake);
+
+-- For a column of IDs, beside each row; for NULL, none; a literal is a text.
+CALL make_random_ids(1000);
+SELECT * FROM each_type($$
+    SELECT count(*), count(DISTINCT canonical), bool_and(i.canonical::$T = id) FROM $T_ids, scru_inspect(id) AS i
+$$);
+SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM scru_inspect(NULL::$T)), (scru_inspect($T_upper('infinity'::timestamptz))).type $$);
+SELECT type FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm');
+
+-- The types: as the catalog has them, with the ends of their ranges.
+SELECT * FROM scru_types();
+SELECT name, bytes, t.length FROM types AS t FULL JOIN scru_types() AS s ON s.type = t.name WHERE bytes IS DISTINCT FROM t.length;
+SELECT * FROM each_type($$
+    SELECT earliest = $T_timestamp(smallest::$T), latest = $T_timestamp(largest::$T), digits = length(largest),
+           smallest = smallest('$T'), largest = largest('$T'), $T_timestamp($T_lower(earliest + tick)) = earliest + tick
+    FROM scru_types() WHERE type = '$T'
+$$);
