@@ -7,14 +7,17 @@
 mod brin;
 mod call;
 mod casts;
+mod clock;
 mod compare;
 mod datum;
 mod error;
 mod fields;
 mod generate;
+mod generators;
 mod hash;
 mod inspect;
 mod io;
+mod mark;
 mod process;
 mod range;
 mod selectivity;
@@ -33,12 +36,12 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings and, if the library is preloaded, reserves shared memory; nothing else, for then this runs in the
-/// postmaster, and every backend forks from what it leaves behind. Random sources and generators come to life in the backend that uses them.
+/// Defines the settings and, if the library is preloaded, reserves shared memory. Then this runs in the postmaster, and every
+/// backend forks from what it leaves behind: random sources and generators come to life in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
-    shared::reserve();
+    shared::initialise();
 }
 
 /// The test framework's set-up.

@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, skip, sort, time};
+use crate::{brin, casts, compare, fields, generate, generators, hash, io, range, selectivity, skip, sort, time};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -94,5 +94,7 @@ macro_rules! symbols {
 }
 
 registry!(symbols);
+
+export!(guarded, "scru_set_mark", generators::set_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

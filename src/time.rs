@@ -29,7 +29,12 @@ pub fn timestamp<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The time of an ID as pgrx's type.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
-    TimestampWithTimeZone::try_from(id.timestamp_micros() - EPOCH_2000).ok()
+    of_unix_micros(id.timestamp_micros())
+}
+
+/// Microseconds since 1970 as pgrx's type; `None` if the server has no such time.
+pub fn of_unix_micros(micros: i64) -> Option<TimestampWithTimeZone> {
+    TimestampWithTimeZone::try_from(micros - EPOCH_2000).ok()
 }
 
 /// `T_lower(timestamptz) → T`
