@@ -174,7 +174,7 @@ impl<T: Type> Memory<T> {
             Record::Last { .. } => None,
         });
         let floor = decide::floor(marks, node, own);
-        let start = Word::<T>::from(self.shared.start.load(Ordering::Acquire));
+        let start = self.start(now);
         let word = match with_random(|rng| decide::enter::<T>(old, start, floor, now, rng))? {
             Entry::Ready => old,
             Entry::Raise(new) if Word::<T>::replace(self.word, old, new) => new,
@@ -190,6 +190,15 @@ impl<T: Type> Memory<T> {
             let _ = self.shared.reserved.compare_exchange(reserved, entered, Ordering::AcqRel, Ordering::Relaxed);
         }
         Ok(None)
+    }
+
+    /// The word to begin with, the same from the first attempt on.
+    fn start(self, now: i64) -> Word<T> {
+        let start = decide::start::<T>(Word::<T>::from(self.shared.start.load(Ordering::Acquire)), now);
+        match self.shared.start.compare_exchange(0, start.low(), Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => start,
+            Err(kept) => Word::<T>::from(kept),
+        }
     }
 
     /// Has the node's IDs reserved up to a tick at least, by this backend or another one.

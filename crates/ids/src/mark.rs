@@ -94,8 +94,13 @@ pub enum Entry<W> {
     Refused(Refusal),
 }
 
-/// How a node begins to draw: from `word`, which is the default while no ID has been drawn, in that case from `start` where
-/// the predecessor left its last word or where an earlier moment is known, and above the tick `floor`.
+/// Where a word begins that nobody has drawn from, to be kept at the first attempt: where its predecessor ended, if that is
+/// known, or after all that a predecessor may have handed out until now.
+pub fn start<T: SortableId>(start: Word<T>, now: i64) -> Word<T> {
+    if start == Word::<T>::default() { T::successor_state(now).pack() } else { start }
+}
+
+/// How a node begins to draw: from `word`, or from its [`start`] where nobody has drawn from it, and above the tick `floor`.
 pub fn enter<T: SortableId>(
     word: Word<T>,
     start: Word<T>,
@@ -103,14 +108,7 @@ pub fn enter<T: SortableId>(
     now: i64,
     rng: &mut impl Rng,
 ) -> Entry<Word<T>> {
-    let unused = Word::<T>::default();
-    let first = if word != unused {
-        T::State::unpack(word)
-    } else if start != unused {
-        T::State::unpack(start)
-    } else {
-        T::successor_state(now)
-    };
+    let first = T::State::unpack(if word == Word::<T>::default() { start } else { word });
     let state = match floor {
         Some(floor) if T::state_tick(first) <= floor => T::state_after(floor, rng),
         _ => first,
@@ -261,7 +259,8 @@ mod tests {
 
     #[test]
     fn an_unused_word_begins_at_its_start_or_after_a_possible_predecessor() {
-        assert_eq!(entered(0, 0, None), Entry::Raise(Scru64::successor_state(NOON).pack()));
+        assert_eq!(start::<Scru64>(0, NOON), Scru64::successor_state(NOON).pack());
+        assert_eq!(start::<Scru64>(7, NOON), 7);
         assert_eq!(entered(0, last(tick(NOON)) - 7, None), Entry::Raise(last(tick(NOON)) - 7));
         assert_eq!(entered(last(tick(NOON)) - 7, last(tick(NOON)), None), Entry::Ready, "it is used");
     }
