@@ -74,7 +74,7 @@ def assert_behind_mark(server: Server, id_type, seconds: float) -> None:
 
 def records(server: Server) -> list[str]:
     """The names of the files."""
-    return sorted(path.name for path in (server.data / "scru").iterdir())
+    return sorted(path.name for path in (server.data / "scru").glob("*"))
 
 
 # ---------------------------------------------------------------------------------------------------------------- the clock
