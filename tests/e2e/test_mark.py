@@ -425,6 +425,56 @@ def test_a_copy_of_the_data_has_the_mark(new_server, clock):
         standby.remove()
 
 
+def test_pg_rewind_takes_the_source_s_mark(new_server, clock):
+    """A primary that comes back as a standby of the server that took over: what it reserved itself concerns nobody."""
+    primary = create(new_server({**NODE, "wal_log_hints": "on", "wal_keep_size": "1GB"}, clock.environment))
+    draw_all(primary)
+    standby = primary.standby()
+    try:
+        standby.promote()
+        clock.shift(HOUR)
+        insert(standby, 1)
+        insert(primary, 1)
+        primary.stop()
+        assert records(primary) != records(standby)
+        source = f"host={standby.folder} port={standby.port} user=postgres dbname=postgres"
+        primary.run("pg_rewind", "--no-sync", "--target-pgdata", primary.data, "--source-server", source, as_server=True)
+        assert records(primary) == records(standby)
+    finally:
+        standby.remove()
+
+
+def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock):
+    """From an archive, with a clock that is behind; also after a crash before the first draw."""
+    server = create(new_server(NODE))
+    archive = server.folder / "archive"
+    archive.mkdir()
+    give_to_server_user(archive)
+    server.restart(archive_mode="on", archive_command=f"cp %p {archive}/%f")
+    restored = Server(server.settings, clock.environment)
+    restored.settings |= {"unix_socket_directories": str(restored.folder), "restore_command": f"cp {archive}/%f %p"}
+    try:
+        options = ["--checkpoint=fast", "--wal-method=stream", "--no-sync"]
+        server.run("pg_basebackup", *options, "--pgdata", restored.data, as_server=True)
+        before = insert(server)
+        server.value("SELECT pg_switch_wal()::text")
+        server.stop()
+        (restored.data / "recovery.signal").touch()
+        clock.shift(-30)
+        restored.start()
+        wait_until(lambda: not restored.value("SELECT pg_is_in_recovery()"), "the server is restored")
+        restored.value("SELECT min(id)::text FROM scru64_orders")
+        for _ in range(2):
+            for id_type in TYPES:
+                assert_behind_mark(restored, id_type, 31)
+            restored.kill()
+            restored.start()
+        clock.shift(0)
+        assert_later(before, insert(restored))
+    finally:
+        restored.remove()
+
+
 # ---------------------------------------------------------------------------------------------------- nodes and the way out
 
 
