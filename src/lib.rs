@@ -7,15 +7,18 @@
 mod brin;
 mod call;
 mod casts;
+mod clock;
 mod compare;
 mod datum;
 mod error;
 mod fields;
 mod generate;
+mod generators;
 mod gist;
 mod hash;
 mod inspect;
 mod io;
+mod mark;
 mod planner;
 mod process;
 mod range;
@@ -41,12 +44,12 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings and, if the library is preloaded, reserves shared memory; nothing else, for then this runs in the
-/// postmaster, and every backend forks from what it leaves behind. Random sources and generators come to life in the backend that uses them.
+/// Defines the settings and, if the library is preloaded, reserves shared memory. Then this runs in the postmaster, and every
+/// backend forks from what it leaves behind: random sources and generators come to life in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
-    shared::reserve();
+    shared::initialise();
 }
 
 /// The test framework's set-up.

@@ -9,7 +9,7 @@ use rand::rngs::{StdRng, SysRng};
 use crate::datum::Type;
 use crate::error::Error;
 use crate::settings::{Group, Refused};
-use crate::shared::{Atomic, Counting};
+use crate::shared::{Counting, Memory};
 
 /// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
 pub struct PerProcess<T>(UnsafeCell<T>);
@@ -35,7 +35,9 @@ pub struct Process<T: Type> {
     /// The state of this process's own generator.
     pub generator: PerProcess<Option<T::State>>,
     /// Where the state is that all processes share, once it has been looked up.
-    pub shared: PerProcess<Option<&'static Atomic<T>>>,
+    pub shared: PerProcess<Option<Memory<T>>>,
+    /// Whether this process has seen to it that a promotion is respected.
+    pub respects_promotion: PerProcess<bool>,
     /// What it can draw from there by counting.
     pub counting: PerProcess<Option<Counting<T>>>,
     /// The settings of the type alone.
@@ -50,6 +52,7 @@ impl<T: Type> Process<T> {
         Self {
             generator: PerProcess::new(None),
             shared: PerProcess::new(None),
+            respects_promotion: PerProcess::new(false),
             counting: PerProcess::new(None),
             settings: PerProcess::new(Group::new(T::SETTINGS)),
             refused_setting: PerProcess::new(None),

@@ -92,34 +92,48 @@ unsafe fn placeholder_value(setting: *mut pg_sys::config_generic) -> *mut *mut c
 ///
 /// # Errors
 /// Raises the server's error 53200 if there is none left.
-pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
+pub fn shared_memory<const SIZE: usize>(name: &CStr) -> *mut c_void {
     let mut found = false;
     // SAFETY: both functions are made for this. What ShmemInitStruct hands out is zero, for it was never used before.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         {
-            pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found)
+            pg_sys::ShmemInitStruct(name.as_ptr(), SIZE, &mut found)
         }
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         {
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_word), &mut found)
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero::<SIZE>), &mut found)
         }
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         {
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_word_with), &mut found, ptr::null_mut())
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero_with::<SIZE>), &mut found, ptr::null_mut())
         }
     }
 }
 
 #[cfg(any(feature = "pg17", feature = "pg18"))]
-unsafe extern "C-unwind" fn zero_word(memory: *mut c_void) {
-    // SAFETY: every piece is one word of 16 bytes.
-    unsafe { memory.cast::<[u8; 16]>().write([0; 16]) };
+unsafe extern "C-unwind" fn zero<const SIZE: usize>(memory: *mut c_void) {
+    // SAFETY: the piece has this size.
+    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
 }
 
 /// The same with the argument that the callback has from 19 on.
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-unsafe extern "C-unwind" fn zero_word_with(memory: *mut c_void, _argument: *mut c_void) {
-    // SAFETY: every piece is one word of 16 bytes.
-    unsafe { memory.cast::<[u8; 16]>().write([0; 16]) };
+unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _argument: *mut c_void) {
+    // SAFETY: the piece has this size.
+    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
+}
+
+/// The number of a wait event with a name of its own, which pg_stat_activity shows. Up to 16 there is one for all extensions.
+pub fn wait_event(name: &CStr) -> u32 {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    {
+        let _ = name;
+        pg_sys::PG_WAIT_EXTENSION
+    }
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    // SAFETY: the server copies the name, and returns the number that it has already given to it.
+    unsafe {
+        pg_sys::WaitEventExtensionNew(name.as_ptr())
+    }
 }

@@ -1,26 +1,40 @@
-//! Server-wide generators: one atomic word a type in shared memory, and no lock at all, so that a backend that is killed
-//! in the middle leaves nothing held.
+//! Server-wide generators: one atomic word a type in shared memory, and no lock, so that a backend that is killed in the
+//! middle leaves nothing held.
 //!
-//! It needs no preloading: the first backend that draws makes the word. Where the library is preloaded, the postmaster
-//! makes it at its start, so that by the first draw no ID of a forgotten predecessor has to be waited out.
+//! It needs no preloading: the first backend that draws makes the word. Beside it lies what the backends know of the durable
+//! high-water mark ([`crate::mark`]): no ID leaves the word before its node's IDs are reserved up to its tick.
 
 use std::ffi::CString;
 use std::path::Path;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use scru_ids::{Context, State, Step, Stretch, Word, registry};
+use rand::Rng;
+use scru_ids::mark::{self as decide, Cover, Entry, Mark, NodeCode, Reservation};
+use scru_ids::{Context, SortableId, State, Step, Stretch, Word, registry};
 
 use crate::datum::Type;
 use crate::error::Error;
+use crate::mark::{self, Record};
 use crate::process::{PerProcess, with_random};
-use crate::{generate, server, settings};
+use crate::{clock, server, settings, time};
+
+// The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
+unsafe extern "C-unwind" {
+    fn RecoveryInProgress() -> bool;
+}
 
 /// Every word has this room, whichever it is.
-const ROOM: usize = size_of::<u128>();
+const WORD_ROOM: usize = size_of::<u128>();
+
+/// The room of what lies beside the word.
+const MARK_ROOM: usize = size_of::<Shared>();
+
+/// What a piece of shared memory takes of that of the server's start.
+const PIECE: usize = 128;
 
 /// A generator's state as one word, and how processes share it.
-pub trait SharedWord: Copy + Default + Eq + Send + Sync + 'static {
+pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
     /// The word in shared memory.
     type Atomic: Sync + 'static;
 
@@ -30,8 +44,14 @@ pub trait SharedWord: Copy + Default + Eq + Send + Sync + 'static {
     /// The word + 1.
     fn next(self) -> Self;
 
+    /// The lower 64 bits.
+    fn low(self) -> u64;
+
     /// The word as it is.
     fn load(word: &Self::Atomic) -> Self;
+
+    /// Replaces the word, whatever it is.
+    fn store(word: &Self::Atomic, new: Self);
 
     /// Puts `new` in place of `old`, or returns false if another backend was faster.
     fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
@@ -50,8 +70,16 @@ macro_rules! shared_word {
                 self + 1
             }
 
+            fn low(self) -> u64 {
+                self as u64
+            }
+
             fn load(word: &$atomic) -> Self {
                 word.load(Ordering::Acquire)
+            }
+
+            fn store(word: &$atomic, new: Self) {
+                word.store(new, Ordering::Release);
             }
 
             fn replace(word: &$atomic, old: Self, new: Self) -> bool {
@@ -67,29 +95,279 @@ shared_word!(u128, AtomicU128);
 /// The word of an ID type's generator, in shared memory.
 pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 
-/// One step from the state that all backends of the server share, or nothing if another backend was faster. The clock is
-/// read after the state: read before, it would seem to have moved back where others went on in between.
+/// What the backends share of a type's high-water mark. All zero at first.
+#[repr(C)]
+pub struct Shared {
+    /// The [`Reservation`].
+    reserved: AtomicU64,
+    /// When the backend began that writes the next one, by [`clock::monotonic_micros`]; 0 if nobody does.
+    claim: AtomicU64,
+    /// The random number of this state; 0 until the first reservation.
+    state: AtomicU64,
+    /// The number of the state that ended with `start`; 0 if there is none.
+    predecessor: AtomicU64,
+    /// The word to begin with; 0 if it is not known.
+    start: AtomicU64,
+    /// The last commit that was replayed before the promotion, in microseconds since 1970-01-01 UTC, once there is a mark for it.
+    promotion: AtomicU64,
+    /// How often the reservation was taken back.
+    generation: AtomicU64,
+    /// Up to 64 bytes.
+    _unused: AtomicU64,
+}
+
+/// A type's shared memory.
+#[derive(Clone, Copy)]
+pub struct Memory<T: Type> {
+    word: &'static Atomic<T>,
+    shared: &'static Shared,
+}
+
+/// One step from the state that all backends of the server share, or nothing if it has to be tried again: another backend was
+/// faster, or a reservation had to be made first. The clock is read after the state: read before, it would seem to have moved
+/// back where others went on in between.
 ///
 /// # Errors
-/// If there is no shared memory, or no random numbers.
+/// If there is no shared memory, or no random numbers, or the high-water mark cannot be read or written.
+#[inline(always)]
 pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
-    let word = word::<T>()?;
-    let old = Word::<T>::load(word);
+    let memory = memory::<T>()?;
+    memory.respect_promotion()?;
+    let old = Word::<T>::load(memory.word);
+    let reserved = memory.shared.reserved.load(Ordering::Acquire);
     let context = context();
-    // Nobody has drawn yet, as far as is remembered.
-    let state = if old == Word::<T>::default() { T::successor_state(context.now) } else { T::State::unpack(old) };
-    let step = with_random(|rng| T::step(state, &context, rng))?;
-    let new = match step {
-        Step::Made(next, _) => next.pack(),
-        // Where the wait began has to be remembered, or it would begin anew with every call.
-        Step::Wait(_) | Step::Refused(_) => state.pack(),
-    };
-    let is_current = new == old || Word::<T>::replace(word, old, new);
-    if let (true, Step::Made(_, id), Some(count)) = (is_current, step, T::COUNT) {
-        let stretch = (count.stretch)(id, &context.settings);
+    let node = T::node(&context.settings);
+    if !Reservation::unpack::<T>(reserved).is_some_and(|reservation| reservation.node == node) {
+        return memory.enter(old, reserved, node, context.now);
+    }
+    let step = with_random(|rng| T::step(T::State::unpack(old), &context, rng))?;
+    let Step::Made(next, id) = step else { return Ok(Some(step)) };
+    let cover = if T::SERVER_WIDE { decide::cover::<T>(reserved, node, id.tick()) } else { Cover::Within };
+    if cover == Cover::Outside {
+        memory.reserve(node, id.tick())?;
+        return Ok(None);
+    }
+    if !Word::<T>::replace(memory.word, old, next.pack()) {
+        return Ok(None);
+    }
+    if let Some(count) = T::COUNT {
+        let (word, stretch) = (memory.word, (count.stretch)(id, &context.settings));
         T::process().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
     }
-    Ok(is_current.then_some(step))
+    if cover == Cover::Last {
+        memory.reserve_ahead(node, id.tick());
+    }
+    Ok(Some(step))
+}
+
+impl<T: Type> Memory<T> {
+    /// Lets a node's first ID be above all that its predecessors may have handed out, or tells why there is none yet; then
+    /// reserves the first of them. Nothing if the draw can begin.
+    #[cold]
+    #[inline(never)]
+    fn enter(self, old: Word<T>, reserved: u64, node: NodeCode, now: i64) -> Result<Option<Step<T>>, Error> {
+        let records = mark::read::<T>()?;
+        // After the records: a state's number is there before its first record is.
+        let own = [&self.shared.state, &self.shared.predecessor].map(|state| state.load(Ordering::Acquire));
+        let marks = records.into_iter().filter_map(|record| match record {
+            Record::Mark(mark) => Some(mark),
+            Record::Last { .. } => None,
+        });
+        let floor = decide::floor(marks, node, own);
+        let start = self.start(now);
+        let word = match with_random(|rng| decide::enter::<T>(old, start, floor, now, rng))? {
+            Entry::Ready => old,
+            Entry::Raise(new) if Word::<T>::replace(self.word, old, new) => new,
+            Entry::Raise(_) => return Ok(None),
+            Entry::Wait(until) => return Ok(Some(Step::Wait(until))),
+            Entry::Refused(refusal) => return Ok(Some(Step::Refused(refusal))),
+        };
+        if T::SERVER_WIDE {
+            let tick = T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default());
+            self.reserve(node, tick)?;
+        } else {
+            let entered = Reservation { node, until: 0 }.pack::<T>();
+            let _ = self.shared.reserved.compare_exchange(reserved, entered, Ordering::AcqRel, Ordering::Relaxed);
+        }
+        Ok(None)
+    }
+
+    /// The word to begin with, the same from the first attempt on.
+    fn start(self, now: i64) -> Word<T> {
+        let start = decide::start::<T>(Word::<T>::from(self.shared.start.load(Ordering::Acquire)), now);
+        match self.shared.start.compare_exchange(0, start.low(), Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => start,
+            Err(kept) => Word::<T>::from(kept),
+        }
+    }
+
+    /// Has the node's IDs reserved up to a tick at least, by this backend or another one.
+    #[cold]
+    #[inline(never)]
+    fn reserve(self, node: NodeCode, tick: u64) -> Result<(), Error> {
+        loop {
+            let reserved = self.shared.reserved.load(Ordering::Acquire);
+            if decide::cover::<T>(reserved, node, tick) != Cover::Outside {
+                return Ok(());
+            }
+            if let Some(claim) = self.claim() {
+                let written = self.write(reserved, node, tick);
+                self.release(claim);
+                return written;
+            }
+            clock::wait(1_000, &clock::MARK);
+        }
+    }
+
+    /// Makes the next reservation before it is needed, unless another backend does. An error is left to who needs it.
+    #[cold]
+    #[inline(never)]
+    fn reserve_ahead(self, node: NodeCode, tick: u64) {
+        if let Some(claim) = self.claim() {
+            let reserved = self.shared.reserved.load(Ordering::Acquire);
+            if decide::cover::<T>(reserved, node, tick) == Cover::Last {
+                let _ = self.write(reserved, node, tick);
+            }
+            self.release(claim);
+        }
+    }
+
+    /// Writes a reservation, durably first. In place of `reserved`, which has to be there still: else it has been taken back,
+    /// or somebody else's is as good.
+    fn write(self, reserved: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
+        let reservation = Reservation::from::<T>(node, tick);
+        let until = Mark { node, tick: reservation.until, state: self.state()? };
+        // Before the reservation is there: what comes later is not known to be below it.
+        let below = mark::list::<T>(|record| matches!(record, Record::Mark(mark) if until.replaces(mark)));
+        mark::write::<T>(Record::Mark(until))?;
+        let new = reservation.pack::<T>();
+        if self.shared.reserved.compare_exchange(reserved, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            mark::remove(&below);
+        }
+        Ok(())
+    }
+
+    /// The number of this state.
+    fn state(self) -> Result<u64, Error> {
+        let state = &self.shared.state;
+        if state.load(Ordering::Acquire) == 0 {
+            let random = with_random(|rng| rng.next_u64().max(1))?;
+            if state.compare_exchange(0, random, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                mark::remove_temporaries();
+            }
+        }
+        Ok(state.load(Ordering::Acquire))
+    }
+
+    /// Becomes the one that writes, if nobody is or somebody has been for too long: suspended, or killed.
+    fn claim(self) -> Option<u64> {
+        let (now, claim) = (clock::monotonic_micros(), &self.shared.claim);
+        let old = claim.load(Ordering::Acquire);
+        let is_mine =
+            decide::is_free(old, now) && claim.compare_exchange(old, now, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        is_mine.then_some(now)
+    }
+
+    fn release(self, claim: u64) {
+        let _ = self.shared.claim.compare_exchange(claim, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Takes the reservation back, so that every node enters anew.
+    fn take_back(self) {
+        let generation = self.shared.generation.fetch_add(1, Ordering::AcqRel) + 1;
+        self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
+    }
+
+    /// On a server that was promoted since its start: keeps a mark for what its primary may have handed out. Asked for by each
+    /// process once, when the server takes writes; recovery is never re-entered.
+    #[inline(always)]
+    fn respect_promotion(self) -> Result<(), Error> {
+        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_promotion(self) -> Result<(), Error> {
+        if is_in_recovery() {
+            return Ok(());
+        }
+        if let Some(last_commit) = last_replayed_commit()
+            && self.shared.promotion.load(Ordering::Acquire) < last_commit as u64
+        {
+            let new = Mark::of_promotion::<T>(last_commit);
+            mark::write::<T>(Record::Mark(new))?;
+            mark::remove(&mark::list::<T>(
+                |record| matches!(record, Record::Mark(old) if old.node == new.node && old.state == 0 && old.tick < new.tick),
+            ));
+            self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel);
+            self.take_back();
+        }
+        T::process().respects_promotion.with(|respects| *respects = true);
+        Ok(())
+    }
+
+    /// Sets the mark of a node, and with it the state of the whole server, to a tick, also back.
+    fn set_mark(self, node: NodeCode, tick: u64) -> Result<(), Error> {
+        let new = Mark { node, tick, state: 0 };
+        mark::write::<T>(Record::Mark(new))?;
+        mark::remove_durably::<T>(|record| match record {
+            Record::Mark(old) => old != new && old.node.overlaps(node) && old.tick >= tick,
+            Record::Last { .. } => true,
+        })?;
+        if let Some(last_commit) = last_replayed_commit() {
+            self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel);
+        }
+        let word = with_random(|rng| T::state_after(tick, rng))?.pack();
+        // Before the word: who sees the new one must not find it reserved.
+        self.take_back();
+        Word::<T>::store(self.word, word);
+        Ok(())
+    }
+}
+
+/// Whether the server is in recovery.
+#[inline]
+pub fn is_in_recovery() -> bool {
+    // SAFETY: reads the server's state.
+    unsafe { RecoveryInProgress() }
+}
+
+/// The time of the last commit that archive recovery has replayed since the server's start, in microseconds since 1970-01-01
+/// UTC; `None` on a server that was not promoted.
+fn last_replayed_commit() -> Option<i64> {
+    // SAFETY: reads shared memory under the server's own lock.
+    let time = unsafe { pg_sys::GetLatestXTime() };
+    (time != 0).then(|| time::saturated_unix_micros(time))
+}
+
+/// Sets the high-water mark of a type's generator, for this session's node, to a time.
+///
+/// # Errors
+/// If there is no shared memory, or the mark cannot be written.
+pub fn set_mark<T: Type>(micros: i64) -> Result<(), Error> {
+    memory::<T>()?.set_mark(T::node(&settings::of::<T>()), T::TICKS.nearest(micros))
+}
+
+/// What a type's server-wide generator has come to.
+pub struct Status<T: SortableId> {
+    /// The state, unless it is unused.
+    pub state: Option<T::State>,
+    /// The start of the last tick that is reserved, in microseconds since 1970-01-01 UTC.
+    pub reserved_until: Option<i64>,
+}
+
+/// What a type's server-wide generator has come to.
+///
+/// # Errors
+/// If there is no shared memory.
+pub fn status<T: Type>() -> Result<Status<T>, Error> {
+    let memory = memory::<T>()?;
+    let word = Word::<T>::load(memory.word);
+    let reserved = Reservation::unpack::<T>(memory.shared.reserved.load(Ordering::Acquire));
+    Ok(Status {
+        state: (word != Word::<T>::default()).then(|| T::State::unpack(word)),
+        reserved_until: reserved.filter(|_| T::SERVER_WIDE).map(|reserved| T::TICKS.start(reserved.until)),
+    })
 }
 
 /// The stretch that this process has come to by its last whole [`step`]. What is asked before that stays answered: a server that
@@ -110,7 +388,7 @@ pub fn count<T: Type>() -> Option<T> {
         let Counting { word, stretch, as_of } = counting.as_ref()?;
         let old = Word::<T>::load(word);
         let is_in_stretch = stretch.words.contains(&old) && *as_of == settings::changes();
-        if !is_in_stretch || !stretch.times.contains(&generate::unix_micros()) {
+        if !is_in_stretch || !stretch.times.contains(&clock::unix_micros()) {
             return None;
         }
         let new = old.next();
@@ -119,35 +397,43 @@ pub fn count<T: Type>() -> Option<T> {
 }
 
 #[inline]
-fn word<T: Type>() -> Result<&'static Atomic<T>, Error> {
-    match T::process().shared.with(|word| *word) {
-        Some(word) => Ok(word),
-        None => look_up_word::<T>(),
+fn memory<T: Type>() -> Result<Memory<T>, Error> {
+    match T::process().shared.with(|memory| *memory) {
+        Some(memory) => Ok(memory),
+        None => look_up::<T>(),
     }
 }
 
-/// Finds the word, or makes it, and keeps where it is.
+/// Finds the shared memory, or makes it, and keeps where it is.
 #[cold]
 #[inline(never)]
-fn look_up_word<T: Type>() -> Result<&'static Atomic<T>, Error> {
+fn look_up<T: Type>() -> Result<Memory<T>, Error> {
     if !Word::<T>::is_lock_free() {
         let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
             .detail("It has no atomic operation on 128 bits.")
             .hint("Set scru.generator_scope to \"backend\"."));
     }
-    let memory = PgTryBuilder::new(|| Ok(server::shared_memory(&segment_name::<T>(), ROOM)))
-        .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory()))
-        .execute()?;
-    // SAFETY: the memory has room for the word, is aligned for it, zero at first, and stays for the life of the process.
-    let word = unsafe { &*memory.cast::<Atomic<T>>() };
-    T::process().shared.with(|kept| *kept = Some(word));
-    Ok(word)
+    let find = || {
+        let word = server::shared_memory::<WORD_ROOM>(&word_name::<T>());
+        Ok((word, server::shared_memory::<MARK_ROOM>(&mark_name::<T>())))
+    };
+    let (word, shared) =
+        PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
+    // SAFETY: each piece has the room, is aligned for it, zero at first, and stays for the life of the process.
+    let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
+    T::process().shared.with(|kept| *kept = Some(memory));
+    Ok(memory)
 }
 
 /// The name under which the backends find a type's word. A word laid out otherwise needs another version.
-fn segment_name<T: Type>() -> CString {
+fn word_name<T: Type>() -> CString {
     CString::new(format!("scru {} generator v1", T::NAME)).unwrap_or_default()
+}
+
+/// The name under which they find what lies beside it.
+fn mark_name<T: Type>() -> CString {
+    CString::new(format!("scru {} mark v1", T::NAME)).unwrap_or_default()
 }
 
 #[cold]
@@ -159,17 +445,73 @@ fn no_memory() -> Error {
 static NEXT_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
 static NEXT_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
 
-/// Reserves the words at the server's start. For `_PG_init`; does nothing unless the library is being preloaded.
-pub fn reserve() {
+/// Whether the server has preloaded the library.
+static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
+
+/// Whether the server has preloaded the library.
+pub fn is_preloaded() -> bool {
+    IS_PRELOADED.with(|preloaded| *preloaded)
+}
+
+/// For `_PG_init`. At the server's start: reserves shared memory. In a session: keeps the mark of a promotion, so that a
+/// restart before the first draw does not forget it.
+pub fn initialise() {
     // SAFETY: the postmaster's hooks, chained as the server asks for.
     unsafe {
         if pg_sys::process_shared_preload_libraries_in_progress {
+            IS_PRELOADED.with(|preloaded| *preloaded = true);
             NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);
             NEXT_STARTUP_HOOK.with(|next| *next = pg_sys::shmem_startup_hook);
             pg_sys::shmem_request_hook = Some(request);
             pg_sys::shmem_startup_hook = Some(startup);
+            if becomes_standby() {
+                register_promotion_worker();
+            }
+        } else if pg_sys::IsUnderPostmaster && last_replayed_commit().is_some() && !is_in_recovery() {
+            keep_promotions();
         }
     }
+}
+
+/// Keeps the marks of a promotion, of all types. A failure is left to the draw, which needs them.
+fn keep_promotions() {
+    macro_rules! keep {
+        ($name:ident, $id:ident, $sql:literal) => {
+            let _ = memory::<scru_ids::$id>().and_then(Memory::keep_promotion);
+        };
+    }
+    registry!(keep);
+}
+
+/// Has the server start a process where recovery ends, which keeps the marks of the promotion.
+unsafe fn register_promotion_worker() {
+    let name = "scru promotion";
+    let mut worker = pg_sys::BackgroundWorker {
+        bgw_flags: pg_sys::BGWORKER_SHMEM_ACCESS as i32,
+        bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
+        bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
+        ..Default::default()
+    };
+    copy_name(&mut worker.bgw_name, name);
+    copy_name(&mut worker.bgw_type, name);
+    copy_name(&mut worker.bgw_library_name, "scru");
+    copy_name(&mut worker.bgw_function_name, "scru_keep_promotion");
+    // SAFETY: within _PG_init of a preloaded library; the server copies the description.
+    unsafe { pg_sys::RegisterBackgroundWorker(&mut worker) };
+}
+
+/// Copies a short ASCII name into a C string that is all zero.
+fn copy_name(to: &mut [core::ffi::c_char], name: &str) {
+    for (to, byte) in to.iter_mut().zip(name.bytes()) {
+        *to = byte as core::ffi::c_char;
+    }
+}
+
+/// The process of [`register_promotion_worker`].
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn scru_keep_promotion(_argument: pg_sys::Datum) {
+    keep_promotions();
 }
 
 #[pg_guard]
@@ -181,7 +523,7 @@ unsafe extern "C-unwind" fn request() {
         }
         macro_rules! request {
             ($name:ident, $id:ident, $sql:literal) => {
-                pg_sys::RequestAddinShmemSpace(ROOM);
+                pg_sys::RequestAddinShmemSpace(2 * PIECE);
             };
         }
         registry!(request);
@@ -201,25 +543,87 @@ unsafe extern "C-unwind" fn startup() {
             };
         }
         registry!(start);
-    }
-}
-
-/// Makes a type's word, and remembers the moment from which on a predecessor's IDs need no more waiting.
-unsafe fn start<T: Type>() {
-    let mut found = false;
-    // SAFETY: as in `word`; the children of the postmaster inherit the address.
-    unsafe {
-        let memory = pg_sys::ShmemInitStruct(segment_name::<T>().as_ptr(), ROOM, &mut found);
-        let word = &*memory.cast::<Atomic<T>>();
-        T::process().shared.with(|kept| *kept = Some(word));
-        if !found && !becomes_standby() {
-            Word::<T>::replace(word, Word::<T>::default(), T::successor_state(generate::unix_micros()).pack());
+        if !pg_sys::IsUnderPostmaster {
+            pg_sys::on_shmem_exit(Some(shutdown), pg_sys::Datum::null());
         }
     }
 }
 
-/// Whether the server that starts is a standby. Its predecessor is its primary, which goes on until the promotion: the first
-/// draw after that makes the state. These are the files by which the server itself knows, in its working directory.
+/// Makes a type's shared memory, and tells it where the predecessor ended, or the moment from which on a predecessor's IDs need
+/// no more waiting.
+unsafe fn start<T: Type>() {
+    if !Word::<T>::is_lock_free() {
+        return;
+    }
+    let mut found = false;
+    // SAFETY: as in `look_up`; the children of the postmaster inherit the addresses.
+    let memory = unsafe {
+        let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_ROOM, &mut found);
+        let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), MARK_ROOM, &mut found);
+        Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
+    };
+    T::process().shared.with(|kept| *kept = Some(memory));
+    if found || !T::SERVER_WIDE {
+        return;
+    }
+    let last = take_last::<T>();
+    if becomes_standby() {
+        return;
+    }
+    let start = match last {
+        Some((state, word)) => {
+            memory.shared.predecessor.store(state, Ordering::Release);
+            word
+        }
+        None => T::successor_state(clock::unix_micros()).pack().low(),
+    };
+    memory.shared.start.store(start, Ordering::Release);
+}
+
+/// What the predecessor came to, if it ended in good order: the number of its state and its word. It holds once.
+fn take_last<T: Type>() -> Option<(u64, u64)> {
+    let records = mark::read::<T>().ok()?;
+    let last = records.into_iter().filter_map(|record| match record {
+        Record::Last { state, word } => Some((state, word)),
+        Record::Mark(_) => None,
+    });
+    let last = last.max_by_key(|(_, word)| *word)?;
+    mark::remove_durably::<T>(|record| matches!(record, Record::Last { .. })).ok()?;
+    Some(last)
+}
+
+/// Keeps what the types' words came to, where the postmaster ends in good order: no other process is left. It also runs
+/// before a start anew after a crash, when shared memory is not to be trusted.
+#[pg_guard]
+unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
+    // SAFETY: reads a variable of the server, which is set in every other process.
+    if code != 0 || unsafe { pg_sys::IsUnderPostmaster } {
+        return;
+    }
+    macro_rules! keep {
+        ($name:ident, $id:ident, $sql:literal) => {
+            keep_last::<scru_ids::$id>();
+        };
+    }
+    registry!(keep);
+}
+
+fn keep_last<T: Type>() {
+    let Some(memory) = T::process().shared.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
+    let load = |value: &AtomicU64| value.load(Ordering::Acquire);
+    let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
+    let last = match Word::<T>::load(memory.word).low() {
+        0 => Record::Last { state: predecessor, word: load(&memory.shared.start) },
+        word => Record::Last { state, word },
+    };
+    if !matches!(last, Record::Last { state: 0, .. }) {
+        // Without it, the next start respects the marks.
+        let _ = mark::write::<T>(last);
+    }
+}
+
+/// Whether the server that starts is a standby. Its predecessor is its primary, which goes on until the promotion. These are
+/// the files by which the server itself knows, in its working directory.
 fn becomes_standby() -> bool {
     ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }

@@ -7,8 +7,8 @@ use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
 use crate::{
-    brin, casts, compare, fields, generate, gist, hash, inspect, io, range, range_support, selectivity, skip, sort,
-    time, time_compare, time_support, window,
+    brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, range, range_support, selectivity,
+    skip, sort, time, time_compare, time_support, window,
 };
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
@@ -138,5 +138,7 @@ macro_rules! symbols {
 }
 
 registry!(symbols);
+
+export!(guarded, "scru_set_mark", generators::set_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

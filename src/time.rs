@@ -51,7 +51,12 @@ pub fn timestamptz_text<T: SortableId>(id: T) -> String {
 
 /// The time of an ID as pgrx's type.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
-    TimestampWithTimeZone::try_from(of(id)).ok()
+    of_unix_micros(id.timestamp_micros())
+}
+
+/// Microseconds since 1970 as pgrx's type; `None` if the server has no such time.
+pub fn of_unix_micros(micros: i64) -> Option<TimestampWithTimeZone> {
+    TimestampWithTimeZone::try_from(micros - EPOCH_2000).ok()
 }
 
 /// `T_lower(timestamptz) → T`

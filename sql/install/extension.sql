@@ -101,3 +101,19 @@ END
 $function$;
 COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not know, and returns what it added';
 SELECT scru_adapt_to_server();
+
+------------------------------------------------------------------------------------------------------------ generators
+
+CREATE FUNCTION scru_generators(
+        OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
+        OUT reserved_until timestamptz, OUT preloaded boolean)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_generators_wrapper' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_generators() IS 'what each generator of the server has come to: last ID, how far it is ahead of the clock, reserved until when';
+REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
+
+CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back: IDs with a later time that were given out may come a second time';
+REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;

@@ -267,9 +267,9 @@ class Server:
 
     # ---------------------------------------------------------------------------------------------------------- standby
 
-    def standby(self, **settings: str) -> Server:
+    def standby(self, environment: dict[str, str] | None = None, **settings: str) -> Server:
         """A hot standby of this server, started. It is the caller's to `remove()`."""
-        standby = Server({**self.settings, **settings}, self.environment)
+        standby = Server({**self.settings, **settings}, environment or self.environment)
         standby.settings["unix_socket_directories"] = str(standby.folder)
         try:
             options = ["--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"]

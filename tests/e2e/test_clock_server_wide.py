@@ -83,10 +83,13 @@ def test_a_large_step_back_is_an_error(server, clock, id_type, back):
             with pytest.raises(psycopg.Error) as caught:
                 draw(session, id_type, 1)
             assert_tells_how_far(caught.value.diag, id_type, seconds(connection, id_type, before[-1]) - now(connection))
-        # Short of the second that it may be behind, it is an error still.
-        clock.freeze("2030-01-01 00:59:58.700")
+        # Up to two seconds behind, it is an error still; then it is waited for, up to the second that it may be behind.
+        clock.freeze("2030-01-01 00:59:57.700")
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
             draw(connection, id_type, 1)
+        clock.freeze("2030-01-01 00:59:58.700")
+        with background(connection, f"SELECT {id_type.generator}"):
+            wait_until_it_waits(server, connection)
         clock.freeze("2030-01-01 00:59:59.300")
         caught_up = draw(connection, id_type, 20)
         clock.freeze("2030-01-01 01:00:02")

@@ -82,7 +82,7 @@ def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload
     bring_back(server)
     for id_type in SERVER_WIDE:
         assert draw_until_it_waits(server, id_type) == []
-    clock.freeze("2030-01-01 00:00:06.001")
+    clock.freeze("2030-01-01 00:00:07.001")
     for id_type in SERVER_WIDE:
         assert draw_until_it_waits(server, id_type)[0] > last[id_type]
 

@@ -169,6 +169,9 @@ def test_pg_upgrade(mode):
             except RuntimeError as error:
                 logs = new.data.glob("pg_upgrade_output.d/**/*.log")
                 raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
+            # pg_upgrade leaves it behind.
+            assert not (new.data / "scru").exists()
+            new.run("/bin/cp", "-R", old.data / "scru", new.data, as_server=True)
             new.start()
             assert indexes(new) == files
             with new.connect() as connection:

@@ -10,12 +10,18 @@ use crate::{SortableId, TimeError};
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
 /// How far the tick of an ID may start after the clock, for the types whose IDs are unique by one state for the whole
-/// server: 1 s. Such a generator runs ahead of its clock no further than this, and takes a clock that is further behind its
-/// last ID for one that has moved back. A state that was forgotten is outlived by waiting so long.
+/// server: 1 s. Such a generator runs ahead of its clock no further than this. A state that was forgotten is outlived by waiting
+/// so long.
+///
+/// A clock that is further behind is waited for up to [`MAX_BEHIND_MICROS`].
 ///
 /// The clock must be read after the state: else, where another process has gone on with the state in between, it may seem
 /// to have moved back.
 pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
+
+/// How far the clock may be behind the tick of the last ID of such a type before it counts as moved back: 2 s. Beyond
+/// [`MAX_AHEAD_MICROS`] the generator waits for it.
+pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
 /// What a generator remembers. It packs into one word, and the word 0 is [`Default`]: no ID made yet.
 pub trait State: Copy + Default {
@@ -88,6 +94,8 @@ pub struct Stretch<T: SortableId> {
 pub enum Refusal {
     /// The clock is this many microseconds behind the last ID.
     ClockMovedBack(u64),
+    /// The clock is this many microseconds behind the durable high-water mark.
+    BehindMark(u64),
     /// The clock reads a time for which the type has no ID that may be minted.
     ClockOutOfRange,
     /// The random part has no room for a further ID within this tick.
@@ -134,22 +142,24 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
 /// whole server, so that it never starts afresh.
 ///
 /// # Errors
-/// [`Refusal::ClockMovedBack`] if the tick of the last ID starts more than [`MAX_AHEAD_MICROS`] after the clock, and
-/// [`Refusal::ClockOutOfRange`] if the clock's tick, or the one to go on with, is a reserved one or beyond them.
-pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Refusal> {
+/// [`Step::Wait`] if the tick of the last ID starts more than [`MAX_AHEAD_MICROS`] after the clock, and more than
+/// [`MAX_BEHIND_MICROS`] [`Refusal::ClockMovedBack`]; [`Refusal::ClockOutOfRange`] if the clock's tick, or the one to go on
+/// with, is a reserved one or beyond them.
+pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
     // The clock is compared with times, for to tell its tick takes a division.
     if last == 0 {
-        return clock_tick::<T>(now).map(Moment::Fresh);
+        return clock_tick::<T>(now).map(Moment::Fresh).map_err(Step::Refused);
     }
     if now >= T::TICKS.start(last + 1) {
-        return clock_tick::<T>(now).map(Moment::Later);
+        return clock_tick::<T>(now).map(Moment::Later).map_err(Step::Refused);
     }
     if now < T::TICKS.start(1) {
-        return Err(Refusal::ClockOutOfRange);
+        return Err(Step::Refused(Refusal::ClockOutOfRange));
     }
     match T::TICKS.start(last) - now {
-        behind if behind > MAX_AHEAD_MICROS => Err(Refusal::ClockMovedBack(behind as u64)),
-        _ if last >= T::TICKS.max => Err(Refusal::ClockOutOfRange),
+        behind if behind > MAX_BEHIND_MICROS => Err(Step::Refused(Refusal::ClockMovedBack(behind as u64))),
+        _ if last >= T::TICKS.max => Err(Step::Refused(Refusal::ClockOutOfRange)),
+        behind if behind > MAX_AHEAD_MICROS => Err(Step::Wait(T::TICKS.start(last) - MAX_AHEAD_MICROS)),
         _ => Ok(Moment::Same),
     }
 }

@@ -22,6 +22,7 @@ mod digits;
 mod error;
 mod field;
 mod generator;
+pub mod mark;
 #[cfg(feature = "postgres-types")]
 mod postgres;
 #[cfg(test)]
@@ -41,8 +42,8 @@ pub use bytes::BytesError;
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
 pub use generator::{
-    Context, Count, MAX_AHEAD_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State, Step, Stretch,
-    Word, place_in_time, place_strictly,
+    Context, Count, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State,
+    Step, Stretch, Word, place_in_time, place_strictly,
 };
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
@@ -57,6 +58,8 @@ pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
 use std::{fmt, hash::Hash, str::FromStr};
 
 use rand::Rng;
+
+use mark::NodeCode;
 
 /// THE registry: the one list of the types. Calls `$each!(sql_name, RustName, "path of its SQL, seen from src/lib.rs")`
 /// for every type.
@@ -132,6 +135,8 @@ pub trait SortableId:
     const BACKFILL: bool = false;
     /// Whether IDs are unique only if every connection of a server draws from one state.
     const SERVER_WIDE: bool = false;
+    /// The bits of the largest code that [`node`](Self::node) returns.
+    const NODE_BITS: u32 = 1;
     /// Whether a setting chooses the form of the text (SQL: output is STABLE, not IMMUTABLE).
     const TEXT_VARIES: bool = false;
     /// The settings of this type alone, and how to keep them.
@@ -200,6 +205,30 @@ pub trait SortableId:
     fn successor_state(now: i64) -> Self::State {
         let _ = now;
         Self::State::default()
+    }
+
+    /// The node that these settings make of a generator.
+    fn node(settings: &Self::Settings) -> NodeCode {
+        let _ = settings;
+        NodeCode::ALL
+    }
+
+    /// The setting that says so, as text; `None` for a type without nodes.
+    fn node_text(settings: &Self::Settings) -> Option<String> {
+        let _ = settings;
+        None
+    }
+
+    /// The tick of the last ID; 0 if there is none.
+    fn state_tick(state: Self::State) -> u64;
+
+    /// A state from which every ID is greater than all of a tick.
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
+
+    /// The ID that left this state behind, if the state has all of it.
+    fn last_id(state: Self::State) -> Option<Self> {
+        let _ = state;
+        None
     }
 
     /// One step of the type's generator: the next state and the ID, or why there is none (yet).

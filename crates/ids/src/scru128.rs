@@ -195,6 +195,14 @@ impl SortableId for Scru128 {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
     }
 
+    fn state_tick(state: Scru128State) -> u64 {
+        state.timestamp
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru128State {
+        Scru128State::fresh((tick + 1).min(Self::TICKS.max), rng)
+    }
+
     #[inline(always)]
     fn step(state: Scru128State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let next = match place_in_time::<Self>(state.timestamp, context) {

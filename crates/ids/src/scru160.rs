@@ -282,6 +282,14 @@ impl SortableId for Scru160 {
         Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
     }
 
+    fn state_tick(state: Scru160State) -> u64 {
+        state.timestamp
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
+        Scru160State { timestamp: (tick + 1).min(Self::TICKS.max), counter: rng.next_u32() as u16 & MAX_START }
+    }
+
     #[inline(always)]
     fn step(state: Scru160State, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
         let moment = match place_in_time::<Self>(state.timestamp, context) {

@@ -18,6 +18,7 @@ use rand::Rng;
 use crate::generator::{
     Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, Stretch, place_strictly, same_tick,
 };
+use crate::mark::NodeCode;
 use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
 
 /// Bits that the node ID and the counter share.
@@ -227,6 +228,7 @@ impl SortableId for Scru64 {
     const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp() };
     const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
     const SERVER_WIDE: bool = true;
+    const NODE_BITS: u32 = NODE_CTR_BITS;
     const FIELDS: &'static [Field<Self>] = &[
         Field {
             name: "node_ctr",
@@ -313,6 +315,26 @@ impl SortableId for Scru64 {
         Scru64State { last: Self::last_of(tick).0 }
     }
 
+    fn node(settings: &Scru64Settings) -> NodeCode {
+        NodeCode::new(settings.node.id, settings.node.size)
+    }
+
+    fn node_text(settings: &Scru64Settings) -> Option<String> {
+        Some(format!("{}/{}", settings.node.id, settings.node.size))
+    }
+
+    fn state_tick(state: Scru64State) -> u64 {
+        Self(state.last).timestamp()
+    }
+
+    fn state_after(tick: u64, _: &mut impl Rng) -> Scru64State {
+        Scru64State { last: Self::last_of(tick).0 }
+    }
+
+    fn last_id(state: Scru64State) -> Option<Self> {
+        (state.last != 0).then_some(Self(state.last))
+    }
+
     #[inline(always)]
     fn step(state: Scru64State, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
         let node = context.settings.node;
@@ -320,7 +342,7 @@ impl SortableId for Scru64 {
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
             Ok(Moment::Fresh(tick) | Moment::Later(tick)) => Ok(node.start(tick, rng)),
             Ok(Moment::Same) => node.count(last).map_or_else(|| overtake(last, context, rng), Ok),
-            Err(refusal) => Err(Step::Refused(refusal)),
+            Err(step) => Err(step),
         };
         match next {
             Ok(next) => Step::Made(Scru64State { last: next.0 }, next),
@@ -492,10 +514,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rollback_of_up_to_two_seconds_is_waited_for() {
+        for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
+            for behind in [SECOND + 1, 2 * SECOND] {
+                assert_eq!(unmade(last, NOON - behind, "42/8"), Step::Wait(NOON - SECOND));
+            }
+        }
+    }
+
+    #[test]
     fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
         for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
             for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
-                for behind in [SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
+                for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
                     let context = Context { on_clock_rollback, ..at(NOON - behind, "42/8") };
                     assert_eq!(step::<Scru64>(used(last), &context, &[]), moved_back(behind));
                 }
@@ -536,9 +567,9 @@ mod tests {
 
     #[test]
     fn a_previous_id_of_the_future_is_a_clock_that_moved_back() {
-        let spec = format!("{}/8", id(TICK + 4, "42/8", 7));
+        let spec = format!("{}/8", id(TICK + 8, "42/8", 7));
         let step = step::<Scru64>(Scru64State::default(), &at(NOON, &spec), &[]);
-        assert_eq!(step, moved_back(4 * TICK_MICROS));
+        assert_eq!(step, moved_back(8 * TICK_MICROS));
         let far = unmade(Scru64::MIN, NOON, "zzzzzzzzzzzz/8");
         assert_eq!(far, moved_back(Scru64::MAX.timestamp_micros() - NOON));
     }
@@ -684,6 +715,9 @@ mod tests {
         let mut stretch = node(spec).stretch(last);
         for _ in 0..1_000_000 {
             clock += [0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000][rng.random_range(0..9)];
+            if rng.random_range(0..10_000) == 0 {
+                clock -= 3 * SECOND;
+            }
             if rng.random_range(0..500) == 0 {
                 spec = nodes[rng.random_range(0..nodes.len())];
                 stretch.words.end = 0;

@@ -142,6 +142,18 @@ impl SortableId for Ulid {
         Self::from_fields(tick, randomness(rng))
     }
 
+    fn state_tick(state: UlidState) -> u64 {
+        state.timestamp
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> UlidState {
+        UlidState::fresh((tick + 1).min(Self::TICKS.max), rng)
+    }
+
+    fn last_id(state: UlidState) -> Option<Self> {
+        (state.timestamp != 0).then(|| state.id())
+    }
+
     #[inline(always)]
     fn step(state: UlidState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
         let next = match place_in_time::<Self>(state.timestamp, context) {

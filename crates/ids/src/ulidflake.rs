@@ -19,6 +19,7 @@
 use rand::Rng;
 
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::mark::NodeCode;
 use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base32, text_traits};
 
 const RANDOMNESS_BITS: u32 = 20;
@@ -178,6 +179,7 @@ impl SortableId for UlidFlake {
     const TICKS: Ticks = Ticks { epoch: EPOCH, micros: 1_000, max: (1 << 43) - 1 };
     const SEQUENCE_BITS: u32 = RANDOMNESS_BITS;
     const SERVER_WIDE: bool = true;
+    const NODE_BITS: u32 = SCALABILITY_BITS + 1;
     const FIELDS: &'static [Field<Self>] = &[
         Field {
             name: "randomness",
@@ -276,6 +278,28 @@ impl SortableId for UlidFlake {
         UlidFlakeState { last: Self::last_of(tick).0 }
     }
 
+    /// The stand-alone form has the IDs of every scalability.
+    #[inline]
+    fn node(settings: &UlidFlakeSettings) -> NodeCode {
+        settings.scalability.map_or(NodeCode::ALL, |number| NodeCode::new(number, SCALABILITY_BITS))
+    }
+
+    fn node_text(settings: &UlidFlakeSettings) -> Option<String> {
+        Some(settings.scalability.map_or_else(|| "-1".to_owned(), |number| number.to_string()))
+    }
+
+    fn state_tick(state: UlidFlakeState) -> u64 {
+        Self(state.last).timestamp()
+    }
+
+    fn state_after(tick: u64, _: &mut impl Rng) -> UlidFlakeState {
+        UlidFlakeState { last: Self::last_of(tick).0 }
+    }
+
+    fn last_id(state: UlidFlakeState) -> Option<Self> {
+        (state.last != 0).then_some(Self(state.last))
+    }
+
     #[inline(always)]
     fn step(state: UlidFlakeState, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
         let (last, settings) = (Self(state.last), &context.settings);
@@ -285,7 +309,7 @@ impl SortableId for UlidFlake {
                 Some(next) => next,
                 None => return settings.overflow(last, context.now),
             },
-            Err(refusal) => return Step::Refused(refusal),
+            Err(step) => return step,
         };
         Step::Made(UlidFlakeState { last: next.0 }, next)
     }
@@ -456,10 +480,17 @@ mod tests {
     }
 
     #[test]
+    fn a_rollback_of_up_to_two_seconds_is_waited_for() {
+        for behind in [SECOND + 1, 2 * SECOND] {
+            assert_eq!(unmade(id(TICK, 7), NOON - behind, STAND_ALONE, &[]), Step::Wait(NOON - SECOND));
+        }
+    }
+
+    #[test]
     fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
         for settings in [STAND_ALONE, SCALABLE, refusing(STAND_ALONE)] {
             for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
-                for behind in [SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
+                for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
                     let context = Context { on_clock_rollback, ..at(NOON - behind, settings) };
                     let refused = step::<UlidFlake>(used(id(TICK, 7)), &context, &[]);
                     assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(behind as u64)));

@@ -1,0 +1,85 @@
+//! Explores the model exhaustively within small bounds, and checks that it finds mistakes that are made on purpose.
+
+use std::io::Write;
+
+use scru_model::{Bounds, Mistake};
+use stateright::{Checker, Model};
+
+/// Visits every state within the bounds, and says how many there are.
+fn explore(name: &str, bounds: Bounds) {
+    let checker = bounds.checker().threads(2).spawn_bfs().join();
+    // Not by a macro, whose output a test that passes does not show.
+    let _ = writeln!(std::io::stderr(), "model: {name}: {} states visited", checker.unique_state_count());
+    checker.assert_properties();
+}
+
+/// A way to the first fault that a mistake leads to.
+fn counterexample(property: &'static str, bounds: Bounds) {
+    let checker = bounds.checker().spawn_bfs().join();
+    let path = checker.assert_any_discovery(property);
+    println!("{property}: {:?}", path.into_actions());
+}
+
+fn two_backends() -> Bounds {
+    Bounds { backends: 2, ids: 3, clock_moves: 1, forward: vec![1, 9], ..Bounds::default() }
+}
+
+fn one_backend() -> Bounds {
+    Bounds { backends: 1, ids: 4, clock_moves: 3, ..two_backends() }
+}
+
+#[test]
+fn a_clock_that_is_set_back() {
+    let setbacks = |bounds| Bounds { clock_setbacks: 1, back: vec![2, 6, 100], ..bounds };
+    explore("clock set back, two backends", setbacks(two_backends()));
+    explore("clock set back, one backend", setbacks(one_backend()));
+}
+
+#[test]
+fn a_crash_with_a_clock_that_is_set_back() {
+    let crashes = |crashes, bounds| Bounds { crashes, clock_setbacks: 1, back: vec![6, 100], ..bounds };
+    explore("crash, two backends", crashes(1, two_backends()));
+    explore("two crashes, one backend", crashes(2, one_backend()));
+}
+
+#[test]
+fn a_stop_in_good_order() {
+    explore("stop, two backends", Bounds { stops: 1, ..two_backends() });
+    explore(
+        "stops and a crash, one backend",
+        Bounds { stops: 2, crashes: 1, clock_setbacks: 1, back: vec![6], clock_moves: 2, ids: 3, ..one_backend() },
+    );
+}
+
+#[test]
+fn a_promotion() {
+    let promotion = |bounds| Bounds { promotion: vec![-100, -12, 0, 6], ..bounds };
+    explore("promotion, two backends", promotion(two_backends()));
+    explore("promotion, one backend", promotion(one_backend()));
+}
+
+#[test]
+fn a_change_of_the_node() {
+    let changes = |bounds| Bounds { nodes: vec!["2/22", "6/23"], node_changes: 2, ..bounds };
+    explore(
+        "node, two backends",
+        changes(Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 0, ..two_backends() }),
+    );
+    explore("node and crash, one backend", changes(Bounds { crashes: 1, clock_moves: 2, ..one_backend() }));
+}
+
+#[test]
+fn without_the_successor_wait_an_id_comes_twice() {
+    counterexample("no ID twice", Bounds { crashes: 1, mistake: Mistake::NoSuccessorWait, ..one_backend() });
+}
+
+#[test]
+fn a_mark_that_is_written_late_lets_an_id_come_twice() {
+    let bounds = Bounds { crashes: 1, clock_setbacks: 1, back: vec![6], forward: vec![6], ..two_backends() };
+    counterexample("no ID twice", Bounds { mistake: Mistake::MarkAfterMinting, ..bounds });
+}
+
+#[test]
+fn a_clock_that_is_read_early_refuses_without_reason() {
+    counterexample("refused with reason", Bounds { mistake: Mistake::ClockBeforeState, ..two_backends() });
+}

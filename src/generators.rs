@@ -1,0 +1,103 @@
+//! What an administrator sees of the generators, and the way out of a wrong high-water mark.
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::Datum;
+use pgrx::{name, pg_extern};
+use scru_ids::{MAX_TEXT_LEN, registry};
+
+use crate::call::Call;
+use crate::datum::Type;
+use crate::error::Error;
+use crate::shared::{self, Status};
+use crate::{clock, settings, time};
+
+/// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
+type Row = (
+    &'static str,
+    &'static str,
+    Option<String>,
+    Option<String>,
+    Option<TimestampWithTimeZone>,
+    Option<Interval>,
+    Option<TimestampWithTimeZone>,
+    bool,
+);
+
+/// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
+/// reserved_until timestamptz, preloaded boolean)`: a row for each type, about the state that all backends share, and as this
+/// session's settings have it.
+#[pg_extern(sql = false)]
+fn scru_generators() -> TableIterator<
+    'static,
+    (
+        name!(type, &'static str),
+        name!(scope, &'static str),
+        name!(node, Option<String>),
+        name!(last_id, Option<String>),
+        name!(last_time, Option<TimestampWithTimeZone>),
+        name!(ahead, Option<Interval>),
+        name!(reserved_until, Option<TimestampWithTimeZone>),
+        name!(preloaded, bool),
+    ),
+> {
+    let mut rows = Vec::new();
+    macro_rules! add {
+        ($name:ident, $id:ident, $sql:literal) => {
+            rows.push(row::<scru_ids::$id>());
+        };
+    }
+    registry!(add);
+    TableIterator::new(rows)
+}
+
+fn row<T: Type>() -> Row {
+    let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
+    let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
+    // Without shared memory there is no ID yet, and a draw says why.
+    let status = shared::status::<T>().unwrap_or(Status { state: None, reserved_until: None });
+    let last_micros = status.state.map(|state| T::TICKS.start(T::state_tick(state)));
+    (
+        T::NAME,
+        if is_server_wide { "server" } else { "backend" },
+        node,
+        status.state.and_then(T::last_id).map(text),
+        last_micros.and_then(time::of_unix_micros),
+        last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::unix_micros()).ok()),
+        status.reserved_until.and_then(time::of_unix_micros),
+        shared::is_preloaded(),
+    )
+}
+
+fn text<T: Type>(id: T) -> String {
+    let mut buffer = [0; MAX_TEXT_LEN];
+    id.encode(&settings::of::<T>(), &mut buffer).to_owned()
+}
+
+/// `scru_set_mark(type text, mark timestamptz) → void`
+pub fn set_mark(call: Call) -> Result<Datum, Error> {
+    let (name, mark) = (call.varlena(0), time::unix_micros(call.int8(1)));
+    let mark = mark.ok_or_else(|| {
+        Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
+    })?;
+    if shared::is_in_recovery() {
+        return Err(Error::new(
+            SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+            "cannot execute scru_set_mark() during recovery",
+        )
+        .hint("Set the mark on the primary, or after the promotion."));
+    }
+    macro_rules! set {
+        ($type:ident, $id:ident, $sql:literal) => {
+            if name == stringify!($type).as_bytes() {
+                settings::check_none_refused::<scru_ids::$id>()?;
+                shared::set_mark::<scru_ids::$id>(mark)?;
+                return Ok(Datum::null());
+            }
+        };
+    }
+    registry!(set);
+    let message = [b"unknown ID type \"".as_slice(), name, b"\""].concat();
+    Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message))
+}

@@ -1,0 +1,225 @@
+//! The files of the durable high-water mark, in the directory `scru` of the data directory.
+//!
+//! A record is one small file, whose name says all that it holds and whose content confirms it by a checksum. It is written
+//! under another name, synced and then renamed, so that it is there as a whole or not at all. Records are only added, and
+//! removed once a higher one is there: a writer that is suspended and resumes adds a lower one, which changes nothing.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys;
+use scru_ids::SortableId;
+use scru_ids::mark::{Mark, NodeCode};
+
+use crate::error::Error;
+
+/// In the data directory, which is the server's working directory.
+const FOLDER: &str = "scru";
+
+/// How the name of a file begins that is not a record yet.
+const TEMPORARY: &str = "tmp-";
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A mark.
+    Mark(Mark),
+    /// What a state came to that ended with its server, in good order: the last ID of all nodes, as the state's word.
+    Last {
+        /// The number of the state.
+        state: u64,
+        /// The word.
+        word: u64,
+    },
+}
+
+impl Record {
+    /// The name of the record's file.
+    fn name<T: SortableId>(self) -> String {
+        match self {
+            Self::Mark(Mark { node, tick, state }) => {
+                format!("{}-mark-{:06x}-{tick:016x}-{state:016x}", T::NAME, node.to_u32())
+            }
+            Self::Last { state, word } => format!("{}-last-{word:016x}-{state:016x}", T::NAME),
+        }
+    }
+
+    /// The record of this name.
+    fn of_name<T: SortableId>(name: &str) -> Option<Self> {
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let fields: Vec<_> = name.strip_prefix(T::NAME)?.strip_prefix('-')?.split('-').collect();
+        let record = match fields.as_slice() {
+            ["mark", node, tick, state] => {
+                let node = NodeCode::from_u32(u32::from_str_radix(node, 16).ok()?)?;
+                Self::Mark(Mark { node, tick: number(tick)?, state: number(state)? })
+            }
+            ["last", word, state] => Self::Last { state: number(state)?, word: number(word)? },
+            _ => return None,
+        };
+        // One name for each record.
+        (record.name::<T>() == name).then_some(record)
+    }
+}
+
+/// What a record's file contains.
+fn content(name: &str) -> String {
+    format!("{name} {:08x}\n", crc32fast::hash(name.as_bytes()))
+}
+
+/// All records of a type.
+///
+/// # Errors
+/// If a file cannot be read, or is none of ours or damaged.
+pub fn read<T: SortableId>() -> Result<Vec<Record>, Error> {
+    // A record that goes away meanwhile was replaced by a higher one, which may have come too late to be listed.
+    loop {
+        if let Some(records) = try_read::<T>()? {
+            return Ok(records);
+        }
+    }
+}
+
+/// All records of a type; `None` if one of them went away meanwhile.
+fn try_read<T: SortableId>() -> Result<Option<Vec<Record>>, Error> {
+    let mut records = Vec::new();
+    for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
+        if !name.strip_prefix(T::NAME).is_some_and(|rest| rest.starts_with('-')) {
+            continue;
+        }
+        let path = Path::new(FOLDER).join(&name);
+        match fs::read(&path) {
+            Ok(text) if text == content(&name).as_bytes() => {}
+            Ok(_) => return Err(damaged::<T>(&path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io_error::<T>("read file", &path, &error)),
+        }
+        records.push(Record::of_name::<T>(&name).ok_or_else(|| damaged::<T>(&path))?);
+    }
+    Ok(Some(records))
+}
+
+/// The names of all files. A directory that is not there has none.
+fn names() -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(FOLDER) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+/// Keeps a record: when this returns, it outlives a loss of power.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write<T: SortableId>(record: Record) -> Result<(), Error> {
+    let name = record.name::<T>();
+    let path = Path::new(FOLDER).join(&name);
+    let temporary = Path::new(FOLDER).join(format!("{TEMPORARY}{}-{name}", process::id()));
+    let written = write_file(&temporary, &path, &content(&name));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&temporary);
+        io_error::<T>("write file", &path, &error)
+    })
+}
+
+fn write_file(temporary: &Path, path: &Path, content: &str) -> io::Result<()> {
+    let mut file = match File::create(temporary) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            create_folder()?;
+            File::create(temporary)?
+        }
+        file => file?,
+    };
+    file.write_all(content.as_bytes())?;
+    sync(&file)?;
+    fs::rename(temporary, path)?;
+    sync(&File::open(FOLDER)?)
+}
+
+fn create_folder() -> io::Result<()> {
+    match fs::create_dir(FOLDER) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        created => created?,
+    }
+    sync(&File::open(".")?)
+}
+
+/// Syncs a file or a directory, unless the administrator has turned that off for the whole server.
+fn sync(file: &File) -> io::Result<()> {
+    // SAFETY: reads a setting of the server.
+    if unsafe { pg_sys::enableFsync } { file.sync_all() } else { Ok(()) }
+}
+
+/// The files of a type's records that are wanted, as far as they can be listed.
+pub fn list<T: SortableId>(is_wanted: impl Fn(Record) -> bool) -> Vec<PathBuf> {
+    let names = names().unwrap_or_default();
+    let wanted = names.iter().filter(|name| Record::of_name::<T>(name).is_some_and(&is_wanted));
+    wanted.map(|name| Path::new(FOLDER).join(name)).collect()
+}
+
+/// Removes files, as far as possible: a lower mark that stays changes nothing.
+pub fn remove(files: &[PathBuf]) {
+    for file in files {
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// Removes the records of a type that are to go.
+///
+/// # Errors
+/// If one of them cannot be removed for good.
+pub fn remove_durably<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<(), Error> {
+    let names = names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))?;
+    for name in names.into_iter().filter(|name| Record::of_name::<T>(name).is_some_and(&goes)) {
+        let path = Path::new(FOLDER).join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io_error::<T>("remove file", &path, &error));
+            }
+            _ => {}
+        }
+    }
+    match File::open(FOLDER).and_then(|folder| sync(&folder)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(io_error::<T>("sync directory", FOLDER.as_ref(), &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes what writers left behind that were killed. For a state that begins: a writer that is still there fails, and begins
+/// again.
+pub fn remove_temporaries() {
+    let names = names().unwrap_or_default();
+    let leftover = |name: &String| name.starts_with(TEMPORARY);
+    for path in names.iter().filter(|name| leftover(name)).map(|name| Path::new(FOLDER).join(name)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cold]
+fn io_error<T: SortableId>(attempt: &str, path: &Path, error: &io::Error) -> Error {
+    let reason = error.to_string();
+    let reason = reason.split(" (os error").next().unwrap_or_default();
+    let message = format!("could not {attempt} \"{}\": {reason}", path.display());
+    let (sqlstate, hint) = match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => (SqlState::ERRCODE_DISK_FULL, "Check free disk space."),
+        _ => (SqlState::ERRCODE_IO_ERROR, "Check the directory \"scru\" in the data directory, and its permissions."),
+    };
+    Error::new(sqlstate, message).detail(needs_mark::<T>()).hint(hint)
+}
+
+#[cold]
+fn damaged<T: SortableId>(path: &Path) -> Error {
+    let message = format!("file \"{}\" is damaged", path.display());
+    Error::new(SqlState::ERRCODE_DATA_CORRUPTED, message)
+        .detail(needs_mark::<T>())
+        .hint("Remove the file, and set the mark by scru_set_mark() above all IDs that were given out.")
+}
+
+fn needs_mark<T: SortableId>() -> String {
+    format!("A {} is not generated without a durable high-water mark.", T::NAME)
+}

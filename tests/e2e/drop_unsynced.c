@@ -1,0 +1,110 @@
+/*
+ * What a loss of power leaves of a directory: of its files the content that was synced, and of their names those that
+ * were there when the directory was synced. Loaded into the server's processes, this keeps a shadow of the directory
+ * that the environment names, up to date at each fsync. Relative paths are the server's: in its data directory.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *watched(void) { return getenv("WATCHED"); }
+static const char *shadow(void) { return getenv("SHADOW"); }
+
+/* The content of the file with this inode, as it was synced: SHADOW/inodes/INODE. The names: SHADOW/names. */
+static void copy(const char *from, const char *to)
+{
+	char buffer[4096], new[PATH_MAX];
+	int in = open(from, O_RDONLY), out;
+	ssize_t got;
+
+	if (in < 0)
+		return;
+	snprintf(new, sizeof new, "%s.%d", to, (int) getpid());
+	out = open(new, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	while ((got = read(in, buffer, sizeof buffer)) > 0)
+		if (write(out, buffer, got) != got)
+			break;
+	close(in);
+	close(out);
+	rename(new, to);
+}
+
+/*
+ * A directory is synced: its names, each with the content that its file had when that was synced, or none. New ones come
+ * before old ones go, for the process may be killed in between.
+ */
+static void keep_names(void)
+{
+	char name[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
+	struct dirent *entry;
+	struct stat facts;
+	DIR *folder;
+
+	folder = opendir(watched());
+	while (folder && (entry = readdir(folder)))
+	{
+		snprintf(name, sizeof name, "%s/%s", watched(), entry->d_name);
+		if (entry->d_name[0] == '.' || stat(name, &facts) != 0)
+			continue;
+		snprintf(from, sizeof from, "%s/inodes/%lu", shadow(), (unsigned long) facts.st_ino);
+		snprintf(to, sizeof to, "%s/names/%s", shadow(), entry->d_name);
+		if (access(from, F_OK) == 0)
+			copy(from, to);
+		else
+			close(open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+	}
+	if (folder)
+		closedir(folder);
+	snprintf(to, sizeof to, "%s/names", shadow());
+	folder = opendir(to);
+	while (folder && (entry = readdir(folder)))
+	{
+		snprintf(name, sizeof name, "%s/%s", watched(), entry->d_name);
+		snprintf(to, sizeof to, "%s/names/%s", shadow(), entry->d_name);
+		if (entry->d_name[0] != '.' && access(name, F_OK) != 0)
+			unlink(to);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+int fsync(int file)
+{
+	static int (*server_fsync)(int);
+	char link[64], path[PATH_MAX], to[PATH_MAX];
+	struct stat facts;
+	ssize_t length;
+	int result, wants_stop;
+
+	if (!server_fsync)
+		server_fsync = (int (*)(int)) dlsym(RTLD_NEXT, "fsync");
+	result = server_fsync(file);
+	if (result != 0 || !watched() || !shadow())
+		return result;
+	/* The next process that syncs a file there is suspended if the test asks for it by a file of this name. */
+	snprintf(to, sizeof to, "%s/stop", shadow());
+	wants_stop = access(to, F_OK) == 0;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+	length = readlink(link, path, sizeof path - 1);
+	if (length < 0)
+		return result;
+	path[length] = 0;
+	if (strcmp(path, watched()) == 0)
+		keep_names();
+	else if (strncmp(path, watched(), strlen(watched())) == 0 && fstat(file, &facts) == 0)
+	{
+		if (wants_stop && unlink(to) == 0)
+			raise(SIGSTOP);
+		snprintf(to, sizeof to, "%s/inodes/%lu", shadow(), (unsigned long) facts.st_ino);
+		copy(path, to);
+	}
+	return result;
+}
