@@ -96,13 +96,15 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         first = cluster.start(clock.environment)
         cluster.wait_for_leader()
         with cluster.connect() as connection:
-            connection.execute(page.sql("One server"))
             connection.execute("CREATE EXTENSION scru")
             connection.execute(TABLE)
-            connection.execute("ALTER DATABASE postgres SET scru.generator_scope = 'server'")
         for _ in range(2):
             cluster.start()
         cluster.wait_for_replicas(first)
+        # Only now, so that the replicas have it by replication alone.
+        with cluster.connect() as connection:
+            connection.execute(page.sql("One server"))
+            connection.execute("ALTER DATABASE postgres SET scru.generator_scope = 'server'")
         with Clients(cluster.connect) as clients:
             clients.wait_for(MANY)
             first.kill()
@@ -115,13 +117,17 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         with cluster.connect() as connection:
             committed = connection.execute("SELECT id::text, flake::text, wide::text FROM orders").fetchall()
             connection.execute("ALTER ROLE ALL RESET ALL")
+        assert clients.refusals == []
+        for rows in clients.rows, committed:
+            check(rows)
         cluster.configure(page.yaml("Patroni"))
         for member in cluster.members:
             wait_until(lambda: node_of(cluster.connect(member)) == ("1/4", "1"), f"{member.name} is configured")  # noqa: B023
-    assert clients.refusals == []
-    for given_out in zip(*clients.rows, strict=True), zip(*committed, strict=True):
-        for ids in given_out:
-            assert_all_different(ids)
-    all_rows = clients.rows + committed
-    assert {SCRU64.value(id_) >> 20 & 15 for id_, _, _ in all_rows} == {NODE}
-    assert {ULIDFLAKE.value(flake) & 31 for _, flake, _ in all_rows} == {NODE}
+
+
+def check(rows: list[tuple[str, ...]]) -> None:
+    """No ID is there twice, and all are of the node."""
+    for ids in zip(*rows, strict=True):
+        assert_all_different(ids)
+    assert {SCRU64.value(id_) >> 20 & 15 for id_, _, _ in rows} == {NODE}
+    assert {ULIDFLAKE.value(flake) & 31 for _, flake, _ in rows} == {NODE}

@@ -19,6 +19,7 @@ TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note t
 ROWS = 200
 # What fails to be applied is tried again soon.
 LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
+PGLOGICAL = {"shared_preload_libraries": "pglogical"}
 
 
 def nodes_of(ids: list[str], size: int = 4) -> set[int]:
@@ -74,10 +75,10 @@ class Writers:
         """How one of them is reached by the other."""
         return f"host={self.servers[number].folder} user=postgres dbname=postgres"
 
-    def each(self, run: Callable[[psycopg.Connection, str, str], object]) -> None:
-        """Runs something on each: with its connection, and the address of itself and of the other."""
+    def subscribe(self, statement: str, address: str = "host=other dbname=shop") -> None:
+        """Has each subscribe to the other, whose address takes the place of this one."""
         for number, connection in enumerate(self.connections):
-            run(connection, self.address(number), self.address(1 - number))
+            connection.execute(statement.replace(address, self.address(1 - number)))
 
     def write(self) -> list[str]:
         """Both insert at the same time, single rows and many at once. Returns the IDs."""
@@ -127,8 +128,9 @@ def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
 def test_two_servers_write_one_table(new_writers):
     writers = new_writers(TABLE)
     publication, subscription = page.sql("Logical replication", 0).split(";\n", 1)
-    writers.each(lambda connection, *_: connection.execute(publication))
-    writers.each(lambda connection, _, other: connection.execute(subscription.replace("host=other dbname=shop", other)))
+    for connection in writers.connections:
+        connection.execute(publication)
+    writers.subscribe(subscription)
     writers.wait_until_equal(writers.write())
 
 
@@ -137,15 +139,11 @@ def test_two_servers_write_one_table_by_row_filter(new_writers):
     writers = new_writers(table)
     for number, connection in enumerate(writers.connections, start=1):
         connection.execute(publication.replace("= 1", f"= {number}"))
-    subscription = "CREATE SUBSCRIPTION theirs CONNECTION '{}' PUBLICATION written_here WITH (copy_data = false)"
-    writers.each(lambda connection, _, other: connection.execute(subscription.format(other)))
+    writers.subscribe(page.sql("Logical replication", 0).split(";\n")[1].replace("origin = none, ", ""))
     ids = writers.write()
     writers.wait_until_equal(ids)
     for connection in writers.connections:
         assert connection.execute("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)").fetchone() == (0,)
-
-
-PGLOGICAL = {"shared_preload_libraries": "pglogical"}
 
 
 @needs("pglogical")
