@@ -3,6 +3,8 @@
 //! It is read from the statistics of the column, as for `<` and its kin. What the server's own estimators lack is a number
 //! for an ID, so that within one bucket of a histogram (a hundredth of the table) they can but take the middle. An ID's
 //! leading bytes are such a number, and here the server is told to read them.
+//!
+//! Comparisons with a time have the server's own estimators, which alone it pairs to a span.
 
 use core::ffi::{CStr, c_int};
 use core::ptr;

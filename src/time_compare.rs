@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
 use crate::datum::{StoredDatum, Type};
@@ -132,6 +132,3 @@ fn smallest_and_largest<T: Type>(call: Call) -> Option<(T, T)> {
 fn operator(call: Call) -> Option<Operator> {
     Operator::from_symbol(call.varlena(1))
 }
-
-/// The functions that give the bounds.
-pub const ARGUMENTS: [pg_sys::Oid; 2] = [pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID];

@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, Type};
 use crate::error::Error;
 use crate::planner::{self, nth};
-use crate::time_compare::{self, Operator};
+use crate::time_compare::Operator;
 
 /// `T_time_support(internal) → internal`: of `T_lt_timestamptz`, `timestamptz_lt_T` and their kin
 pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -158,7 +158,7 @@ impl Comparison {
         let names = [format!("{}_time_{name}", T::NAME)];
         // SAFETY: the function takes a time and a text, and returns an ID.
         unsafe {
-            let function = planner::function_beside(self.function, &names, &time_compare::ARGUMENTS)?;
+            let function = planner::function_beside(self.function, &names, &[pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID])?;
             let symbol = datum::varlena(self.operator.symbol().as_bytes());
             let collation = pg_sys::DEFAULT_COLLATION_OID;
             let symbol = pg_sys::makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false);
