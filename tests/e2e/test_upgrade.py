@@ -64,14 +64,34 @@ def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version
     """A database that pg_upgrade brought to 18 has no skip support until then."""
     with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
         upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
-        for t in (id_type.name for id_type in TYPES if id_type.is_server_wide):
-            upgraded.execute(
-                f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
-                    ALTER EXTENSION scru DROP FUNCTION {t}_skipsupport(internal);
-                    DROP FUNCTION {t}_skipsupport(internal)"""
-            )
+        forget_skip_support(upgraded)
         upgraded.execute("ALTER EXTENSION scru UPDATE")
         assert_the_same(upgraded, fresh)
+
+
+@since(18, "temporal keys")
+def test_adapting_to_a_server_adds_what_an_older_one_did_not_know(new_database):
+    """A database of this version that pg_upgrade brought to 18 lacks it until then. It is added once."""
+    with new_database().connect() as adapted, new_database().connect() as fresh:
+        for t in TYPES:
+            adapted.execute(f'ALTER OPERATOR FAMILY {t}_gist_ops USING gist DROP FUNCTION 12 ("any", "any")')
+        forget_skip_support(adapted)
+        added = adapted.execute("SELECT scru_adapt_to_server()").fetchall()
+        temporal = {(f"{id_type}: temporal keys",) for id_type in TYPES}
+        assert set(added) == temporal | {(f"{id_type}: skip support",) for id_type in TYPES if id_type.is_server_wide}
+        assert len(added) == len(TYPES) + 2
+        assert_the_same(adapted, fresh)
+        assert adapted.execute("SELECT scru_adapt_to_server()").fetchall() == []
+
+
+def forget_skip_support(connection: psycopg.Connection) -> None:
+    """Makes the database one that an older server made."""
+    for t in (id_type for id_type in TYPES if id_type.is_server_wide):
+        connection.execute(
+            f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
+                ALTER EXTENSION scru DROP FUNCTION {t}_skipsupport(internal);
+                DROP FUNCTION {t}_skipsupport(internal)"""
+        )
 
 
 def assert_the_same(upgraded: psycopg.Connection, fresh: psycopg.Connection) -> None:
@@ -177,9 +197,16 @@ def test_pg_upgrade(mode):
             with new.connect() as connection:
                 if amcheck.is_available(connection):
                     amcheck.install(connection)
+                added = connection.execute("SELECT scru_adapt_to_server()").fetchall()
+                assert bool(added) == (major_of(OLD_PG_CONFIG) < 18 <= MAJOR)
                 for id_type in TYPES:
                     orders.look_into(connection, id_type)
                     assert orders.contents(connection) == before[id_type]
+                    if MAJOR >= 18:
+                        connection.execute(
+                            f"""CREATE TABLE stays (id {id_type}, during tstzrange, PRIMARY KEY (id, during WITHOUT OVERLAPS));
+                                INSERT INTO stays SELECT id, '[2026-01-01,2026-02-01)' FROM orders"""
+                        )
                     connection.execute("ANALYZE")
                     orders.check_indexes(connection, id_type)
                     orders.go_on(connection)

@@ -1,0 +1,154 @@
+"""GiST indexes on IDs: as large as those of btree_gist at the most, right after any history, and temporal keys."""
+
+from __future__ import annotations
+
+import random
+
+import psycopg
+import pytest
+
+import expect
+import plans
+from idtypes import TYPES, IdType, each_type, of_types
+from server import since
+
+ROWS = 10_000
+
+
+# ----------------------------------------------------------------------------------------------------------------- sizes
+
+
+def sizes(connection: psycopg.Connection, *indexes: str) -> list[int]:
+    return [connection.execute("SELECT pg_relation_size(%s)", [index]).fetchone()[0] for index in indexes]
+
+
+@of_types([id_type for id_type in TYPES if id_type.yardstick])
+@pytest.mark.parametrize("order", ["in order", "at random"])
+def test_no_larger_than_btree_gist(connection, id_type, order):
+    """The same values as the server's own type: in one go, in an index that is built one by one, and in one that grows."""
+    if connection.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'").fetchone() == (0,):
+        pytest.skip("this server comes without btree_gist (contrib)")
+    name, yardstick = id_type.name, id_type.yardstick
+    connection.execute(f"CREATE EXTENSION btree_gist; CREATE TABLE ids (id {name})")
+    if order == "in order":
+        connection.execute(f"INSERT INTO ids SELECT {id_type.generator} FROM generate_series(1, {ROWS})")
+    else:
+        source = random.Random(f"{id_type} sizes")
+        texts = [id_type.text(source.randrange(id_type.largest)) for _ in range(ROWS)]
+        connection.execute(f"INSERT INTO ids SELECT unnest(%s::text[])::{name}", [texts])
+    connection.execute(
+        f"""CREATE INDEX ours ON ids USING gist (id);
+            CREATE INDEX theirs ON ids USING gist ((id::{yardstick}));
+            CREATE INDEX ours_one_by_one ON ids USING gist (id) WITH (buffering = on);
+            CREATE INDEX theirs_one_by_one ON ids USING gist ((id::{yardstick})) WITH (buffering = on);
+            CREATE TABLE growing (id {name}, same {yardstick});
+            CREATE INDEX ours_growing ON growing USING gist (id);
+            CREATE INDEX theirs_growing ON growing USING gist (same);
+            INSERT INTO growing SELECT id, id::{yardstick} FROM ids"""
+    )
+    for ours, theirs in ("ours", "theirs"), ("ours_one_by_one", "theirs_one_by_one"), ("ours_growing", "theirs_growing"):
+        size, limit = sizes(connection, ours, theirs)
+        assert size <= limit * 1.02, ours
+
+
+# --------------------------------------------------------------------------------------------------------------- content
+
+
+def conditions(id_type: IdType, source: random.Random) -> list[str]:
+    """Each operator, with IDs all over the range."""
+    low, high = sorted(id_type.text(value) for value in id_type.samples(2, source.randrange(1 << 30)))
+    start, end = sorted(source.randrange(0, 4_000_000_000) for _ in range(2))
+    return [
+        *(f"id {operator} '{low}'" for operator in ("=", "<>", "<", "<=", ">", ">=")),
+        f"id >= '{low}' AND id < '{high}'",
+        f"id <@ tstzrange(to_timestamp({start}), to_timestamp({end}), '(]')",
+        "id IS NULL",
+    ]
+
+
+def rows(connection: psycopg.Connection, condition: str, by_index: bool) -> tuple:
+    """The rows of a condition, by the index or without it."""
+    query = f"SELECT count(*), sum(n), md5(string_agg(id::text, ' ' ORDER BY id)) FROM history WHERE {condition}"
+    with connection.transaction(force_rollback=True):
+        off = ["enable_seqscan"] if by_index else ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]
+        for setting in off:
+            connection.execute(f"SET LOCAL {setting} = off")
+        assert ("history_id" in plans.explain(connection, query)) == by_index, condition
+        return connection.execute(query).fetchone()
+
+
+@each_type
+def test_random_histories(connection, id_type):
+    """After each of many random changes the index finds what a look at all rows finds."""
+    source = random.Random(f"{id_type} histories")
+    name = id_type.name
+    connection.execute(f"CREATE TABLE history (id {name}, n serial); CREATE INDEX history_id ON history USING gist (id)")
+
+    def insert(values: list[int]) -> None:
+        texts = [id_type.text(value) for value in values]
+        connection.execute(f"INSERT INTO history (id) SELECT unnest(%s::text[])::{name}", [texts])
+
+    start = source.randrange(id_type.largest // 2)
+    changes = [
+        lambda: insert(id_type.samples(500, source.randrange(1 << 30))),
+        lambda: insert(range(start, start + 3000, 3)),
+        lambda: insert(range(start + 3000, start, -7)),
+        lambda: insert([start + 5] * 700),
+        lambda: connection.execute("INSERT INTO history (id) SELECT NULL FROM generate_series(1, 50)"),
+        lambda: connection.execute(f"INSERT INTO history (id) SELECT {id_type.generator} FROM generate_series(1, 1000)"),
+        lambda: connection.execute("DELETE FROM history WHERE n % 3 = 1"),
+        lambda: connection.execute("UPDATE history SET id = (SELECT max(id) FROM history AS h WHERE h.n < 100) WHERE n % 7 = 1"),
+        lambda: connection.execute("VACUUM history"),
+        lambda: connection.execute("REINDEX INDEX history_id"),
+        lambda: connection.execute("ALTER INDEX history_id SET (buffering = on, fillfactor = 50); REINDEX INDEX history_id"),
+    ]
+    compared = 0
+    for _ in range(3):
+        source.shuffle(changes)
+        for change in changes:
+            change()
+            for condition in conditions(id_type, source):
+                by_index = rows(connection, condition, by_index=True)
+                assert by_index == rows(connection, condition, by_index=False), condition
+                compared += by_index[0]
+    assert compared > 10_000
+
+
+# --------------------------------------------------------------------------------------------------------- temporal keys
+
+
+@since(18, "WITHOUT OVERLAPS")
+@each_type
+def test_temporal_keys(connection, id_type):
+    """A primary key and a foreign key over periods, without btree_gist."""
+    name, (a, b) = id_type.name, [id_type.text(value) for value in (7, 8)]
+    connection.execute(
+        f"""CREATE TABLE prices (id {name}, valid daterange, price int, PRIMARY KEY (id, valid WITHOUT OVERLAPS));
+            CREATE TABLE sales (
+                item {name}, during daterange, UNIQUE (item, during WITHOUT OVERLAPS),
+                FOREIGN KEY (item, PERIOD during) REFERENCES prices (id, PERIOD valid)
+            );
+            INSERT INTO prices VALUES ('{a}', '[2026-01-01,2026-02-01)', 1), ('{a}', '[2026-02-01,2026-03-01)', 2);
+            INSERT INTO prices VALUES ('{b}', '[2026-01-15,2026-02-15)', 3);
+            INSERT INTO sales VALUES ('{a}', '[2026-01-20,2026-02-20)')"""
+    )
+    with expect.error(
+        "23P01",
+        'conflicting key value violates exclusion constraint "prices_pkey"',
+        f"Key (id, valid)=({a}, [2026-02-27,2026-03-05)) conflicts with existing key (id, valid)=({a}, [2026-02-01,2026-03-01)).",
+    ):
+        connection.execute(f"INSERT INTO prices VALUES ('{a}', '[2026-02-27,2026-03-05)', 4)")
+    for item, during in (b, "[2026-02-01,2026-03-01)"), (id_type.text(9), "[2026-01-20,2026-01-21)"):
+        with expect.error(
+            "23503",
+            'insert or update on table "sales" violates foreign key constraint "sales_item_during_fkey"',
+            f'Key (item, during)=({item}, {during}) is not present in table "prices".',
+        ):
+            connection.execute(f"INSERT INTO sales VALUES ('{item}', '{during}')")
+    with expect.error(
+        "23503",
+        'update or delete on table "prices" violates foreign key constraint "sales_item_during_fkey" on table "sales"',
+        f'Key (id, valid)=({a}, [2026-02-01,2026-03-01)) is still referenced from table "sales".',
+    ):
+        connection.execute(f"DELETE FROM prices WHERE id = '{a}' AND price = 2")
+    connection.execute(f"DELETE FROM prices WHERE id = '{b}'")
