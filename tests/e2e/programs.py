@@ -28,10 +28,10 @@ def path_of(program: str) -> str | None:
 
 def needs(*programs: str):
     """Marks tests that run these programs: skipped where one is missing, and on all servers but one, which is enough of them."""
+    if MAJOR != 15:
+        return pytest.mark.skip(reason=f"run on PostgreSQL 15 alone; this is {MAJOR}")
     missing = [program for program in programs if not path_of(program) and not has_library(program)]
-    if missing:
-        return pytest.mark.skip(reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}")
-    return pytest.mark.skipif(MAJOR != 15, reason=f"run on PostgreSQL 15 alone; this is {MAJOR}")
+    return pytest.mark.skipif(bool(missing), reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}")
 
 
 def has_library(name: str) -> bool:
