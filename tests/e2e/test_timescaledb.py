@@ -1,0 +1,90 @@
+"""TimescaleDB: hypertables whose time dimension is a scru64 or a ulidflake, as docs/timescaledb.md has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+import expect
+import plans
+from idtypes import SCRU64, SERVER_WIDE, of_types
+from server import Server
+
+DAY = {SCRU64: "24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)"}
+DAY |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER_WIDE if id_type is not SCRU64}
+
+
+@pytest.fixture(scope="module")
+def timescale(server) -> Iterator[psycopg.Connection]:
+    """A server of its own, since TimescaleDB has to be preloaded."""
+    with server.connect() as connection:
+        query = "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'"
+        if connection.execute(query).fetchone() == (0,):
+            pytest.skip("this server comes without TimescaleDB")
+    settings = {"shared_preload_libraries": "timescaledb", "timescaledb.telemetry_level": "off"}
+    with Server(settings) as timescale, timescale.connect() as connection:
+        connection.execute("SET client_min_messages = warning; CREATE EXTENSION timescaledb; CREATE EXTENSION scru")
+        yield connection
+
+
+@of_types(SERVER_WIDE)
+def test_hypertable(timescale, id_type):
+    """Ten chunks of a day: a question by time reads those of its days alone, and finds all rows."""
+    t, table = id_type.name, f"{id_type}_events"
+    timescale.execute(
+        f"""CREATE TABLE {table} (id {t} PRIMARY KEY DEFAULT gen_{t}(), n int);
+            SELECT create_hypertable('{table}', by_range('id', {DAY[id_type]}));
+            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n FROM generate_series(0, 239) AS n;
+            INSERT INTO {table} SELECT ({t}_lower(timestamptz '2026-11-03')::bigint + n)::{t} FROM generate_series(1, 9) AS n;
+            CREATE TABLE {table}_plain AS TABLE {table}"""
+    )
+    assert timescale.execute(f"SELECT count(*) FROM show_chunks('{table}')").fetchone() == (10,)
+    start = f"{t}_lower(timestamptz '2026-11-03')"
+    neighbour = f"({start}::bigint + 5)::{t}"
+    for condition, expected in {
+        "id <@ tstzrange('2026-11-03', '2026-11-04')": 1,
+        "id <@ tstzrange('2026-11-03 12:00', '2026-11-05 12:00')": 3,
+        f"id >= {start} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
+        f"id >= {neighbour} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
+        f"id < {neighbour} AND id > {t}_lower(timestamptz '2026-11-02')": 2,
+        f"id <= {neighbour}": 3,
+        f"id > {neighbour}": 8,
+        f"id = {neighbour}": 1,
+    }.items():
+        query = f"SELECT count(*), sum(n) FROM {table} WHERE {condition}"
+        with timescale.transaction(force_rollback=True):
+            timescale.execute("SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off")
+            plan = plans.explain(timescale, query)
+        assert plan.count("Seq Scan on") == expected, condition
+        plain = timescale.execute(f"SELECT count(*), sum(n) FROM {table}_plain WHERE {condition}").fetchone()
+        assert timescale.execute(query).fetchone() == plain, condition
+    # A range that begins with the clock is looked at as the query starts.
+    recent = f"SELECT * FROM {table} WHERE id <@ tstzrange(now() + interval '100 years', NULL)"
+    assert "Chunks excluded during startup: 10" in plans.explain(timescale, recent)
+    [(dropped,)] = timescale.execute(f"SELECT count(*) FROM drop_chunks('{table}', older_than => {t}_lower(timestamptz '2026-11-05'))")
+    assert dropped == 4
+    assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
+    assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
+
+
+def test_other_types_are_refused(timescale):
+    """A type without a binary cast to bigint is no dimension."""
+    timescale.execute("CREATE TABLE events (id scru128 PRIMARY KEY)")
+    with expect.error("42809", 'invalid type for dimension "id"', None, "Use an integer, timestamp, or date type."):
+        timescale.execute("SELECT create_hypertable('events', by_range('id'))")
+
+
+def test_a_partitioning_function_gives_wrong_rows(timescale):
+    """Why the page advises against one: TimescaleDB takes the function of an ID to be as exact as the ID. If this fails, it has
+    changed, and so may the page."""
+    first = "scru128_lower(timestamptz '2026-11-03')"
+    neighbour = f"set_byte({first}::bytea, 15, 5)::scru128"
+    timescale.execute(
+        f"""CREATE TABLE partitioned (id scru128 PRIMARY KEY);
+            SELECT create_hypertable('partitioned', by_range('id', interval '1 day', partition_func => 'scru128_timestamp'));
+            INSERT INTO partitioned SELECT set_byte({first}::bytea, 15, n)::scru128 FROM generate_series(1, 9) AS n"""
+    )
+    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id <@ tstzrange('2026-11-03', '2026-11-04')").fetchone() == (9,)
+    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id < {neighbour}").fetchone() != (4,)
