@@ -23,3 +23,11 @@ BEGIN
     END LOOP;
 END
 $$;
+
+CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 bears the number that scru.scru64_node gives to this server';
+
+CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake bears the number that scru.ulidflake_scalability gives to this server';

@@ -12,7 +12,7 @@ use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
 use crate::process::with_random;
 use crate::settings::Common;
-use crate::{settings, shared, time};
+use crate::{node, settings, shared, time};
 
 // The server's functions as they are: pgrx's guard around the first would cost as much as the rest of a draw, and the one
 // around the second would put a Rust backtrace into the user's message, where one is asked for. What that raises is a longjmp
@@ -45,6 +45,7 @@ fn draw<T: Type>() -> Result<T, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
+        node::announce::<T>();
     }
     // Types of the whole server know no other scope, and never start afresh.
     let common = if T::SERVER_WIDE { Common::default() } else { settings::common() };

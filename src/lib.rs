@@ -15,6 +15,7 @@ mod generate;
 mod hash;
 mod inspect;
 mod io;
+mod node;
 mod process;
 mod range;
 mod selectivity;

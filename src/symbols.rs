@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
-use crate::{brin, casts, compare, fields, generate, hash, io, range, selectivity, skip, sort, time};
+use crate::{brin, casts, compare, fields, generate, hash, io, node, range, selectivity, skip, sort, time};
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
 /// for a function that may fail, `plain` for one that cannot.
@@ -84,6 +84,8 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);
             export!(guarded, concat!(stringify!($name), "_field_2"), fields::field::<Id, 2>);
             export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
+
+            export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
 
             export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
             export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);

@@ -18,7 +18,9 @@ use rand::Rng;
 use crate::generator::{
     Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, Stretch, place_strictly, same_tick,
 };
-use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
+use crate::{
+    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base36, text_traits,
+};
 
 /// Bits that the node ID and the counter share.
 const NODE_CTR_BITS: u32 = 24;
@@ -255,7 +257,7 @@ impl SortableId for Scru64 {
     const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
         name: "scru64_node",
         summary: "The node that this server is, as node_id/node_id_size; every server needs its own.",
-        scope: Scope::Server,
+        context: SettingContext::Superuser,
         kind: Kind::Text {
             default: "0/4",
             keep: |settings, text| {
@@ -304,6 +306,11 @@ impl SortableId for Scru64 {
     /// A random ID of that tick, of whatever node: not to be minted.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::join(tick, rng.next_u32() & MAX_NODE_CTR)
+    }
+
+    /// Whether the ID bears the server's node.
+    fn is_local(self, settings: &Scru64Settings) -> bool {
+        self.node_id(settings.node.size) == settings.node.id
     }
 
     /// The predecessor may have been as far ahead as is allowed: the largest ID of the tick it may have come to, so that
