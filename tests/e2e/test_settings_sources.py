@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 
 import psycopg
 import pytest
 
 import expect
-from server import MAJOR, Server, wait_until
+from server import MAJOR, Server
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
 CONFIGURED = {NODE: "1/4", NUMBER: "5"}
@@ -61,17 +61,59 @@ def from_client(setting: str, value: str):
 CORRECT_THE_FILE = "Correct it in the configuration file, and reload."
 
 
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Callable[[str, tuple], Server]]:
+    """The servers that the tests share, by their settings."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(preload: str, settings: tuple) -> Server:
+            return prepared(stack.enter_context(Server(server_settings(preload, dict(settings)))))
+
+        yield start
+
+
 @pytest.fixture
-def configured(new_server) -> Callable[..., Server]:
-    """Starts a server with the extension, with nodes in its configuration file, and with two roles that may log in."""
+def configured(servers) -> Iterator[Callable[..., Server]]:
+    """A server with nodes in its configuration file. What the test stores in the catalog is gone afterwards."""
+    used = set()
 
     def start(preload: str = "", settings: dict[str, str] = CONFIGURED) -> Server:
-        server = new_server({**settings, "shared_preload_libraries": preload, "max_parallel_workers_per_gather": "2"})
-        with server.connect() as connection:
-            connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN; CREATE ROLE super LOGIN SUPERUSER")
+        used.add(server := servers(preload, tuple(settings.items())))
         return server
 
-    return start
+    yield start
+    for server in used:
+        with server.connect() as connection:
+            for target in "ROLE ALL", "DATABASE postgres", "ROLE plain", "ROLE plain IN DATABASE postgres":
+                connection.execute(f"ALTER {target} RESET ALL")
+            connection.execute(f"REVOKE ALL ON PARAMETER {NODE}, {NUMBER} FROM plain; ALTER DATABASE postgres OWNER TO postgres")
+            connection.execute("DROP FUNCTION IF EXISTS elsewhere")
+            connection.execute("DROP DATABASE IF EXISTS other")
+
+
+@pytest.fixture
+def own_server(new_server) -> Callable[..., Server]:
+    """A server whose configuration file the test changes."""
+    return lambda preload, settings: prepared(new_server(server_settings(preload, settings)))
+
+
+def server_settings(preload: str, settings: dict[str, str]) -> dict[str, str]:
+    """All settings of a server."""
+    return {**settings, "shared_preload_libraries": preload, "max_parallel_workers_per_gather": "2"}
+
+
+def prepared(server: Server) -> Server:
+    """The same server, with the extension, two roles that may log in, a table that parallel plans read, and a function that
+    tells who reads it."""
+    with server.connect() as connection:
+        connection.execute(
+            """CREATE EXTENSION scru; CREATE ROLE plain LOGIN; CREATE ROLE super LOGIN SUPERUSER;
+               CREATE TABLE rows AS SELECT generate_series(1, 1000) AS n; GRANT SELECT ON rows TO plain; ANALYZE rows;
+               CREATE FUNCTION process() RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+               AS 'BEGIN RETURN pg_backend_pid(); END'"""
+        )
+    return server
 
 
 # ----------------------------------------------------------------------------------------------- sources that may not set it
@@ -231,9 +273,9 @@ def test_only_a_superuser_stores_it(configured, setting, preload):
 
 @each_setting
 @loaded_or_not
-def test_a_malformed_configured_value_and_a_set(configured, setting, preload):
+def test_a_malformed_configured_value_and_a_set(own_server, setting, preload):
     """SET of what would be the default does not hide that the configuration could not be read."""
-    server = configured(preload, MALFORMED)
+    server = own_server(preload, MALFORMED)
     with server.connect() as connection:
         if not preload:
             connection.execute(f"SET {setting} = '{DEFAULTS[setting]}'")
@@ -304,8 +346,10 @@ def test_what_wins(configured, setting, preload):
         with server.connect(dbname, user="plain") as connection:
             return draw(connection, setting)
 
-    with server.connect("template1") as connection:
-        connection.execute("CREATE DATABASE other TEMPLATE postgres")
+    with server.connect() as connection:
+        connection.execute("CREATE DATABASE other")
+    with server.connect("other") as connection:
+        connection.execute("CREATE EXTENSION scru")
     assert drawn() == drawn("other") == number_of(setting, of["file"])
     for loaded in False, True:
         with server.connect() as connection, server.connect(user="plain") as old:
@@ -325,8 +369,8 @@ def test_what_wins(configured, setting, preload):
 
 @each_setting
 @loaded_or_not
-def test_a_stored_value_needs_no_file(configured, setting, preload):
-    server = configured(preload, {})
+def test_a_stored_value_needs_no_file(own_server, setting, preload):
+    server = own_server(preload, {})
     with server.connect() as connection:
         connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
     server.restart()
@@ -345,7 +389,10 @@ def test_two_databases_with_different_nodes(configured):
     server = configured("", {})
     with ExitStack() as stack:
         connections = []
-        stack.enter_context(server.connect("template1")).execute("CREATE DATABASE other TEMPLATE postgres")
+        with server.connect() as connection:
+            connection.execute("CREATE DATABASE other")
+        with server.connect("other") as connection:
+            connection.execute("CREATE EXTENSION scru")
         for node, dbname in (1, "postgres"), (2, "other"):
             with server.connect() as connection:
                 connection.execute(f"ALTER DATABASE {dbname} SET {NODE} = '{node}/4'")
@@ -378,23 +425,6 @@ def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -
     return {number for _, number in rows}
 
 
-@pytest.fixture
-def parallel(configured) -> Callable[..., Server]:
-    """A server with a table that parallel plans read, and a function that tells who draws."""
-
-    def start(preload: str, settings: dict[str, str] = CONFIGURED) -> Server:
-        server = configured(preload, settings)
-        with server.connect() as connection:
-            connection.execute(
-                """CREATE TABLE rows AS SELECT generate_series(1, 3000) AS n; GRANT SELECT ON rows TO plain; ANALYZE rows;
-                   CREATE FUNCTION process() RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-                   AS 'BEGIN RETURN pg_backend_pid(); END'"""
-            )
-        return server
-
-    return start
-
-
 each_leader = pytest.mark.parametrize("leader", ["off", "on"], ids=["workers alone", "leader as well"])
 
 
@@ -402,8 +432,8 @@ each_leader = pytest.mark.parametrize("leader", ["off", "on"], ids=["workers alo
 @loaded_or_not
 @each_leader
 @pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
-def test_workers_draw_with_the_configured_node(parallel, setting, preload, leader, first):
-    server = parallel(preload)
+def test_workers_draw_with_the_configured_node(configured, setting, preload, leader, first):
+    server = configured(preload)
     for user in "plain", "super":
         with server.connect(user=user) as connection:
             if first:
@@ -422,9 +452,9 @@ def test_workers_draw_with_the_configured_node(parallel, setting, preload, leade
 @pytest.mark.parametrize(
     ("preload", "user"), [("", "plain"), ("", "super"), ("scru", "super")], ids=["plain", "super", "super preloaded"]
 )
-def test_workers_of_a_session_with_connection_options(parallel, setting, preload, user, leader, value, first):
+def test_workers_of_a_session_with_connection_options(configured, setting, preload, user, leader, value, first):
     """A worker draws with the configured node, or refuses as its leader does."""
-    server = parallel(preload)
+    server = configured(preload)
     with server.connect(user=user, options=f"-c {setting}={value[setting]}") as connection:
         if first:
             with from_client(setting, value[setting]):
@@ -438,8 +468,8 @@ def test_workers_of_a_session_with_connection_options(parallel, setting, preload
 @each_setting
 @loaded_or_not
 @each_leader
-def test_workers_of_a_session_that_tried_set(parallel, setting, preload, leader):
-    server = parallel(preload)
+def test_workers_of_a_session_that_tried_set(configured, setting, preload, leader):
+    server = configured(preload)
     for user in "plain", "super":
         with server.connect(user=user) as connection:
             if not preload:
@@ -450,8 +480,8 @@ def test_workers_of_a_session_that_tried_set(parallel, setting, preload, leader)
 @each_setting
 @loaded_or_not
 @each_leader
-def test_workers_of_a_role_with_a_setting(parallel, setting, preload, leader):
-    server = parallel(preload)
+def test_workers_of_a_role_with_a_setting(configured, setting, preload, leader):
+    server = configured(preload)
     with server.connect() as connection:
         connection.execute(f"ALTER ROLE plain SET {setting} = '{DEFAULTS[setting]}'")
     with server.connect(user="plain") as connection:
@@ -466,8 +496,8 @@ def test_workers_of_a_role_with_a_setting(parallel, setting, preload, leader):
 @each_setting
 @loaded_or_not
 @each_leader
-def test_workers_with_a_malformed_value(parallel, setting, preload, leader):
-    server = parallel(preload, MALFORMED)
+def test_workers_with_a_malformed_value(configured, setting, preload, leader):
+    server = configured(preload, MALFORMED)
     with server.connect(user="plain") as connection:
         for _ in range(2):
             with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
@@ -478,9 +508,9 @@ def test_workers_with_a_malformed_value(parallel, setting, preload, leader):
 
 @each_setting
 @loaded_or_not
-def test_workers_of_an_old_session(parallel, setting, preload):
+def test_workers_of_an_old_session(configured, setting, preload):
     """A session that began before the node was stored goes on with its own; its workers have one of the two."""
-    server = parallel(preload, {})
+    server = configured(preload, {})
     with server.connect(user="plain") as old, server.connect() as connection:
         draw(old, setting)
         connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
