@@ -105,6 +105,20 @@ def test_what_dumps_carry(new_server):
     assert server.value(query) == ["scru.scru64_node=3/4"]
 
 
+def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
+    """It does not read what is stored."""
+    server = with_extension(new_server())
+    store(server, NODE, "3/4")
+    server.stop()
+    query = b"SELECT scru64_node_id(gen_scru64(), 4)\n"
+    for options, number in ((), b"0"), (("-c", f"{NODE}=3/4"), b"3"):
+        done = server.run("postgres", "--single", *options, "-D", server.data, "postgres", as_server=True, input=query)
+        assert b'scru64_node_id = "' + number + b'"' in done.stdout
+    server.start()
+    with server.connect() as connection:
+        assert node(connection) == 3
+
+
 # ------------------------------------------------------------------------------------------------------------------ the log
 
 
@@ -187,6 +201,32 @@ def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type
         warnings = warnings_of(connection)
         connection.execute(f"SELECT gen_{type_}()")
         assert warnings == []
+
+
+def test_workers_leave_the_warning_to_their_leader(new_server):
+    server = with_extension(new_server({"citus.shard_count": "32"}))
+    reason = "This server is a node of Citus, and the others may have the same."
+    with server.connect() as connection:
+        connection.execute(
+            """CREATE TABLE rows AS SELECT generate_series(1, 1000); ANALYZE rows;
+               SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+               SET parallel_leader_participation = off"""
+        )
+        warnings = warnings_of(connection)
+        plan = connection.execute("EXPLAIN (ANALYZE, VERBOSE) SELECT gen_scru64() FROM rows").fetchall()
+        assert "Workers Launched: 0" not in str(plan) and "Workers Launched" in str(plan)
+        assert warnings == []
+        connection.execute("SELECT gen_scru64()")
+        assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, HINT["scru64"])]
+
+
+def test_a_locked_catalog_holds_up_no_draw(new_server):
+    """The warning is left out instead."""
+    server = with_extension(new_server())
+    with server.connect() as locker, server.connect() as connection, locker.transaction():
+        locker.execute("LOCK pg_subscription IN ACCESS EXCLUSIVE MODE")
+        connection.execute("SET statement_timeout = '5s'")
+        assert node(connection) == 0
 
 
 def test_a_server_alone_is_not_warned(new_server):

@@ -411,6 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_local_to_its_node() {
+        for (size, local) in
+            [("5/8", [true, false]), ("10/9", [true, false]), ("2/7", [true, true]), ("0/1", [true, true])]
+        {
+            let settings = Scru64Settings { node: node(size) };
+            assert_eq!([id(TICK, "5/8", 7), id(TICK, "4/8", 7)].map(|id| id.is_local(&settings)), local, "{size}");
+        }
+    }
+
+    #[test]
     fn ids_are_below_36_to_the_12() {
         assert_eq!(Scru64::from_u64(base36::POW_12 - 1), Some(Scru64::MAX));
         assert_eq!(Scru64::from_u64(base36::POW_12), None);

@@ -357,6 +357,13 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_local_to_its_number() {
+        let other = UlidFlakeSettings { scalability: Some(20), ..STAND_ALONE };
+        let is_local = |settings| scalable(TICK, 9).is_local(&settings);
+        assert_eq!([SCALABLE, other, STAND_ALONE].map(is_local), [true, false, false]);
+    }
+
+    #[test]
     fn ids_are_not_negative() {
         assert_eq!(UlidFlake::from_u64((1 << 63) - 1), Some(UlidFlake::MAX));
         assert_eq!(UlidFlake::from_u64(1 << 63), None);
