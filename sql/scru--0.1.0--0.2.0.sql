@@ -226,3 +226,11 @@ CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back: IDs with a later time that were given out may come a second time';
 REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
+
+CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 bears the number that scru.scru64_node gives to this server';
+
+CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake bears the number that scru.ulidflake_scalability gives to this server';

@@ -9,7 +9,7 @@ use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
 use crate::process::with_random;
 use crate::settings::Common;
-use crate::{clock, settings, shared, time};
+use crate::{clock, node, settings, shared, time};
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
@@ -34,6 +34,7 @@ fn draw<T: Type>() -> Result<T, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
+        node::announce::<T>();
     }
     // Types of the whole server know no other scope. What the server shares never starts afresh.
     let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };

@@ -29,6 +29,7 @@ type Row = (
 /// reserved_until timestamptz, preloaded boolean)`: a row for each type, about the state that all backends share, and as this
 /// session's settings have it.
 #[pg_extern(sql = false)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the columns from it")]
 fn scru_generators() -> TableIterator<
     'static,
     (

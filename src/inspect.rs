@@ -70,6 +70,7 @@ fn returned(call: Call, rows: impl FnOnce() -> TableIterator<'static, Row>) -> D
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
 /// smallest text, largest text)`: a row for each type
 #[pg_extern(sql = false)]
+#[allow(clippy::type_complexity, reason = "pgrx reads the columns from it")]
 fn scru_types() -> TableIterator<
     'static,
     (

@@ -8,7 +8,7 @@ use rand::rngs::{StdRng, SysRng};
 
 use crate::datum::Type;
 use crate::error::Error;
-use crate::settings::{Group, Refused};
+use crate::settings::{Group, ServerSettings};
 use crate::shared::{Counting, Memory};
 
 /// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
@@ -42,8 +42,10 @@ pub struct Process<T: Type> {
     pub counting: PerProcess<Option<Counting<T>>>,
     /// The settings of the type alone.
     pub settings: PerProcess<Group<T::Settings>>,
-    /// One of them whose configured value was refused as they were defined, until one is set.
-    pub refused_setting: PerProcess<Option<Refused>>,
+    /// The values of those that hold for the whole server, and where they came from.
+    pub server_settings: PerProcess<ServerSettings>,
+    /// Whether this process has drawn an ID and so told the server's number.
+    pub is_announced: PerProcess<bool>,
 }
 
 impl<T: Type> Process<T> {
@@ -55,7 +57,8 @@ impl<T: Type> Process<T> {
             respects_promotion: PerProcess::new(false),
             counting: PerProcess::new(None),
             settings: PerProcess::new(Group::new(T::SETTINGS)),
-            refused_setting: PerProcess::new(None),
+            server_settings: PerProcess::new(ServerSettings::new()),
+            is_announced: PerProcess::new(false),
         }
     }
 }

@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-use pgrx::pg_sys::{self, Node};
+use pgrx::pg_sys::{self, GucSource, Node};
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -51,37 +51,74 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     }
 }
 
-/// The value that a not-yet-defined setting has from the configuration; `None` if absent. From 17 on the server's own
-/// function returns an empty text for a setting that has gone from the configuration.
-pub fn configured(name: &CStr) -> Option<String> {
-    // SAFETY: a look-up, whose text is copied before the server may free it.
+/// The value that a not-yet-defined setting will be reset to, and where it came from; `None` if nothing sets it.
+///
+/// Until a setting is defined, the server keeps a placeholder for it. Of several sources it remembers only the one with the
+/// highest priority.
+pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
+    // SAFETY: a look-up; the text is copied before the server may free it. A setting that is not defined is a placeholder.
     unsafe {
-        #[cfg(feature = "pg15")]
-        let value = pg_sys::GetConfigOption(name.as_ptr(), true, false);
-        #[cfg(not(feature = "pg15"))]
-        let value = {
-            let setting = pg_sys::find_option(name.as_ptr(), false, true, 0);
-            if setting.is_null() { ptr::null() } else { (*placeholder_value(setting)).cast_const() }
-        };
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_string_lossy().into_owned())
+        let placeholder = find_setting(name).as_mut()?;
+        let value = placeholder_value(placeholder);
+        (!value.is_null()).then(|| (placeholder.reset_source, CStr::from_ptr(value).to_string_lossy().into_owned()))
     }
 }
 
-/// Where the server keeps the text of a setting that is not defined yet: such a placeholder is always a text.
+/// Where the value that a setting is reset to came from.
+pub fn reset_source(name: &CStr) -> GucSource::Type {
+    // SAFETY: a look-up.
+    unsafe { find_setting(name).as_ref() }.map_or(GucSource::PGC_S_DEFAULT, |setting| setting.reset_source)
+}
+
+/// What the server keeps of a setting; null if it does not know the name.
+fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
+    // SAFETY: look-ups. On 15 the server has an array of all settings.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let settings = pg_sys::get_guc_variables().cast_const();
+            let count = usize::try_from(pg_sys::GetNumConfigOptions()).unwrap_or_default();
+            let has_name = |setting: &&*mut pg_sys::config_generic| {
+                CStr::from_ptr((***setting).name).to_bytes().eq_ignore_ascii_case(name.to_bytes())
+            };
+            core::slice::from_raw_parts(settings, count).iter().find(has_name).copied().unwrap_or(ptr::null_mut())
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::find_option(name.as_ptr(), false, true, 0)
+        }
+    }
+}
+
+/// The text that a placeholder is reset to, or null. A placeholder is always a text.
 ///
 /// # Safety
 /// The setting is a placeholder.
-#[cfg(not(feature = "pg15"))]
-unsafe fn placeholder_value(setting: *mut pg_sys::config_generic) -> *mut *mut c_char {
+unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_char {
     // SAFETY: as the caller's. Up to 18 the kind of a setting is a struct around the generic one; from 19 on a union in it.
     unsafe {
-        #[cfg(any(feature = "pg16", feature = "pg17", feature = "pg18"))]
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
         {
-            (*setting.cast::<pg_sys::config_string>()).variable
+            (*ptr::from_mut(setting).cast::<pg_sys::config_string>()).reset_val
         }
-        #[cfg(not(any(feature = "pg16", feature = "pg17", feature = "pg18")))]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         {
-            (*setting).__bindgen_anon_1._string.variable
+            setting.__bindgen_anon_1._string.reset_val
+        }
+    }
+}
+
+/// Memory for what a check hook hands to the assign hook, which the server frees with the value; null if there is none left.
+pub fn setting_extra(size: usize) -> *mut c_void {
+    // SAFETY: allocations. 15 frees it by `free`.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            libc::malloc(size)
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size)
         }
     }
 }

@@ -1,17 +1,26 @@
 //! The settings: defined from tables, checked as they are set, parsed once after each change.
+//!
+//! A setting of a type that not every user may change is judged by its source: where the value came from. The check hook
+//! receives the source and attaches it to the value, so that it is known whenever the server assigns that value, also by
+//! RESET and at the end of a transaction.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::fmt;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::ffi::CString;
 
+use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::{Kind, OnClockRollback, Scope, Setting};
+use scru_ids::{Kind, OnClockRollback, Setting, SettingContext};
 
 use crate::datum::Type;
 use crate::error::Error;
 use crate::process::PerProcess;
 use crate::server;
+
+/// The most settings that a type has.
+const MAX_SETTINGS: usize = 3;
 
 /// The settings that concern several types.
 #[derive(Clone, Copy, Default)]
@@ -26,13 +35,13 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
     Setting {
         name: "generator_scope",
         summary: "Within what the IDs of scru128, ulid and scru160 are strictly increasing: a connection, or the server.",
-        scope: Scope::User,
+        context: SettingContext::User,
         kind: Kind::Choice { words: &["backend", "server"], keep: |common, word| common.server_wide = word == 1 },
     },
     Setting {
         name: "on_clock_rollback",
         summary: "What scru128, ulid and scru160 do when the clock has moved back by more than 10 s: start afresh, or fail.",
-        scope: Scope::User,
+        context: SettingContext::User,
         kind: Kind::Choice {
             words: &["reset", "error"],
             keep: |common, word| {
@@ -50,7 +59,7 @@ static CHANGES: AtomicU32 = AtomicU32::new(0);
 /// The settings that concern several types.
 #[inline]
 pub fn common() -> Common {
-    COMMON.with(Group::current)
+    COMMON.with(|group| group.current(None))
 }
 
 /// How often any setting has changed.
@@ -62,17 +71,21 @@ pub fn changes() -> u32 {
 /// The settings of one type.
 #[inline]
 pub fn of<T: Type>() -> T::Settings {
-    if T::SETTINGS.is_empty() { T::Settings::default() } else { T::process().settings.with(Group::current) }
+    if T::SETTINGS.is_empty() {
+        T::Settings::default()
+    } else {
+        T::process().settings.with(|group| group.current(Some(&T::process().server_settings)))
+    }
 }
 
 /// Defines all settings. Once in each process, or in the postmaster for all.
 pub fn define() {
-    COMMON.with(|group| group.define(Hooks::of_no_type()));
+    COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident, $sql:literal) => {
             let process = scru_ids::$id::process();
-            let refused = process.settings.with(|group| group.define(Hooks::of::<scru_ids::$id>()));
-            process.refused_setting.with(|kept| *kept = refused);
+            let reject = |index, value| process.server_settings.with(|settings| settings.reject(index, value));
+            process.settings.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
         };
     }
     scru_ids::registry!(define);
@@ -80,28 +93,231 @@ pub fn define() {
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// An error while the type has a setting for the whole server whose configured value was refused. The default that holds in
-/// its place may be another server's, and IDs would come twice.
+/// Raises an error while a setting of the type has a value that not all sessions of the database have, or the default instead
+/// of a configured value that the server refused: another server may have the same.
 #[inline]
 pub fn check_none_refused<T: Type>() -> Result<(), Error> {
-    T::process().refused_setting.with(|refused| match refused {
-        None => Ok(()),
-        Some(refused) => Err(refused_setting(refused)),
+    T::process().server_settings.with(
+        |settings| {
+            if settings.are_checked { Ok(()) } else { settings.check(T::SETTINGS) }
+        },
+    )
+}
+
+/// The value of the type's setting that decides uniqueness, and where it came from; `None` if the type has no such setting.
+pub fn deciding<T: Type>() -> Option<Deciding> {
+    let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
+    T::process().server_settings.with(|settings| {
+        let accepted = settings.each.get(index)?.accepted.as_ref()?;
+        Some(Deciding { name: T::SETTINGS[index].name, value: accepted.value.to_string(), source: accepted.source })
     })
 }
 
-#[cold]
-fn refused_setting(Refused { name, value }: &Refused) -> Error {
-    let message = format!("invalid value for parameter \"scru.{name}\": \"{value}\"");
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .detail("The server's configuration has it; the default that holds in its place may be another server's.")
-        .hint("Correct it there, and reload the configuration.")
+/// The setting of a type that decides uniqueness.
+pub struct Deciding {
+    /// Its name, without the extension's prefix.
+    pub name: &'static str,
+    /// Its value, as a text.
+    pub value: String,
+    source: GucSource::Type,
 }
 
-/// A setting, and its value in the configuration that the server refused as the setting was defined.
-pub struct Refused {
-    name: &'static str,
-    value: String,
+impl Deciding {
+    /// Whether nothing sets it.
+    pub fn is_default(&self) -> bool {
+        self.source == GucSource::PGC_S_DEFAULT
+    }
+
+    /// Where its value came from, in words.
+    pub fn source(&self) -> &'static str {
+        in_words(self.source)
+    }
+}
+
+/// A source of settings, in words.
+fn in_words(source: GucSource::Type) -> &'static str {
+    match source {
+        GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT => "the default",
+        GucSource::PGC_S_ENV_VAR => "the server's environment",
+        GucSource::PGC_S_FILE => "the configuration file",
+        GucSource::PGC_S_ARGV => "the server's command line",
+        GucSource::PGC_S_GLOBAL => "ALTER ROLE ALL",
+        GucSource::PGC_S_DATABASE => "ALTER DATABASE",
+        GucSource::PGC_S_USER => "ALTER ROLE",
+        GucSource::PGC_S_DATABASE_USER => "ALTER ROLE IN DATABASE",
+        GucSource::PGC_S_CLIENT => "the connection options",
+        _ => "the session",
+    }
+}
+
+/// What to do about a value from a source.
+fn way_out(source: GucSource::Type, name: &str) -> String {
+    match source {
+        GucSource::PGC_S_GLOBAL => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
+        GucSource::PGC_S_DATABASE => format!("Correct it with ALTER DATABASE ... SET scru.{name}, and reconnect."),
+        GucSource::PGC_S_USER => format!("Use ALTER ROLE ... RESET scru.{name}, and reconnect."),
+        GucSource::PGC_S_DATABASE_USER => {
+            format!("Use ALTER ROLE ... IN DATABASE ... RESET scru.{name}, and reconnect.")
+        }
+        GucSource::PGC_S_CLIENT => "Remove it from the connection options, and reconnect.".into(),
+        source if source < GucSource::PGC_S_GLOBAL => format!("Correct it in {}, and reload.", in_words(source)),
+        _ => format!("Use RESET scru.{name}."),
+    }
+}
+
+/// Whether a value from this source may take effect: it is the same for all sessions of a database.
+fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
+    match context {
+        SettingContext::User => true,
+        SettingContext::Reload => source <= GucSource::PGC_S_ARGV,
+        SettingContext::Superuser => source <= GucSource::PGC_S_DATABASE,
+    }
+}
+
+/// The sources that may set a setting, as a sentence.
+fn who_may_set(context: SettingContext) -> &'static str {
+    match context {
+        SettingContext::Superuser => {
+            "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must \
+             have the same value."
+        }
+        _ => "Only the configuration file can set it.",
+    }
+}
+
+/// A value, and where it came from.
+#[derive(Debug)]
+struct Sourced {
+    source: GucSource::Type,
+    value: Value,
+}
+
+/// A value of a setting, as the server keeps it.
+#[derive(Clone, Debug)]
+enum Value {
+    /// A number, or the index of a word.
+    Number(c_int),
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// What this process knows of a setting that not every user may change.
+#[derive(Debug)]
+struct ServerSetting {
+    /// The last value from a source that may set it.
+    accepted: Option<Sourced>,
+    /// The value in effect, if it is from a source that may not set it.
+    overriding: Option<Sourced>,
+    /// The configured value that the server refused as the setting was defined, until another one is configured.
+    rejected: Option<Sourced>,
+}
+
+impl ServerSetting {
+    const UNDEFINED: Self = Self { accepted: None, overriding: None, rejected: None };
+
+    /// The server assigns a value.
+    fn assign(&mut self, context: SettingContext, assigned: Sourced) {
+        if !may_set(context, assigned.source) {
+            self.overriding = Some(assigned);
+            return;
+        }
+        self.overriding = None;
+        if assigned.source != GucSource::PGC_S_DEFAULT {
+            self.rejected = None;
+            self.accepted = Some(assigned);
+        } else if !is_parallel_worker() || self.accepted.as_ref().is_none_or(Sourced::is_default) {
+            self.accepted = Some(assigned);
+        }
+        // Else a parallel worker takes over its leader's settings: resetting them to their defaults is the first step, and all
+        // of it where the leader has the default. What the worker itself read from the configuration stays.
+    }
+
+    /// The value that must not be used, and whether the reason is its source.
+    fn refused(&self, context: SettingContext) -> Option<(&Sourced, bool)> {
+        if let Some(overriding) = &self.overriding {
+            return Some((overriding, true));
+        }
+        let rejected = self.rejected.as_ref()?;
+        let is_default = self.accepted.as_ref().is_none_or(Sourced::is_default);
+        is_default.then(|| (rejected, !may_set(context, rejected.source)))
+    }
+}
+
+impl Sourced {
+    fn is_default(&self) -> bool {
+        self.source == GucSource::PGC_S_DEFAULT
+    }
+}
+
+/// Whether this process is a worker of a parallel plan.
+fn is_parallel_worker() -> bool {
+    // SAFETY: an int that the server sets once in each process.
+    unsafe { pg_sys::ParallelWorkerNumber >= 0 }
+}
+
+/// What this process knows of the settings of a type that not every user may change, by their index among all of them.
+#[derive(Debug)]
+pub struct ServerSettings {
+    each: [ServerSetting; MAX_SETTINGS],
+    /// Whether none of them is refused, as of the last change.
+    are_checked: bool,
+}
+
+impl ServerSettings {
+    /// Settings that are yet to be defined.
+    pub const fn new() -> Self {
+        Self { each: [ServerSetting::UNDEFINED; MAX_SETTINGS], are_checked: false }
+    }
+
+    fn assign(&mut self, index: usize, context: SettingContext, assigned: Sourced) {
+        self.each[index].assign(context, assigned);
+        self.are_checked = false;
+    }
+
+    fn reject(&mut self, index: usize, rejected: Sourced) {
+        self.each[index].rejected = Some(rejected);
+        self.are_checked = false;
+    }
+
+    #[cold]
+    fn check<S>(&mut self, settings: &[Setting<S>]) -> Result<(), Error> {
+        for (setting, state) in settings.iter().zip(&self.each) {
+            if let Some((refused, by_source)) = state.refused(setting.context) {
+                return Err(if by_source {
+                    wrong_source(setting.name, setting.context, refused)
+                } else {
+                    wrong_value(setting.name, refused)
+                });
+            }
+        }
+        self.are_checked = true;
+        Ok(())
+    }
+}
+
+fn wrong_source(name: &str, context: SettingContext, Sourced { source, value }: &Sourced) -> Error {
+    let message = format!("parameter \"scru.{name}\" must not be set by {}", in_words(*source));
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!("It is set to \"{value}\". {}", who_may_set(context)))
+        .hint(way_out(*source, name))
+}
+
+fn wrong_value(name: &str, Sourced { source, value }: &Sourced) -> Error {
+    let message = format!("invalid value for parameter \"scru.{name}\": \"{value}\"");
+    let source_in_words = in_words(*source);
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .detail(format!(
+            "It is set by {source_in_words}. The default is not used instead, because it may be another server's."
+        ))
+        .hint(way_out(*source, name))
 }
 
 /// A table of settings, the variables that the server keeps for them, and their values as last parsed.
@@ -118,116 +334,137 @@ enum Variable {
     Text(*mut *mut c_char),
 }
 
+impl Variable {
+    /// The value that is there, or nothing for a text that is not set.
+    ///
+    /// # Safety
+    /// The setting has been defined.
+    unsafe fn value(self) -> Option<Value> {
+        // SAFETY: the server keeps a valid value there.
+        unsafe {
+            match self {
+                Self::Number(number) => Some(Value::Number(*number)),
+                Self::Text(text) => text_of(*text).map(Value::Text),
+            }
+        }
+    }
+}
+
+/// A C string of the server's; `None` if it is null.
+unsafe fn text_of(text: *const c_char) -> Option<String> {
+    // SAFETY: as the caller's.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
 impl<S: Copy + Default> Group<S> {
     /// A table whose settings are yet to be defined.
     pub const fn new(settings: &'static [Setting<S>]) -> Self {
         Self { settings, variables: Vec::new(), parsed: None }
     }
 
-    /// The values that are set.
+    /// The values that are set; where not every user may change them, those that were accepted.
     #[inline]
-    fn current(&mut self) -> S {
+    fn current(&mut self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
         let changes = CHANGES.load(Relaxed);
         match self.parsed {
             Some((as_of, settings)) if as_of == changes => settings,
-            _ => self.parsed.insert((changes, self.parse())).1,
+            _ => self.parsed.insert((changes, self.parse(server_settings))).1,
         }
     }
 
     #[cold]
-    fn parse(&self) -> S {
+    fn parse(&self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
+        let accepted = |index: usize| {
+            server_settings?.with(|all| all.each.get(index)?.accepted.as_ref().map(|accepted| accepted.value.clone()))
+        };
         let mut settings = S::default();
-        for (setting, &variable) in self.settings.iter().zip(&self.variables) {
-            // SAFETY: `define` made the variable for this setting, and the server keeps a valid value there.
-            unsafe { keep(setting, variable, &mut settings) };
+        for (index, (setting, &variable)) in self.settings.iter().zip(&self.variables).enumerate() {
+            let value = match setting.context {
+                // SAFETY: `define` has defined the setting with this variable.
+                SettingContext::User => unsafe { variable.value() },
+                _ => accepted(index),
+            };
+            if let Some(value) = value {
+                keep(setting, &value, &mut settings);
+            }
         }
         settings
     }
 
-    /// Defines the settings. Returns one for the whole server whose configured value the server refused, with a warning.
-    fn define(&mut self, hooks: Hooks) -> Option<Refused> {
-        let mut refused = None;
-        for setting in self.settings {
-            let configured = configured(setting);
+    /// Defines the settings, and hands each configured value that the server refused, with a warning, to `reject`.
+    fn define(&mut self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, Sourced)) {
+        for (index, setting) in self.settings.iter().enumerate() {
+            let name = leaked(&format!("scru.{}", setting.name));
+            let configured = server::configured(name);
+            let hooks = if setting.context == SettingContext::User { Hooks::USER } else { hooks(index) };
             // SAFETY: called by the server's rules, from _PG_init; nothing that is handed over is ever freed.
-            let variable = unsafe { define_one(setting, hooks) };
-            if let (Some(value), Scope::Server) = (configured, setting.scope)
-                && !is_kept(setting, variable, &value)
+            self.variables.push(unsafe { define_one(setting, name, hooks) });
+            if let (Some((source, value)), SettingContext::Reload | SettingContext::Superuser) =
+                (configured, setting.context)
+                && server::reset_source(name) != source
             {
-                refused = Some(Refused { name: setting.name, value });
+                reject(index, Sourced { source, value: Value::Text(value) });
             }
-            self.variables.push(variable);
-        }
-        refused
-    }
-}
-
-unsafe fn keep<S>(setting: &Setting<S>, variable: Variable, settings: &mut S) {
-    // SAFETY: as the caller's.
-    unsafe {
-        match (&setting.kind, variable) {
-            (Kind::Choice { keep, .. }, Variable::Number(number)) => keep(settings, *number as usize),
-            (Kind::Integer { keep, .. }, Variable::Number(number)) => keep(settings, *number),
-            (Kind::Text { keep, .. }, Variable::Text(text)) if !(*text).is_null() => {
-                let checked = keep(settings, &CStr::from_ptr(*text).to_string_lossy());
-                debug_assert!(checked.is_ok(), "the check hook lets only valid texts pass");
-            }
-            _ => {}
         }
     }
 }
 
-/// What the configuration says of a setting that is not yet defined.
-fn configured<S>(setting: &Setting<S>) -> Option<String> {
-    let name = CString::new(format!("scru.{}", setting.name)).unwrap_or_default();
-    server::configured(&name)
-}
-
-/// Whether the server has kept a configured value: else it has the default.
-fn is_kept<S>(setting: &Setting<S>, variable: Variable, value: &str) -> bool {
-    // SAFETY: `define_one` made the variable for this setting, and the server keeps a valid value there.
-    unsafe {
-        match (&setting.kind, variable) {
-            (Kind::Text { .. }, Variable::Text(text)) => CStr::from_ptr(*text).to_bytes() == value.as_bytes(),
-            (Kind::Integer { default, .. }, Variable::Number(number)) => {
-                *number != *default || value.trim().parse() == Ok(*default)
-            }
-            _ => true,
+fn keep<S>(setting: &Setting<S>, value: &Value, settings: &mut S) {
+    match (&setting.kind, value) {
+        (Kind::Choice { keep, .. }, Value::Number(number)) => keep(settings, *number as usize),
+        (Kind::Integer { keep, .. }, Value::Number(number)) => keep(settings, *number),
+        (Kind::Text { keep, .. }, Value::Text(text)) => {
+            let checked = keep(settings, text);
+            debug_assert!(checked.is_ok(), "the check hook lets only valid texts pass");
         }
+        _ => {}
     }
 }
 
-/// What the server calls as settings change.
+/// What the server calls as a setting changes.
 #[derive(Clone, Copy)]
 struct Hooks {
+    check_number: pg_sys::GucIntCheckHook,
+    assign_number: pg_sys::GucIntAssignHook,
     check_text: pg_sys::GucStringCheckHook,
     assign_text: pg_sys::GucStringAssignHook,
-    assign_number: pg_sys::GucIntAssignHook,
 }
 
 impl Hooks {
-    fn of_no_type() -> Self {
-        Self { check_text: None, assign_text: None, assign_number: Some(number_changes) }
+    /// For a setting that every user may change.
+    const USER: Self =
+        Self { check_number: None, assign_number: Some(number_changes), check_text: None, assign_text: None };
+
+    /// For the setting of a type with this index.
+    fn of_type<T: Type>(index: usize) -> Self {
+        const { assert!(T::SETTINGS.len() <= MAX_SETTINGS, "Hooks::of_type knows too few settings") };
+        match index {
+            0 => Self::of_setting::<T, 0>(),
+            1 => Self::of_setting::<T, 1>(),
+            _ => Self::of_setting::<T, 2>(),
+        }
     }
 
-    fn of<T: Type>() -> Self {
+    fn of_setting<T: Type, const INDEX: usize>() -> Self {
         Self {
-            check_text: Some(check_text::<T>),
-            assign_text: Some(text_is_assigned::<T>),
-            assign_number: Some(number_is_assigned::<T>),
+            check_number: Some(check_number::<T, INDEX>),
+            assign_number: Some(assign_number::<T, INDEX>),
+            check_text: Some(check_text::<T, INDEX>),
+            assign_text: Some(assign_text::<T, INDEX>),
         }
     }
 }
 
-unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
-    let name = leaked(&format!("scru.{}", setting.name));
-    let summary = leaked(setting.summary);
-    let who = match setting.scope {
-        Scope::User => pg_sys::GucContext::PGC_USERSET,
-        Scope::Server => pg_sys::GucContext::PGC_SIGHUP,
+unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks) -> Variable {
+    let name = name.as_ptr();
+    let summary = leaked(setting.summary).as_ptr();
+    let who = match setting.context {
+        SettingContext::User => pg_sys::GucContext::PGC_USERSET,
+        SettingContext::Reload => pg_sys::GucContext::PGC_SIGHUP,
+        SettingContext::Superuser => pg_sys::GucContext::PGC_SUSET,
     };
     let details = ptr::null();
-    let assign_number = if setting.scope == Scope::User { Some(number_changes as _) } else { hooks.assign_number };
+    let Hooks { check_number, assign_number, check_text, assign_text } = hooks;
     // SAFETY: as the caller's.
     unsafe {
         match &setting.kind {
@@ -243,7 +480,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
                     entries,
                     who,
                     0,
-                    None,
+                    check_number,
                     assign_number,
                     None,
                 );
@@ -261,7 +498,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
                     *max,
                     who,
                     0,
-                    None,
+                    check_number,
                     assign_number,
                     None,
                 );
@@ -269,7 +506,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
             }
             Kind::Text { default, .. } => {
                 let text = Box::leak(Box::new(ptr::null_mut()));
-                let default = leaked(default);
+                let default = leaked(default).as_ptr();
                 pg_sys::DefineCustomStringVariable(
                     name,
                     summary,
@@ -278,8 +515,8 @@ unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
                     default,
                     who,
                     0,
-                    hooks.check_text,
-                    hooks.assign_text,
+                    check_text,
+                    assign_text,
                     None,
                 );
                 Variable::Text(text)
@@ -291,7 +528,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, hooks: Hooks) -> Variable {
 /// The words of a choice as the server wants them, with an empty one at the end.
 fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     let entry = |(index, word): (usize, &&str)| pg_sys::config_enum_entry {
-        name: leaked(word),
+        name: leaked(word).as_ptr(),
         val: index as c_int,
         hidden: false,
     };
@@ -301,43 +538,95 @@ fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
 }
 
 /// A C string that lives as long as the process. Our names and defaults have no NUL.
-fn leaked(text: &str) -> *const c_char {
-    CString::new(text).unwrap_or_default().into_raw()
+fn leaked(text: &str) -> &'static CStr {
+    Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str())
 }
 
 unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
     CHANGES.fetch_add(1, Relaxed);
 }
 
-/// A number for the whole server is set, so that no value of it is refused any more.
-unsafe extern "C-unwind" fn number_is_assigned<T: Type>(_value: c_int, _extra: *mut c_void) {
-    T::process().refused_setting.with(|refused| *refused = None);
-    CHANGES.fetch_add(1, Relaxed);
-}
-
-/// The same of a text.
-unsafe extern "C-unwind" fn text_is_assigned<T: Type>(_value: *const c_char, _extra: *mut c_void) {
-    T::process().refused_setting.with(|refused| *refused = None);
-    CHANGES.fetch_add(1, Relaxed);
-}
-
-/// Rejects a text that the type's setting doesn't take, with the reason as DETAIL.
+/// Attaches the source to a number.
 #[pg_guard]
-unsafe extern "C-unwind" fn check_text<T: Type>(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
+unsafe extern "C-unwind" fn check_number<T: Type, const INDEX: usize>(
+    _value: *mut c_int,
+    extra: *mut *mut c_void,
+    source: GucSource::Type,
 ) -> bool {
-    // SAFETY: the server hands over a C string; what it gets as DETAIL is its own copy.
-    unsafe {
-        let text = CStr::from_ptr(*value).to_string_lossy();
-        let reason = T::SETTINGS.iter().find_map(|setting| match setting.kind {
-            Kind::Text { keep, .. } => keep(&mut T::Settings::default(), &text).err(),
-            _ => None,
-        });
-        let Some(reason) = reason.map(|reason| CString::new(reason).unwrap_or_default()) else { return true };
-        pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);
-        pg_sys::GUC_check_errdetail_string = pg_sys::pstrdup(reason.as_ptr());
-        false
+    // SAFETY: as the server calls check hooks.
+    unsafe { attach_source(&T::SETTINGS[INDEX], extra, source) }
+}
+
+/// Rejects a text that the setting doesn't take, with the reason as DETAIL; attaches the source to others.
+#[pg_guard]
+unsafe extern "C-unwind" fn check_text<T: Type, const INDEX: usize>(
+    value: *mut *mut c_char,
+    extra: *mut *mut c_void,
+    source: GucSource::Type,
+) -> bool {
+    let setting = &T::SETTINGS[INDEX];
+    // SAFETY: the server hands over a C string.
+    let text = unsafe { text_of(*value) }.unwrap_or_default();
+    if let Kind::Text { keep, .. } = setting.kind
+        && let Err(reason) = keep(&mut T::Settings::default(), &text)
+    {
+        // SAFETY: as the server's macros do.
+        unsafe {
+            pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);
+            pg_sys::GUC_check_errdetail_string = server_string(reason);
+        }
+        return false;
     }
+    // SAFETY: as the server calls check hooks.
+    unsafe { attach_source(setting, extra, source) }
+}
+
+/// Attaches its source to a value that has been checked. SET is refused at once for what decides uniqueness: no draw could use it.
+///
+/// # Safety
+/// From a check hook, with what the server passed to it.
+unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source: GucSource::Type) -> bool {
+    // SAFETY: as the caller's; the memory has room for the source.
+    unsafe {
+        if setting.context == SettingContext::Superuser && source == GucSource::PGC_S_SESSION {
+            let message = format!("parameter \"scru.{}\" cannot be changed now", setting.name);
+            pg_sys::GUC_check_errcode(SqlState::ERRCODE_CANT_CHANGE_RUNTIME_PARAM as c_int);
+            pg_sys::GUC_check_errmsg_string = server_string(message);
+            pg_sys::GUC_check_errdetail_string = server_string(who_may_set(setting.context));
+            return false;
+        }
+        let attached = server::setting_extra(size_of::<GucSource::Type>()).cast::<GucSource::Type>();
+        if attached.is_null() {
+            return false;
+        }
+        attached.write(source);
+        *extra = attached.cast();
+        true
+    }
+}
+
+/// A text in memory of the server's.
+fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
+    let text = CString::new(text).unwrap_or_default();
+    // SAFETY: a copy of a C string.
+    unsafe { pg_sys::pstrdup(text.as_ptr()) }
+}
+
+unsafe extern "C-unwind" fn assign_number<T: Type, const INDEX: usize>(value: c_int, extra: *mut c_void) {
+    // SAFETY: `check_number` made the extra.
+    unsafe { assign::<T>(INDEX, Value::Number(value), extra) };
+}
+
+unsafe extern "C-unwind" fn assign_text<T: Type, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
+    // SAFETY: the server hands over a C string; `check_text` made the extra.
+    unsafe { assign::<T>(INDEX, Value::Text(text_of(value).unwrap_or_default()), extra) };
+}
+
+/// Takes note of a value that the server assigns, and of its source.
+unsafe fn assign<T: Type>(index: usize, value: Value, extra: *mut c_void) {
+    // SAFETY: `attach_source` made the extra. A value without one would be from nowhere that may set it.
+    let source = unsafe { extra.cast::<GucSource::Type>().as_ref() }.copied().unwrap_or(GucSource::PGC_S_SESSION);
+    let context = T::SETTINGS[index].context;
+    T::process().server_settings.with(|settings| settings.assign(index, context, Sourced { source, value }));
+    CHANGES.fetch_add(1, Relaxed);
 }

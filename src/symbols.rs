@@ -7,8 +7,8 @@ use crate::call::{guarded, plain};
 use crate::datum::Type;
 use crate::process::Process;
 use crate::{
-    brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, range, range_support, selectivity,
-    skip, sort, time, time_compare, time_support, window,
+    brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, node, range, range_support,
+    selectivity, skip, sort, time, time_compare, time_support, window,
 };
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
@@ -126,6 +126,8 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);
             export!(guarded, concat!(stringify!($name), "_field_2"), fields::field::<Id, 2>);
             export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
+
+            export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
 
             export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
             export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);

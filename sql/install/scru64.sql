@@ -431,3 +431,7 @@ COMMENT ON FUNCTION scru64_counter(id scru64, node_id_size integer) IS 'The bits
 CREATE FUNCTION gen_scru64() RETURNS scru64
     AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the one before';
+
+CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 bears the number that scru.scru64_node gives to this server';

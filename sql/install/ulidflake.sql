@@ -431,3 +431,7 @@ COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalab
 CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the one before';
+
+CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake bears the number that scru.ulidflake_scalability gives to this server';

@@ -24,6 +24,13 @@ OTHERS = {
     "scru.ulidflake_entropy_bits": "3",
     "scru.scru160_counter": "microsecond",
 }
+DECIDING = ("scru.scru64_node", "scru.ulidflake_scalability")
+"""Those that decide uniqueness. For them, roles and databases can have settings: test_settings_sources."""
+
+WHO_MAY = (
+    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have the"
+    " same value."
+)
 each_setting = pytest.mark.parametrize("setting", DEFAULTS)
 
 
@@ -71,15 +78,24 @@ def informed(one_server) -> Iterator[psycopg.Connection]:
 # --------------------------------------------------------------------------------------------------------- who may set them
 
 
+# How SET fails for a superuser, and for anybody else.
+def refusals(setting: str) -> dict[bool, tuple[str, str]]:
+    """By whether the user is a superuser: SQLSTATE and message."""
+    for_all = (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now')
+    privilege = ("42501", f'permission denied to set parameter "{setting}"')
+    return {True: for_all, False: privilege if setting in DECIDING else for_all}
+
+
 @each_setting
 def test_no_session_changes_them(connection, database, plain_user, setting):
     """Not even a superuser's: two sessions with different values could make the same ID."""
-    for session in connection, database.connect(user=plain_user):
+    for superuser, session in (True, connection), (False, database.connect(user=plain_user)):
         load_library(session)
+        detail = WHO_MAY if superuser and setting in DECIDING else None
         for value in OTHERS[setting], DEFAULTS[setting]:
-            with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
+            with expect.error(*refusals(setting)[superuser], detail):
                 session.execute(f"SET {setting} = '{value}'")
-        with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
+        with expect.error(*refusals(setting)[superuser], detail):
             session.execute("SELECT set_config(%s, %s, true)", [setting, OTHERS[setting]])
         assert show(session, setting) == DEFAULTS[setting]
 
@@ -89,17 +105,18 @@ def test_no_session_changes_them(connection, database, plain_user, setting):
 def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, setting, superuser):
     """A value of a session that does not know the setting yet is dropped once it does."""
     user = {} if superuser else {"user": plain_user}
-    message = f'parameter "{setting}" cannot be changed now'
     with database.connect(**user) as connection:
         warnings = []
         connection.add_notice_handler(lambda diag: warnings.append((diag.sqlstate, diag.message_primary)))
         connection.execute(f"SET {setting} = '{OTHERS[setting]}'")
         load_library(connection)
         assert show(connection, setting) == DEFAULTS[setting]
-        assert warnings == [(expect.CANNOT_CHANGE_NOW, message)]
+        assert warnings == [refusals(setting)[superuser]]
     with database.connect(options=f"-c {setting}={OTHERS[setting]}", **user) as connection:
         load_library(connection)
-        assert show(connection, setting) == DEFAULTS[setting]
+        # What decides uniqueness is an error to whoever draws: test_settings_sources.
+        is_shown = superuser and setting in DECIDING
+        assert show(connection, setting) == (OTHERS if is_shown else DEFAULTS)[setting]
 
 
 @each_setting
@@ -113,7 +130,7 @@ def test_what_has_gone_from_the_file_has_its_default(own_server, setting):
         assert show(connection, setting) == DEFAULTS[setting]
 
 
-@each_setting
+@pytest.mark.parametrize("setting", sorted(DEFAULTS.keys() - DECIDING))
 def test_no_role_and_no_database_has_its_own(own_server, setting):
     for target in "ROLE postgres", "DATABASE postgres", "ROLE postgres IN DATABASE postgres":
         alter = f"ALTER {target} SET {setting} = '{OTHERS[setting]}'"
@@ -156,7 +173,8 @@ def test_they_are_described(new_server, preload):
         bounds = connection.execute(
             "SELECT name, min_val, max_val FROM pg_settings WHERE name LIKE 'scru.%' AND vartype = 'integer' ORDER BY name"
         ).fetchall()
-    assert sorted(rows) == sorted((name, OTHERS[name], DEFAULTS[name], "sighup", True) for name in DEFAULTS)
+    context = {name: "superuser" if name in DECIDING else "sighup" for name in DEFAULTS}
+    assert sorted(rows) == sorted((name, OTHERS[name], DEFAULTS[name], context[name], True) for name in DEFAULTS)
     assert bounds == [("scru.ulidflake_entropy_bits", "1", "16"), ("scru.ulidflake_scalability", "-1", "31")]
 
 
@@ -269,8 +287,8 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
             with expect.error(
                 expect.INVALID_SETTING,
                 f'invalid value for parameter "scru.{setting}": "{malformed}"',
-                "The server's configuration has it; the default that holds in its place may be another server's.",
-                "Correct it there, and reload the configuration.",
+                "It is set by the configuration file. The default is not used instead, because it may be another server's.",
+                "Correct it in the configuration file, and reload.",
             ):
                 connection.execute(f"SELECT gen_{type_}()")
             # Nor does a setting help that any user may change.

@@ -48,7 +48,7 @@ pub use generator::{
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
-pub use setting::{Kind, Scope, Setting};
+pub use setting::{Kind, Setting, SettingContext};
 pub use sort_key::SortKeys;
 pub use stored::Stored;
 pub use time::{Ticks, TimeError};
@@ -199,6 +199,13 @@ pub trait SortableId:
 
     /// A random ID of that tick: for a type with [`BACKFILL`](Self::BACKFILL), one that may be minted.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
+
+    /// Whether the ID bears the number that `settings` give to this server. Only for types with
+    /// [`SERVER_WIDE`](Self::SERVER_WIDE).
+    fn is_local(self, settings: &Self::Settings) -> bool {
+        let _ = settings;
+        false
+    }
 
     /// The state to begin with where a forgotten predecessor may have made IDs until just before `now` (microseconds since
     /// 1970-01-01 UTC): no step from it makes one of those again.

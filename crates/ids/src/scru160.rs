@@ -14,7 +14,8 @@ use rand::Rng;
 
 use crate::generator::{Context, Moment, State, Step, place_in_time};
 use crate::{
-    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base16, base32, text_traits,
+    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base16, base32,
+    text_traits,
 };
 
 /// The number of digits of the alternative text.
@@ -220,7 +221,7 @@ impl SortableId for Scru160 {
         Setting {
             name: "scru160_output",
             summary: "The form of the text of a scru160; both forms are read always.",
-            scope: Scope::User,
+            context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["base32hex", "hex"],
                 keep: |settings, word| {
@@ -231,7 +232,7 @@ impl SortableId for Scru160 {
         Setting {
             name: "scru160_counter",
             summary: "What the counter of a new scru160 begins with: random bits, or the microsecond.",
-            scope: Scope::Server,
+            context: SettingContext::Reload,
             kind: Kind::Choice {
                 words: &["random", "microsecond"],
                 keep: |settings, word| {

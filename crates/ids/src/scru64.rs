@@ -19,7 +19,9 @@ use crate::generator::{
     Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, Stretch, place_strictly, same_tick,
 };
 use crate::mark::NodeCode;
-use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base36, text_traits};
+use crate::{
+    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base36, text_traits,
+};
 
 /// Bits that the node ID and the counter share.
 const NODE_CTR_BITS: u32 = 24;
@@ -257,7 +259,7 @@ impl SortableId for Scru64 {
     const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
         name: "scru64_node",
         summary: "The node that this server is, as node_id/node_id_size; every server needs its own.",
-        scope: Scope::Server,
+        context: SettingContext::Superuser,
         kind: Kind::Text {
             default: "0/4",
             keep: |settings, text| {
@@ -306,6 +308,11 @@ impl SortableId for Scru64 {
     /// A random ID of that tick, of whatever node: not to be minted.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::join(tick, rng.next_u32() & MAX_NODE_CTR)
+    }
+
+    /// Whether the ID bears the server's node.
+    fn is_local(self, settings: &Scru64Settings) -> bool {
+        self.node_id(settings.node.size) == settings.node.id
     }
 
     /// The predecessor may have been as far ahead as is allowed: the largest ID of the tick it may have come to, so that
@@ -423,6 +430,16 @@ mod tests {
 
     fn moved_back(micros: i64) -> Step<Scru64> {
         Step::Refused(Refusal::ClockMovedBack(micros as u64))
+    }
+
+    #[test]
+    fn an_id_is_local_to_its_node() {
+        for (size, local) in
+            [("5/8", [true, false]), ("10/9", [true, false]), ("2/7", [true, true]), ("0/1", [true, true])]
+        {
+            let settings = Scru64Settings { node: node(size) };
+            assert_eq!([id(TICK, "5/8", 7), id(TICK, "4/8", 7)].map(|id| id.is_local(&settings)), local, "{size}");
+        }
     }
 
     #[test]

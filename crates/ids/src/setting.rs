@@ -7,19 +7,22 @@ pub struct Setting<S: 'static> {
     pub name: &'static str,
     /// One line that tells what it does.
     pub summary: &'static str,
-    /// Who may change it.
-    pub scope: Scope,
+    /// Who may change it, and how.
+    pub context: SettingContext,
     /// Its values and what they do.
     pub kind: Kind<S>,
 }
 
-/// Who may change a setting.
+/// Who may change a setting, and how: what PostgreSQL shows as `pg_settings.context`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Every user, for the own connection.
+pub enum SettingContext {
+    /// Every user, for a session.
     User,
-    /// The server's administrator, for the whole server, without a restart.
-    Server,
+    /// The configuration file alone. Takes effect on a reload.
+    Reload,
+    /// The configuration file, `ALTER ROLE ALL SET` and `ALTER DATABASE … SET`: for settings that decide uniqueness. They must
+    /// have one value for all sessions of a database.
+    Superuser,
 }
 
 /// The values of a setting. A type has one [`Kind::Text`] at the most.

@@ -20,7 +20,9 @@ use rand::Rng;
 
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
 use crate::mark::NodeCode;
-use crate::{Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Scope, Setting, SortableId, Ticks, base32, text_traits};
+use crate::{
+    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base32, text_traits,
+};
 
 const RANDOMNESS_BITS: u32 = 20;
 const MAX_RANDOMNESS: u32 = (1 << RANDOMNESS_BITS) - 1;
@@ -201,7 +203,7 @@ impl SortableId for UlidFlake {
         Setting {
             name: "ulidflake_scalability",
             summary: "The number of this server in the scalable form, or -1 for the stand-alone form.",
-            scope: Scope::Server,
+            context: SettingContext::Superuser,
             kind: Kind::Integer {
                 default: -1,
                 min: -1,
@@ -212,7 +214,7 @@ impl SortableId for UlidFlake {
         Setting {
             name: "ulidflake_entropy_bits",
             summary: "The bits of the random number by which a new ulidflake exceeds the one before in its millisecond.",
-            scope: Scope::Server,
+            context: SettingContext::Reload,
             kind: Kind::Integer {
                 default: 8,
                 min: 1,
@@ -223,7 +225,7 @@ impl SortableId for UlidFlake {
         Setting {
             name: "ulidflake_on_overflow",
             summary: "What to do when a millisecond has no room for a further ulidflake.",
-            scope: Scope::User,
+            context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["wait", "error"],
                 keep: |settings, word| {
@@ -269,6 +271,11 @@ impl SortableId for UlidFlake {
     /// A random ID of that tick: not to be minted.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32())
+    }
+
+    /// Whether the ID bears the server's number. Never true in the stand-alone form, whose IDs bear none.
+    fn is_local(self, settings: &UlidFlakeSettings) -> bool {
+        settings.scalability == Some(self.scalability())
     }
 
     /// The predecessor's clock may have been ahead as far as is ridden out: the largest ID of the tick it may have come to,
@@ -371,6 +378,13 @@ mod tests {
     /// A step that makes no ID.
     fn unmade(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
         step::<UlidFlake>(used(last), &at(now, settings), draws)
+    }
+
+    #[test]
+    fn an_id_is_local_to_its_number() {
+        let other = UlidFlakeSettings { scalability: Some(20), ..STAND_ALONE };
+        let is_local = |settings| scalable(TICK, 9).is_local(&settings);
+        assert_eq!([SCALABLE, other, STAND_ALONE].map(is_local), [true, false, false]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 
 use common::{SplitMix, bytes, from_bytes};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use minijinja::{Environment, UndefinedBehavior, context};
-use scru_ids::{Field, Getter, SortableId, Stored};
+use scru_ids::{Field, Getter, SettingContext, SortableId, Stored};
 use serde::Serialize;
 
 type Error = Box<dyn std::error::Error>;
@@ -29,6 +29,8 @@ struct Type {
     uuid: bool,
     numeric: bool,
     backfill: bool,
+    /// The setting that gives each server its number, if the IDs bear one.
+    number_setting: Option<&'static str>,
     tick: String,
     fields: Vec<FieldFunction>,
     comparisons: &'static [Comparison],
@@ -93,6 +95,7 @@ fn type_of<T: SortableId>() -> Type {
         uuid: length == 16,
         numeric: T::WIDE_INTEGER,
         backfill: T::BACKFILL,
+        number_setting: T::SETTINGS.iter().find(|it| it.context == SettingContext::Superuser).map(|it| it.name),
         tick: match T::TICKS.micros / 1_000 {
             1 => "millisecond".into(),
             millis => format!("tick of {millis} milliseconds"),

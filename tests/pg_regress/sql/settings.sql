@@ -2,7 +2,8 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All of them, and who may change them: user, any user for the own connection; sighup, the administrator for the server.
+-- All of them, and who may change them: user, any user for a session;
+-- sighup, the configuration file; superuser, also ALTER ROLE ALL and ALTER DATABASE.
 SELECT name, context, vartype, boot_val, min_val, max_val, enumvals, short_desc <> '' AS described
 FROM pg_settings WHERE name LIKE 'scru.%' ORDER BY name;
 

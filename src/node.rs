@@ -1,0 +1,140 @@
+//! The number of this server in its 64-bit IDs: whether an ID bears it, and word of it where two servers may share one.
+
+use core::ffi::{CStr, c_int};
+use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::ffi::CString;
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, PgTryBuilder};
+
+use crate::call::Call;
+use crate::datum::Type;
+use crate::error::Error;
+use crate::server;
+use crate::settings::{self, Deciding};
+
+// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop; pgrx's
+// guards would put a Rust backtrace into the user's message.
+unsafe extern "C-unwind" {
+    fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
+    fn table_open(relation: Oid, mode: pg_sys::LOCKMODE) -> pg_sys::Relation;
+    fn table_close(relation: pg_sys::Relation, mode: pg_sys::LOCKMODE);
+    fn systable_beginscan(
+        relation: pg_sys::Relation,
+        index: Oid,
+        index_is_ok: bool,
+        snapshot: pg_sys::Snapshot,
+        key_count: c_int,
+        key: pg_sys::ScanKey,
+    ) -> pg_sys::SysScanDesc;
+    fn systable_getnext(scan: pg_sys::SysScanDesc) -> pg_sys::HeapTuple;
+    fn systable_endscan(scan: pg_sys::SysScanDesc);
+}
+
+/// `T_is_local(T) → boolean`
+pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
+    settings::check_none_refused::<T>()?;
+    Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
+}
+
+/// Before a session's first draw: a line in the log if it is the server's first since its start, and a warning where another
+/// server may have the same number.
+#[inline]
+pub fn announce<T: Type>() {
+    if !T::process().is_announced.with(|is_announced| *is_announced) {
+        announce_first::<T>();
+    }
+}
+
+#[cold]
+fn announce_first<T: Type>() {
+    // First what may raise an error, while there is nothing to drop.
+    let reason = reason_to_warn::<T>();
+    if let Some(node) = settings::deciding::<T>() {
+        if is_first_of_server::<T>() {
+            log::<T>(&node);
+        }
+        if let Some(reason) = reason {
+            warn(&node, reason);
+        }
+    }
+    T::process().is_announced.with(|is_announced| *is_announced = true);
+}
+
+/// Why another server may have the same number, if none is set. A parallel worker leaves the warning to its leader.
+fn reason_to_warn<T: Type>() -> Option<&'static str> {
+    // SAFETY: an int that the server sets once in each process.
+    let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
+    if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
+        None
+    } else if is_in_citus() {
+        Some("This server is a node of Citus, and the others may have the same.")
+    } else if has_subscriptions() {
+        Some("This server subscribes to another one, which may have the same.")
+    } else {
+        None
+    }
+}
+
+fn log<T: Type>(node: &Deciding) {
+    // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.
+    let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
+    let Deciding { name, value, .. } = node;
+    let message =
+        format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+    report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
+}
+
+fn warn(node: &Deciding, reason: &str) {
+    let Deciding { name, value, .. } = node;
+    let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
+    let hint = format!("Give each server its own with ALTER ROLE ALL SET scru.{name}, and reconnect.");
+    report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason, hint)));
+}
+
+fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hint: Option<(&str, String)>) {
+    let mut report = ErrorReport::new(sqlstate, message, "announce");
+    if let Some((detail, hint)) = detail_and_hint {
+        report = report.set_detail(detail).set_hint(hint);
+    }
+    report.report(level);
+}
+
+/// Whether no session of the server has asked before, since its start. Without shared memory: no.
+fn is_first_of_server<T: Type>() -> bool {
+    let name = CString::new(format!("scru {} announced v1", T::NAME)).unwrap_or_default();
+    let memory = PgTryBuilder::new(|| server::shared_memory::<{ size_of::<u128>() }>(&name))
+        .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| ptr::null_mut())
+        .execute();
+    // SAFETY: the memory has room for the word, is aligned for it, zero at first, and stays for the life of the process.
+    let announced = unsafe { memory.cast::<AtomicU64>().as_ref() };
+    announced.is_some_and(|announced| announced.swap(1, Ordering::Relaxed) == 0)
+}
+
+/// Whether any database of the server has a subscription. Where the catalog is locked: no, for a draw does not wait for that.
+fn has_subscriptions() -> bool {
+    const CATALOG: Oid = pg_sys::SubscriptionRelationId;
+    const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+    const NO_LOCK: pg_sys::LOCKMODE = pg_sys::NoLock as pg_sys::LOCKMODE;
+    // SAFETY: a scan of a catalog, as the server's own functions do it.
+    unsafe {
+        if !ConditionalLockRelationOid(CATALOG, LOCK) {
+            return false;
+        }
+        let relation = table_open(CATALOG, NO_LOCK);
+        let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
+        let is_found = !systable_getnext(scan).is_null();
+        systable_endscan(scan);
+        table_close(relation, LOCK);
+        is_found
+    }
+}
+
+/// Whether Citus is loaded: then the server knows its settings.
+fn is_in_citus() -> bool {
+    const SETTING: &CStr = c"citus.shard_count";
+    // SAFETY: a look-up.
+    unsafe { !pg_sys::GetConfigOption(SETTING.as_ptr(), true, false).is_null() }
+}

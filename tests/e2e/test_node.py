@@ -1,0 +1,304 @@
+"""The number of a server in its 64-bit IDs: it fails over with the data, and is not shared unnoticed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from server import Server, wait_until
+
+NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
+
+
+def with_extension(server: Server) -> Server:
+    """The same server, with the extension and an ordinary user."""
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+    return server
+
+
+def store(server: Server, setting: str, value: str) -> None:
+    """Stores a setting in the catalog, as the README says."""
+    with server.connect() as connection:
+        connection.execute(f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'")
+
+
+def node(connection: psycopg.Connection) -> int:
+    """The node in a new scru64."""
+    return connection.execute("SELECT scru64_node_id(gen_scru64(), 4)").fetchone()[0]
+
+
+# ----------------------------------------------------------------------------------------------------------------- failover
+
+
+@loaded_or_not
+def test_a_standby_takes_over_the_stored_node(new_server, preload):
+    """Also a standby that was made before the node was set."""
+    primary = with_extension(new_server({"shared_preload_libraries": preload}))
+    standby = primary.standby()
+    try:
+        store(primary, NODE, "1/4")
+        store(primary, NUMBER, "5")
+        with primary.connect(user="plain") as connection:
+            assert node(connection) == 1
+        standby.wait_until_replayed(primary)
+        primary.kill()
+        standby.promote()
+        with standby.connect(user="plain") as connection:
+            assert node(connection) == 1
+            number = connection.execute("SELECT ulidflake_scalability(gen_ulidflake())").fetchone()
+            assert number == (5,)
+        assert log_of(standby, "scru64") == ['generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2']
+    finally:
+        standby.remove()
+
+
+def test_alter_system_stays_behind(new_server):
+    """It writes a file of the primary's: a standby that was made before is promoted with the default."""
+    primary = with_extension(new_server())
+    standby = primary.standby()
+    try:
+        with primary.connect() as connection:
+            connection.execute("LOAD 'scru'")
+            connection.execute(f"ALTER SYSTEM SET {NODE} = '1/4'")
+        primary.reload()
+        with primary.connect() as connection:
+            assert node(connection) == 1
+        standby.wait_until_replayed(primary)
+        standby.promote()
+        with standby.connect() as connection:
+            assert node(connection) == 0
+    finally:
+        standby.remove()
+
+
+def test_what_dumps_carry(new_server):
+    """pg_dumpall, which pg_upgrade uses, leaves out what ALTER ROLE ALL SET stored. What ALTER DATABASE SET stored is there."""
+    server = with_extension(new_server())
+    store(server, NODE, "3/4")
+    with server.connect() as connection:
+        connection.execute("CREATE DATABASE other")
+        connection.execute("LOAD 'scru'")
+        connection.execute(f"ALTER DATABASE other SET {NODE} = '9/4'")
+    dump = server.run("pg_dumpall").stdout
+    of_database = b"ALTER DATABASE other SET \"scru.scru64_node\" TO '9/4';"
+    assert re.findall(rb".*scru64_node.*", dump) == [of_database]
+    assert re.findall(rb".*scru64_node.*", server.run("pg_dumpall", "--globals-only").stdout) == []
+    assert re.findall(rb".*scru64_node.*", server.pg_dump("other", "--create")) == [of_database]
+    assert re.findall(rb".*scru64_node.*", server.pg_dump("other")) == []
+    copy = new_server()
+    # Of the errors, one is expected: the role that restores is there already.
+    copy.run("psql", "-X", "-d", "postgres", input=dump)
+    with copy.connect() as connection:
+        assert node(connection) == 0
+    with copy.connect("other") as connection:
+        connection.execute("CREATE EXTENSION scru")
+        assert node(connection) == 9
+    # The statement that the README shows to look at what is stored.
+    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", README)
+    assert server.value(query) == ["scru.scru64_node=3/4"]
+
+
+def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
+    """It does not read what is stored."""
+    server = with_extension(new_server())
+    store(server, NODE, "3/4")
+    server.stop()
+    query = b"SELECT scru64_node_id(gen_scru64(), 4)\n"
+    for options, number in ((), b"0"), (("-c", f"{NODE}=3/4"), b"3"):
+        done = server.run("postgres", "--single", *options, "-D", server.data, "postgres", as_server=True, input=query)
+        assert b'scru64_node_id = "' + number + b'"' in done.stdout
+    server.start()
+    with server.connect() as connection:
+        assert node(connection) == 3
+
+
+# ------------------------------------------------------------------------------------------------------------------ the log
+
+
+def log_of(server: Server, type_: str) -> list[str]:
+    """What the log says of the first draws of a type."""
+    return re.findall(rf"LOG:  (generating {type_} with .*)", server.log_text())
+
+
+@loaded_or_not
+def test_the_log_names_the_node_once_per_start(new_server, preload):
+    server = with_extension(new_server({"shared_preload_libraries": preload}))
+    expected = []
+    for value, source in ("0/4", "the default"), ("2/4", "the configuration file"), ("1/4", "ALTER ROLE ALL"):
+        if source == "the configuration file":
+            server.settings[NODE] = value
+        if source == "ALTER ROLE ALL":
+            store(server, NODE, value)
+        for mode in "fast", "immediate":
+            server.restart(mode)
+            expected += [f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1']
+            for user in "plain", "postgres":
+                with server.connect(user=user) as connection:
+                    connection.execute("SELECT gen_scru64() FROM generate_series(1, 3)")
+            assert log_of(server, "scru64") == expected
+    assert log_of(server, "ulidflake") == []
+    with server.connect() as connection:
+        connection.execute("SELECT gen_ulidflake()")
+    line = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
+    assert log_of(server, "ulidflake") == [line]
+
+
+# -------------------------------------------------------------------------------------------------------------- the warning
+
+UNSET = {
+    "scru64": 'scru.scru64_node is not set, and its default "0/4" may not be unique among servers',
+    "ulidflake": 'scru.ulidflake_scalability is not set, and its default "-1" may not be unique among servers',
+}
+HINT = {
+    "scru64": "Give each server its own with ALTER ROLE ALL SET scru.scru64_node, and reconnect.",
+    "ulidflake": "Give each server its own with ALTER ROLE ALL SET scru.ulidflake_scalability, and reconnect.",
+}
+
+
+def warnings_of(connection: psycopg.Connection) -> list[tuple]:
+    """Takes the warnings of a connection from now on."""
+    warnings = []
+    connection.add_notice_handler(
+        lambda diag: warnings.append((diag.severity, diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint))
+    )
+    return warnings
+
+
+@pytest.fixture(params=["subscription", "Citus"])
+def one_of_several(request, new_server) -> tuple[Server, str]:
+    """A server that has a subscription, or the settings that it has with Citus, and the reason that warnings give."""
+    if request.param == "Citus":
+        reason = "This server is a node of Citus, and the others may have the same."
+        return with_extension(new_server({"citus.shard_count": "32"})), reason
+    server = with_extension(new_server({"wal_level": "logical"}))
+    # In another database.
+    with server.connect("template1") as connection:
+        connection.execute("CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)")
+    return server, "This server subscribes to another one, which may have the same."
+
+
+@pytest.mark.parametrize("type_", ["scru64", "ulidflake"])
+def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type_):
+    server, reason = one_of_several
+    expected = ("WARNING", "01000", UNSET[type_], reason, HINT[type_])
+    for user in "plain", "postgres":
+        with server.connect(user=user) as connection:
+            warnings = warnings_of(connection)
+            connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
+            assert warnings == []
+            for _ in range(2):
+                connection.execute(f"SELECT gen_{type_}() FROM generate_series(1, 3)")
+                assert warnings == [expected]
+    store(server, *{"scru64": (NODE, "0/4"), "ulidflake": (NUMBER, "-1")}[type_])
+    with server.connect(user="plain") as connection:
+        warnings = warnings_of(connection)
+        connection.execute(f"SELECT gen_{type_}()")
+        assert warnings == []
+
+
+def test_workers_leave_the_warning_to_their_leader(new_server):
+    server = with_extension(new_server({"citus.shard_count": "32"}))
+    reason = "This server is a node of Citus, and the others may have the same."
+    with server.connect() as connection:
+        connection.execute(
+            """CREATE TABLE rows AS SELECT generate_series(1, 1000); ANALYZE rows;
+               SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+               SET parallel_leader_participation = off"""
+        )
+        warnings = warnings_of(connection)
+        plan = connection.execute("EXPLAIN (ANALYZE, VERBOSE) SELECT gen_scru64() FROM rows").fetchall()
+        assert "Workers Launched: 0" not in str(plan) and "Workers Launched" in str(plan)
+        assert warnings == []
+        connection.execute("SELECT gen_scru64()")
+        assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, HINT["scru64"])]
+
+
+def test_a_locked_catalog_holds_up_no_draw(new_server):
+    """The warning is left out instead."""
+    server = with_extension(new_server())
+    with server.connect() as locker, server.connect() as connection, locker.transaction():
+        locker.execute("LOCK pg_subscription IN ACCESS EXCLUSIVE MODE")
+        connection.execute("SET statement_timeout = '5s'")
+        assert node(connection) == 0
+
+
+def test_a_server_alone_is_not_warned(new_server):
+    with with_extension(new_server()).connect() as connection:
+        warnings = warnings_of(connection)
+        connection.execute("SELECT gen_scru64(), gen_ulidflake()")
+        assert warnings == []
+
+
+# ---------------------------------------------------------------------------------------------------------------- is_local
+
+
+def test_which_ids_are_local(new_server):
+    server = with_extension(new_server({NODE: "5/8", NUMBER: "7"}))
+    of_scru64 = "SELECT scru64_is_local(((1::bigint << 24 | {} << 16) | 65535)::scru64)"
+    of_ulidflake = "SELECT ulidflake_is_local((1::bigint << 20 | {})::ulidflake)"
+    with server.connect() as connection:
+        assert connection.execute("SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())").fetchone() == (
+            True,
+            True,
+        )
+        local = [n for n in range(256) if connection.execute(of_scru64.format(n)).fetchone() == (True,)]
+        assert local == [5]
+        local = [n for n in range(128) if connection.execute(of_ulidflake.format(n)).fetchone() == (True,)]
+        assert local == [7, 39, 71, 103]
+        server.reload(**{NUMBER: "-1"})
+        stand_alone = "SELECT ulidflake_is_local(id) FROM generate_series(1, 64) AS n, gen_ulidflake() AS id GROUP BY 1"
+        wait_until(lambda: connection.execute(f"SHOW {NUMBER}").fetchone() == ("-1",), "the session has the new value")
+        assert connection.execute(stand_alone).fetchall() == [(False,)]
+    # Never a wrong answer: where a draw would be refused, so is this.
+    with server.connect(options=f"-c {NODE}=0/8") as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
+        connection.execute("SELECT scru64_is_local(scru64_lower(now()))")
+
+
+def recipe() -> str:
+    """The trigger of the README."""
+    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", README, re.DOTALL)
+    return sql
+
+
+def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
+    """Rows of another node are applied, and the server's own are written; a row of another server with its node stops the
+    subscription."""
+    settings = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
+    publisher = with_extension(new_server({**settings, NODE: "2/4"}))
+    subscriber = with_extension(new_server({**settings, NODE: "1/4"}))
+    table = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
+    with publisher.connect() as there, subscriber.connect() as here:
+        there.execute(f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders")
+        here.execute(f"{table}; {recipe()}")
+        here.execute(
+            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres' PUBLICATION orders"
+        )
+
+        def notes() -> list[str]:
+            return [note for (note,) in here.execute("SELECT note FROM orders ORDER BY note")]
+
+        wait_until(lambda: notes() == ["copied"], "the initial copy is there")
+        there.execute("INSERT INTO orders (note) VALUES ('streamed')")
+        here.execute("INSERT INTO orders (note) VALUES ('own')")
+        wait_until(lambda: notes() == ["copied", "own", "streamed"], "the row is applied")
+        # An update is not a new ID.
+        there.execute("UPDATE orders SET note = 'updated' WHERE note = 'streamed'")
+        wait_until(lambda: notes() == ["copied", "own", "updated"], "the update is applied")
+        publisher.reload(**{NODE: "1/4"})
+        with publisher.connect() as connection:
+            [(id_,)] = connection.execute("INSERT INTO orders (note) VALUES ('foreign') RETURNING id::text")
+        message = f"ERROR:  replicated row bears the node of this server: {id_}"
+        wait_until(lambda: message in subscriber.log_text(), "the row is refused")
+        assert notes() == ["copied", "own", "updated"]
+        errors = "SELECT apply_error_count > 0 FROM pg_stat_subscription_stats"
+        wait_until(lambda: here.execute(errors).fetchone() == (True,), "the refusal is counted")
+        here.execute("ALTER SUBSCRIPTION orders DISABLE; ALTER SUBSCRIPTION orders SET (slot_name = NONE)")
+        here.execute("DROP SUBSCRIPTION orders")
+        there.execute("SELECT pg_drop_replication_slot('orders') FROM pg_replication_slots WHERE NOT active")

@@ -1,0 +1,517 @@
+"""The settings that decide uniqueness: which sources may set them, and that no other one makes an ID."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+
+import psycopg
+import pytest
+
+import expect
+from server import MAJOR, Server
+
+NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
+CONFIGURED = {NODE: "1/4", NUMBER: "5"}
+FOREIGN = {NODE: "2/4", NUMBER: "6"}
+DEFAULTS = {NODE: "0/4", NUMBER: "-1"}
+MALFORMED = {NODE: "300/8", NUMBER: "32"}
+DRAWN = {NODE: "scru64_node_id(gen_scru64(), 4)", NUMBER: "ulidflake_scalability(gen_ulidflake())"}
+TYPE = {NODE: "scru64", NUMBER: "ulidflake"}
+
+WHO_MAY = (
+    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have the"
+    " same value."
+)
+
+each_setting = pytest.mark.parametrize("setting", [NODE, NUMBER], ids=["node", "number"])
+loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
+
+
+def number_of(setting: str, value: str) -> int:
+    """The number that IDs bear with a value of a setting."""
+    return int(value.removesuffix("/4"))
+
+
+def draw(connection: psycopg.Connection, setting: str) -> int:
+    """The number of the server in a new ID."""
+    return connection.execute(f"SELECT {DRAWN[setting]}").fetchone()[0]
+
+
+def wrong_source(setting: str, value: str, source: str, hint: str):
+    """Raised by a draw while a source sets a value that may not."""
+    message = f'parameter "{setting}" must not be set by {source}'
+    return expect.error(expect.INVALID_SETTING, message, f'It is set to "{value}". {WHO_MAY}', hint)
+
+
+def wrong_value(setting: str, value: str, source: str, hint: str):
+    """Raised by a draw while the configured value is malformed."""
+    detail = f"It is set by {source}. The default is not used instead, because it may be another server's."
+    return expect.error(expect.INVALID_SETTING, f'invalid value for parameter "{setting}": "{value}"', detail, hint)
+
+
+def from_client(setting: str, value: str):
+    """Raised by a draw of a session with the setting among its connection options."""
+    hint = "Remove it from the connection options, and reconnect."
+    return wrong_source(setting, value, "the connection options", hint)
+
+
+CORRECT_THE_FILE = "Correct it in the configuration file, and reload."
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Callable[[str, tuple], Server]]:
+    """The servers that the tests share, by their settings."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(preload: str, settings: tuple) -> Server:
+            return prepared(stack.enter_context(Server(server_settings(preload, dict(settings)))))
+
+        yield start
+
+
+@pytest.fixture
+def configured(servers) -> Iterator[Callable[..., Server]]:
+    """A server with nodes in its configuration file. What the test stores in the catalog is gone afterwards."""
+    used = set()
+
+    def start(preload: str = "", settings: dict[str, str] = CONFIGURED) -> Server:
+        used.add(server := servers(preload, tuple(settings.items())))
+        return server
+
+    yield start
+    for server in used:
+        with server.connect() as connection:
+            for target in "ROLE ALL", "DATABASE postgres", "ROLE plain", "ROLE plain IN DATABASE postgres":
+                connection.execute(f"ALTER {target} RESET ALL")
+            connection.execute(f"REVOKE ALL ON PARAMETER {NODE}, {NUMBER} FROM plain; ALTER DATABASE postgres OWNER TO postgres")
+            connection.execute("DROP FUNCTION IF EXISTS elsewhere")
+            connection.execute("DROP DATABASE IF EXISTS other")
+
+
+@pytest.fixture
+def own_server(new_server) -> Callable[..., Server]:
+    """A server whose configuration file the test changes."""
+    return lambda preload, settings: prepared(new_server(server_settings(preload, settings)))
+
+
+def server_settings(preload: str, settings: dict[str, str]) -> dict[str, str]:
+    """All settings of a server."""
+    return {**settings, "shared_preload_libraries": preload, "max_parallel_workers_per_gather": "2"}
+
+
+def prepared(server: Server) -> Server:
+    """The same server, with the extension, two roles that may log in, a table that parallel plans read, and a function that
+    tells who reads it."""
+    with server.connect() as connection:
+        connection.execute(
+            """CREATE EXTENSION scru; CREATE ROLE plain LOGIN; CREATE ROLE super LOGIN SUPERUSER;
+               CREATE TABLE rows AS SELECT generate_series(1, 1000) AS n; GRANT SELECT ON rows TO plain; ANALYZE rows;
+               CREATE FUNCTION process() RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+               AS 'BEGIN RETURN pg_backend_pid(); END'"""
+        )
+    return server
+
+
+# ----------------------------------------------------------------------------------------------- sources that may not set it
+
+
+@each_setting
+@loaded_or_not
+@pytest.mark.parametrize("value", [FOREIGN, DEFAULTS, CONFIGURED], ids=["foreign", "default", "the same"])
+def test_connection_options_draw_nothing(configured, setting, preload, value):
+    """Not even what the configuration says, for the server does not know that any more."""
+    server = configured(preload)
+    options = f"-c {setting}={value[setting]}"
+    if preload:
+        # The server knows the setting as it reads the options.
+        with pytest.raises(psycopg.OperationalError, match=f'permission denied to set parameter "{setting}"'):
+            server.connect(user="plain", options=options)
+    else:
+        with server.connect(user="plain", options=options) as connection:
+            for _ in range(2):
+                with from_client(setting, value[setting]):
+                    draw(connection, setting)
+            # Neither a change of another setting nor one of its own helps.
+            connection.execute("SET scru.ulidflake_on_overflow = 'error'")
+            connection.execute("RESET ALL")
+            with from_client(setting, value[setting]):
+                draw(connection, setting)
+            assert connection.execute("SELECT gen_scru128() IS NOT NULL").fetchone() == (True,)
+    with server.connect(user="super", options=options) as connection, from_client(setting, value[setting]):
+        draw(connection, setting)
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+@each_setting
+@loaded_or_not
+@pytest.mark.parametrize("role", ["plain", "super"])
+def test_set_changes_nothing(configured, setting, preload, role):
+    server = configured(preload)
+    value = FOREIGN[setting]
+    drawn = number_of(setting, CONFIGURED[setting])
+    privilege = f'permission denied to set parameter "{setting}"'
+    state, message, detail = {
+        "plain": ("42501", privilege, None),
+        "super": (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now', WHO_MAY),
+    }[role]
+    with server.connect(user=role) as connection:
+        if not preload:
+            # The server does not know the setting yet, and refuses it with a warning as the library is loaded.
+            warnings = []
+            connection.add_notice_handler(lambda diag: warnings.append((diag.sqlstate, diag.message_primary)))
+            connection.execute(f"SET {setting} = '{value}'")
+            assert draw(connection, setting) == drawn
+            assert warnings == [(state, message)]
+        for statement in (
+            f"SET {setting} = '{value}'",
+            f"SET {setting} = '{CONFIGURED[setting]}'",
+            f"SET LOCAL {setting} = '{value}'",
+            f"SELECT set_config('{setting}', '{value}', true)",
+            f"SELECT set_config('{setting}', '{value}', false)",
+        ):
+            with expect.error(state, message, detail), connection.transaction():
+                connection.execute(statement)
+            assert draw(connection, setting) == drawn
+        for statement in "RESET ALL", "DISCARD ALL", *([f"RESET {setting}"] if role == "super" else []):
+            connection.execute(statement)
+            assert draw(connection, setting) == drawn
+
+
+@each_setting
+def test_set_in_a_transaction_before_the_library_is_loaded(configured, setting):
+    """What the server keeps to roll back is refused as well."""
+    with configured().connect() as connection:
+        with connection.transaction(force_rollback=True):
+            connection.execute(f"SET LOCAL {setting} = '{FOREIGN[setting]}'; SAVEPOINT one")
+            connection.execute(f"SET {setting} = '{DEFAULTS[setting]}'")
+            assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+@each_setting
+@loaded_or_not
+def test_a_function_with_a_setting_draws_nothing(configured, setting, preload):
+    server = configured(preload)
+    create = (
+        f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {setting} = '{FOREIGN[setting]}' AS 'SELECT {DRAWN[setting]}'"
+    )
+    refused = (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now', WHO_MAY)
+    with server.connect(user="super") as connection:
+        if not preload:
+            connection.execute(create)
+            draw(connection, setting)
+            with expect.error(*refused):
+                connection.execute("SELECT elsewhere()")
+            connection.execute("DROP FUNCTION elsewhere")
+        with expect.error(*refused):
+            connection.execute(create)
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+@each_setting
+@loaded_or_not
+@pytest.mark.parametrize("when", ["before it is loaded", "when it is loaded"])
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [("ROLE plain", "ALTER ROLE"), ("ROLE plain IN DATABASE postgres", "ALTER ROLE IN DATABASE")],
+    ids=["role", "role in database"],
+)
+def test_a_role_with_a_setting_draws_nothing(configured, setting, preload, when, target, source):
+    server = configured(preload)
+    value = FOREIGN[setting]
+    with server.connect(user="super") as connection:
+        if when == "when it is loaded":
+            draw(connection, setting)
+        connection.execute(f"ALTER {target} SET {setting} = '{value}'")
+    hint = f"Use {source.replace('ROLE', 'ROLE ...').replace('DATABASE', 'DATABASE ...')} RESET {setting}, and reconnect."
+    with server.connect(user="plain") as connection, wrong_source(setting, value, source, hint):
+        draw(connection, setting)
+    with server.connect(user="super") as connection:
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+        connection.execute(f"ALTER {target} RESET {setting}")
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+@each_setting
+@loaded_or_not
+def test_only_a_superuser_stores_it(configured, setting, preload):
+    """Not the owner of a database, nor a role for itself, unless the superuser has granted it."""
+    server = configured(preload)
+    with server.connect() as connection:
+        connection.execute("ALTER DATABASE postgres OWNER TO plain")
+    statement = f"ALTER DATABASE postgres SET {setting} = '{FOREIGN[setting]}'"
+    with server.connect(user="plain") as connection:
+        if not preload:
+            with expect.error("42501", f'permission denied to set parameter "{setting}"'):
+                connection.execute(statement)
+        draw(connection, setting)
+        for command in statement, statement.replace("DATABASE postgres", "ROLE plain"):
+            with expect.error("42501", f'permission denied to set parameter "{setting}"'):
+                connection.execute(command)
+    with server.connect() as connection:
+        connection.execute(f"GRANT SET ON PARAMETER {setting} TO plain")
+    with server.connect(user="plain", options=f"-c {setting}={FOREIGN[setting]}") as connection:
+        with from_client(setting, FOREIGN[setting]):
+            draw(connection, setting)
+    with server.connect(user="plain") as connection:
+        draw(connection, setting)
+        with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now', WHO_MAY):
+            connection.execute(f"SET {setting} = '{FOREIGN[setting]}'")
+        connection.execute(statement)
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, FOREIGN[setting])
+
+
+# ------------------------------------------------------------------------------------------------- values that are malformed
+
+
+@each_setting
+@loaded_or_not
+def test_a_malformed_configured_value_and_a_set(own_server, setting, preload):
+    """SET of what would be the default does not hide that the configuration could not be read."""
+    server = own_server(preload, MALFORMED)
+    with server.connect() as connection:
+        if not preload:
+            connection.execute(f"SET {setting} = '{DEFAULTS[setting]}'")
+        for statement in "SELECT", f"RESET {setting}", "RESET ALL", "DISCARD ALL":
+            connection.execute(statement)
+            with wrong_value(setting, MALFORMED[setting], "the configuration file", CORRECT_THE_FILE):
+                draw(connection, setting)
+        server.reload(**{setting: CONFIGURED[setting]})
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+        with server.connect() as fresh:
+            assert draw(fresh, setting) == number_of(setting, CONFIGURED[setting])
+        del server.settings[setting]
+        server.reload()
+        for session in connection, server.connect():
+            session.execute(f"SELECT gen_{TYPE[setting]}()")
+            assert session.execute(f"SHOW {setting}").fetchone() == (DEFAULTS[setting],)
+
+
+@each_setting
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [("ROLE ALL", "ALTER ROLE ALL"), ("DATABASE postgres", "ALTER DATABASE"), ("ROLE plain", "ALTER ROLE")],
+    ids=["all", "database", "role"],
+)
+def test_a_malformed_value_that_was_stored(configured, setting, target, source):
+    """Before the library is loaded, the server stores any value. Afterwards it refuses it at once."""
+    server = configured()
+    with server.connect() as connection:
+        connection.execute(f"ALTER {target} SET {setting} = '{MALFORMED[setting]}'")
+        draw_or_fail = wrong_value if source != "ALTER ROLE" else wrong_source
+        hint = {
+            "ALTER ROLE ALL": f"Correct it with ALTER ROLE ALL SET {setting}, and reconnect.",
+            "ALTER DATABASE": f"Correct it with ALTER DATABASE ... SET {setting}, and reconnect.",
+            "ALTER ROLE": f"Use ALTER ROLE ... RESET {setting}, and reconnect.",
+        }[source]
+        for _ in range(2):
+            with server.connect(user="plain") as fresh, draw_or_fail(setting, MALFORMED[setting], source, hint):
+                draw(fresh, setting)
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            connection.execute(f"ALTER {target} SET {setting} = '{MALFORMED[setting]}'")
+        connection.execute(f"ALTER {target} RESET {setting}")
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+@loaded_or_not
+@pytest.mark.parametrize("text", ["0x3", " 3 ", "03"])
+def test_other_ways_to_write_a_number(configured, preload, text):
+    """A value is refused where the server refuses it, and not where it is written otherwise."""
+    server = configured(preload, {"scru.ulidflake_entropy_bits": text, NUMBER: text})
+    with server.connect() as connection:
+        assert draw(connection, NUMBER) == 3
+        assert connection.execute("SHOW scru.ulidflake_entropy_bits").fetchone() == ("3",)
+
+
+# -------------------------------------------------------------------------------------------------- sources that may set it
+
+
+@each_setting
+@loaded_or_not
+def test_what_wins(configured, setting, preload):
+    """The file, then ALTER ROLE ALL, then ALTER DATABASE; each for new sessions, loaded or not as it was stored."""
+    server = configured(preload)
+    of = {"file": CONFIGURED[setting], "all": FOREIGN[setting], "database": {NODE: "9/4", NUMBER: "9"}[setting]}
+
+    def drawn(dbname: str = "postgres") -> int:
+        with server.connect(dbname, user="plain") as connection:
+            return draw(connection, setting)
+
+    with server.connect() as connection:
+        connection.execute("CREATE DATABASE other")
+    with server.connect("other") as connection:
+        connection.execute("CREATE EXTENSION scru")
+    assert drawn() == drawn("other") == number_of(setting, of["file"])
+    for loaded in False, True:
+        with server.connect() as connection, server.connect(user="plain") as old:
+            if loaded:
+                draw(connection, setting)
+            assert draw(old, setting) == number_of(setting, of["file"])
+            connection.execute(f"ALTER ROLE ALL SET {setting} = '{of['all']}'")
+            assert drawn() == drawn("other") == number_of(setting, of["all"])
+            connection.execute(f"ALTER DATABASE other SET {setting} = '{of['database']}'")
+            assert drawn() == number_of(setting, of["all"])
+            assert drawn("other") == number_of(setting, of["database"])
+            # A session keeps what it had as it began.
+            assert draw(old, setting) == number_of(setting, of["file"])
+            connection.execute(f"ALTER DATABASE other RESET {setting}; ALTER ROLE ALL RESET {setting}")
+    assert drawn() == drawn("other") == number_of(setting, of["file"])
+
+
+@each_setting
+@loaded_or_not
+def test_a_stored_value_needs_no_file(own_server, setting, preload):
+    server = own_server(preload, {})
+    with server.connect() as connection:
+        connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
+    server.restart()
+    for user in "plain", "super":
+        with server.connect(user=user) as connection:
+            assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+            # A file that says something else does not win after a reload, either.
+            server.reload(**{setting: FOREIGN[setting]})
+            assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+            connection.execute("RESET ALL")
+            assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
+
+
+def test_two_databases_with_different_nodes(configured):
+    """All draw from one state, so that no ID comes twice. Each change of the node takes a new tick."""
+    server = configured("", {})
+    with ExitStack() as stack:
+        connections = []
+        with server.connect() as connection:
+            connection.execute("CREATE DATABASE other")
+        with server.connect("other") as connection:
+            connection.execute("CREATE EXTENSION scru")
+        for node, dbname in (1, "postgres"), (2, "other"):
+            with server.connect() as connection:
+                connection.execute(f"ALTER DATABASE {dbname} SET {NODE} = '{node}/4'")
+            connections.append(stack.enter_context(server.connect(dbname)))
+        query = "SELECT id::text, scru64_node_id(id, 4) FROM gen_scru64() AS id"
+        connections[0].execute(query)
+        begin = time.monotonic()
+        drawn = [connections[turn % 2].execute(query).fetchone() for turn in range(12)]
+        seconds = time.monotonic() - begin
+    assert [node for _, node in drawn] == [1, 2] * 6
+    assert sorted({id_ for id_, _ in drawn}) == [id_ for id_, _ in drawn]
+    assert seconds > 1
+
+
+# ------------------------------------------------------------------------------------------------------------ parallel plans
+
+FORCED = (
+    "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
+    f"SET {'force_parallel_mode' if MAJOR < 16 else 'debug_parallel_query'} = on;"
+)
+
+
+def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -> set[int]:
+    """The numbers in IDs of a parallel plan. With the leader off, workers alone draw, which is asserted."""
+    connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
+    rows = connection.execute(f"SELECT process(), {DRAWN[setting]} FROM rows").fetchall()
+    pids = {pid for pid, _ in rows}
+    assert pids
+    assert leader == "on" or connection.info.backend_pid not in pids
+    return {number for _, number in rows}
+
+
+each_leader = pytest.mark.parametrize("leader", ["off", "on"], ids=["workers alone", "leader as well"])
+
+
+@each_setting
+@loaded_or_not
+@each_leader
+@pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
+def test_workers_draw_with_the_configured_node(configured, setting, preload, leader, first):
+    server = configured(preload)
+    for user in "plain", "super":
+        with server.connect(user=user) as connection:
+            if first:
+                draw(connection, setting)
+            assert draw_in_workers(connection, setting, leader) == {number_of(setting, CONFIGURED[setting])}
+    with server.connect() as connection:
+        connection.execute(f"ALTER ROLE ALL SET {setting} = '{FOREIGN[setting]}'")
+    with server.connect(user="plain") as connection:
+        assert draw_in_workers(connection, setting, leader) == {number_of(setting, FOREIGN[setting])}
+
+
+@each_setting
+@each_leader
+@pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
+@pytest.mark.parametrize("value", [FOREIGN, DEFAULTS], ids=["foreign", "default"])
+@pytest.mark.parametrize(
+    ("preload", "user"), [("", "plain"), ("", "super"), ("scru", "super")], ids=["plain", "super", "super preloaded"]
+)
+def test_workers_of_a_session_with_connection_options(configured, setting, preload, user, leader, value, first):
+    """A worker draws with the configured node, or refuses as its leader does."""
+    server = configured(preload)
+    with server.connect(user=user, options=f"-c {setting}={value[setting]}") as connection:
+        if first:
+            with from_client(setting, value[setting]):
+                draw(connection, setting)
+        try:
+            assert draw_in_workers(connection, setting, leader) == {number_of(setting, CONFIGURED[setting])}
+        except psycopg.errors.InvalidParameterValue as error:
+            assert error.diag.message_primary == f'parameter "{setting}" must not be set by the connection options'
+
+
+@each_setting
+@loaded_or_not
+@each_leader
+def test_workers_of_a_session_that_tried_set(configured, setting, preload, leader):
+    server = configured(preload)
+    for user in "plain", "super":
+        with server.connect(user=user) as connection:
+            if not preload:
+                connection.execute(f"SET {setting} = '{FOREIGN[setting]}'")
+            assert draw_in_workers(connection, setting, leader) == {number_of(setting, CONFIGURED[setting])}
+
+
+@each_setting
+@loaded_or_not
+@each_leader
+def test_workers_of_a_role_with_a_setting(configured, setting, preload, leader):
+    server = configured(preload)
+    with server.connect() as connection:
+        connection.execute(f"ALTER ROLE plain SET {setting} = '{DEFAULTS[setting]}'")
+    with server.connect(user="plain") as connection:
+        for _ in range(2):
+            hint = f"Use ALTER ROLE ... RESET {setting}, and reconnect."
+            with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+                draw_in_workers(connection, setting, leader)
+            assert caught.value.diag.message_primary == f'parameter "{setting}" must not be set by ALTER ROLE'
+            assert caught.value.diag.message_hint == hint
+
+
+@each_setting
+@loaded_or_not
+@each_leader
+def test_workers_with_a_malformed_value(configured, setting, preload, leader):
+    server = configured(preload, MALFORMED)
+    with server.connect(user="plain") as connection:
+        for _ in range(2):
+            with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+                draw_in_workers(connection, setting, leader)
+            message = f'invalid value for parameter "{setting}": "{MALFORMED[setting]}"'
+            assert caught.value.diag.message_primary == message
+
+
+@each_setting
+@loaded_or_not
+def test_workers_of_an_old_session(configured, setting, preload):
+    """A session that began before the node was stored goes on with its own; its workers have one of the two."""
+    server = configured(preload, {})
+    with server.connect(user="plain") as old, server.connect() as connection:
+        draw(old, setting)
+        connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
+        assert draw_in_workers(old, setting, "off") == {number_of(setting, CONFIGURED[setting])}
