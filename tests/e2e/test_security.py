@@ -47,7 +47,8 @@ def traps() -> list[str]:
 @pytest.mark.parametrize("version", [None, *RELEASED])
 def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, version):
     """They run as superuser, with the extension's schema in the search path, whatever else is in it. No member depends on
-    anything but other members and the server's own, and none is in a language in which a name would be looked up later."""
+    anything but other members and the server's own, and none is in a language in which a name would be looked up later, but
+    for one that looks names up in the server's own schema alone."""
     with shared_database.connect(user=plain_user) as connection:
         for trap in traps():
             connection.execute(trap)
@@ -66,6 +67,7 @@ def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, ver
         languages = f"""
             SELECT DISTINCT lanname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
             WHERE pg_proc.oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f'
+                AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']
         """
         assert connection.execute(languages).fetchall() == [("c",)]
 
@@ -184,6 +186,7 @@ def test_no_function_can_be_called_with_what_only_the_server_has(connection, id_
             with pytest.raises((psycopg.errors.CannotCoerce, psycopg.errors.FeatureNotSupported), match="internal"):
                 connection.execute(call)
         else:
-            assert connection.execute(call).fetchone() == (None,), call
+            # A function that returns a set returns an empty one.
+            assert connection.execute(call).fetchone() in [(None,), None], call
             called += 1
     assert called >= 25
