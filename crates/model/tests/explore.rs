@@ -68,6 +68,15 @@ fn a_change_of_the_node() {
     explore("node and crash, one backend", changes(Bounds { crashes: 1, clock_moves: 2, ..one_backend() }));
 }
 
+/// The clock comes to the last tick that is reserved and beyond, and back to the same one after a crash.
+#[test]
+fn a_reservation_that_is_used_up() {
+    let edges =
+        Bounds { forward: vec![5, 7], clock_setbacks: 1, back: vec![5, 7], crashes: 1, ids: 3, ..one_backend() };
+    explore("edge, one backend", edges.clone());
+    explore("edge and node, one backend", Bounds { nodes: vec!["2/22"], node_changes: 1, ..edges });
+}
+
 #[test]
 fn without_the_successor_wait_an_id_comes_twice() {
     counterexample("no ID twice", Bounds { crashes: 1, mistake: Mistake::NoSuccessorWait, ..one_backend() });
