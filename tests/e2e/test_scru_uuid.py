@@ -195,7 +195,7 @@ def test_the_speed_of_the_generators(connection, measured):
         floor = cost("1")
         own = cost("gen_scru128()") - floor
         rounds.append([(cost(f"scru_uuid.{name}()") - floor) / own for name in ("generate", "generate_increasing")])
-    for name, ratios in zip(("generate", "generate_increasing"), zip(*rounds), strict=True):
+    for name, ratios in zip(("generate", "generate_increasing"), zip(*rounds, strict=True), strict=True):
         ratio = median(ratios)
         measured(f"scru_uuid.{name}() to gen_scru128(): {ratio:.0f}")
         assert 1 < ratio < 400
