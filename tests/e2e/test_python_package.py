@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 
 import expect
 from idtypes import TYPES, each_type
-from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, ids_in, make_tables, server  # noqa: F401  (a fixture)
+from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, ids_in, make_tables, server, without_indentation  # noqa: F401  (a fixture)
 
 PACKAGE = ROOT / "clients" / "python"
 PYTHON = INSTALLED / "python" / "bin" / "python"
@@ -159,3 +160,93 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
         "reflected": [cls.upper(), cls.upper()],
     }
     assert reported == {name: expected.get(name, in_order) for name in REPORTS[module]}
+
+
+# ----------------------------------------------------------------------------------------------------------- frameworks
+
+
+def copy_of(project: str, folder: Path) -> Path:
+    """A project, where it may write."""
+    return Path(shutil.copytree(PROGRAMS / project, folder / project, ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_django(installed, new_database, tmp_path):
+    """The migration makes the extension and the tables, and leaves nothing to migrate. The project's own tests pass, where the
+    client binds parameters and where the server does."""
+    database = new_database(extension=False)
+    project = copy_of("django", tmp_path)
+    run(installed, project, database, "manage.py", "migrate", "--verbosity=0")
+    assert "No changes detected" in run(installed, project, database, "manage.py", "makemigrations", "--check", "--dry-run")
+    with database.connect() as connection:
+        columns = "SELECT attname || ' ' || atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"
+        assert [c for (c,) in connection.execute(columns, ["shop_item"])] == ["id ulid", "what text", "order_id scru128"]
+        inserted = connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")
+        assert inserted.fetchone() == ("scru128",)
+    for binding in "client", "server":
+        run(installed, project, database, "manage.py", "test", "--verbosity=0", BINDING=binding)
+
+
+def test_alembic(installed, new_database, tmp_path):
+    """The migration that autogenerate writes makes the tables; then it sees no difference, but one where there is one."""
+    database = new_database(extension=False)
+    project = copy_of("alembic", tmp_path)
+
+    def alembic(*arguments: str) -> str:
+        return run(installed, project, database, "-m", "alembic", *arguments)
+
+    alembic("upgrade", "head")
+    alembic("revision", "--autogenerate", "--message", "tables", "--rev-id", "0002")
+    [written] = project.glob("migrations/versions/0002_*.py")
+    for column in (
+        "sa.Column('id', scru_postgres.sqlalchemy.SCRU128(), server_default=sa.text('gen_scru128()'), nullable=False)",
+        "sa.Column('ids', sa.ARRAY(scru_postgres.sqlalchemy.SCRU128()), nullable=True)",
+    ):
+        assert column in written.read_text()
+    alembic("upgrade", "head")
+    assert "No new upgrade operations detected." in alembic("check")
+    reflected = run(installed, project, database, "reflect.py").splitlines()
+    assert sorted(line for line in reflected if not line.startswith("alembic_version")) == [
+        "all_types id SCRU64()",
+        "all_types ids SCRU128()",
+        "all_types scru160 SCRU160()",
+        "all_types ulidflake ULIDFLAKE()",
+        "items id ULID()",
+        "items order_id SCRU128()",
+        "orders id SCRU128()",
+        "orders note VARCHAR()",
+    ]
+
+    models = project / "models.py"
+    models.write_text(models.read_text().replace("mapped_column(SCRU160", "mapped_column(ULID"))
+    alembic("revision", "--autogenerate", "--message", "change", "--rev-id", "0003")
+    [written] = project.glob("migrations/versions/0003_*.py")
+    assert written.read_text().count("type_=scru_postgres.sqlalchemy.ULID()") == 1
+    written.unlink()
+    alembic("downgrade", "base")
+    with database.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM pg_type WHERE typname = 'scru128'").fetchone() == (0,)
+
+
+# --------------------------------------------------------------------------------------------------- what the pages say
+
+
+def test_the_pages_show_what_is_run(installed):
+    """Each line of code in the package's README and in its section of docs/clients.md is one of a program that is run, or
+    imports what is there."""
+    [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
+    readme = (PACKAGE / "README.md").read_text()
+    programs = "".join(
+        without_indentation(path.read_text())
+        for folder in ("package", "django", "alembic")
+        for path in sorted((PROGRAMS / folder).rglob("*.*"))
+        if path.suffix in (".py", ".mako")
+    )
+    snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
+    assert len(snippets) == 12
+    shown = [line for snippet in snippets for line in without_indentation(snippet).splitlines() if line and ">>>" not in line]
+    imports = [line for line in shown if line.startswith(("from ", "import "))]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    subprocess.run([PYTHON, "-c", "\n".join(imports)], check=True, env=environment, cwd="/")
+    assert [line for line in sorted({*shown} - {*imports}) if line not in programs and not line.startswith("(Scru128(")] == []
+    for link in re.findall(r"\(\.\./([^)#]+)\)", section):
+        assert (ROOT / link).exists()

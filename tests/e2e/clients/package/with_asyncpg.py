@@ -15,10 +15,17 @@ def report(name, *values):
     print(name, *("NULL" if value is None else value for value in values))
 
 
+async def on_a_connection():
+    connection = await asyncpg.connect(os.environ["DATABASE_URL"])
+    await register(connection)
+    report("made", await connection.fetchval("INSERT INTO orders (note) VALUES ('made') RETURNING id"))
+    await connection.close()
+
+
 async def main(texts):
+    await on_a_connection()
     async with asyncpg.create_pool(os.environ["DATABASE_URL"], init=register, min_size=1, max_size=1) as pool:
         ids = [Scru128(text) for text in texts]
-        report("made", await pool.fetchval("INSERT INTO orders (note) VALUES ('made') RETURNING id"))
         await pool.executemany("INSERT INTO orders (id, note) VALUES ($1, 'given')", [[id] for id in ids])
         select = "SELECT id FROM orders WHERE note = 'given' AND id = ANY($1) ORDER BY id"
         found = [row["id"] for row in await pool.fetch(select, texts)]

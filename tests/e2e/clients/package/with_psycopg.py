@@ -40,5 +40,8 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     cursor = connection.cursor(binary=True)
     found = [id for [id] in cursor.execute(select, [ids])]
     report("found_in_binary", *found)
-    report("array_in_binary", *cursor.execute("SELECT array_agg(id ORDER BY id) FROM orders WHERE note = 'given'").fetchone()[0])
+    report(
+        "array_in_binary",
+        *cursor.execute("SELECT array_agg(id ORDER BY id) FROM orders WHERE note = 'given'").fetchone()[0],
+    )
     report("copied_in_binary", *copy(connection, "copied_in_binary", "binary", found))
