@@ -18,7 +18,10 @@ from test_clients import PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixt
 @pytest.fixture(scope="module", autouse=True)
 def ruby() -> None:
     """Skips where the packages are missing."""
-    if not shutil.which("ruby") or subprocess.run(["ruby", "-e", 'require "active_record"; require "pg"'], capture_output=True).returncode:
+    if (
+        not shutil.which("ruby")
+        or subprocess.run(["ruby", "-e", 'require "active_record"; require "pg"'], capture_output=True).returncode
+    ):
         pytest.skip("there is no ActiveRecord (Debian: ruby-activerecord, ruby-pg)")
 
 

@@ -36,7 +36,9 @@ def changes(connection: psycopg.Connection, database) -> Iterator[Callable[..., 
 
 def change(connection: psycopg.Connection, id_type: IdType, plugin: str) -> str:
     """Makes a slot for the plugin, and changes for it to tell. Returns the text of the ID."""
-    connection.execute(f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, ids {id_type.name}[], note text)")
+    connection.execute(
+        f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, ids {id_type.name}[], note text)"
+    )
     connection.execute("CREATE PUBLICATION orders FOR TABLE orders")
     connection.execute("SELECT pg_create_logical_replication_slot('changes', %s)", [plugin])
     [text] = connection.execute("INSERT INTO orders VALUES (DEFAULT, NULL, 'made') RETURNING id::text").fetchone()

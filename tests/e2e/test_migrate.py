@@ -85,9 +85,7 @@ V7 = Recipe(
     time=time_of("scru128"),
 )
 V4 = replace(V7, key="uuid PRIMARY KEY DEFAULT gen_random_uuid()", id="gen_random_uuid()", time=None)
-UNEXTENDED = replace(
-    V7, key="uuid PRIMARY KEY DEFAULT scru_uuid.generate()", id="scru_uuid.generate(at)", setup=SCRU_UUID
-)
+UNEXTENDED = replace(V7, key="uuid PRIMARY KEY DEFAULT scru_uuid.generate()", id="scru_uuid.generate(at)", setup=SCRU_UUID)
 TO_ULID = (("scru128", "ulid"),)
 BIGINT = Recipe(
     section="From bigint and serial",
@@ -194,7 +192,9 @@ def check(connection: psycopg.Connection, new: str, rows: int) -> None:
     assert value(connection, "SELECT count(*) FROM orders JOIN items ON order_id = id AND what = note") == rows
     assert value(connection, "SELECT count(DISTINCT id) FROM order_items") == rows
     assert connection.execute(TYPES).fetchall() == [
-        ("items.order_id", new, True), ("order_items.id", new, False), ("orders.id", new, True)
+        ("items.order_id", new, True),
+        ("order_items.id", new, False),
+        ("orders.id", new, True),
     ]
     assert connection.execute(CONSTRAINTS).fetchall() == [("items_order_id_fkey", True), ("orders_pkey", True)]
     with pytest.raises(psycopg.errors.ForeignKeyViolation) as refused:
@@ -207,7 +207,9 @@ def check(connection: psycopg.Connection, new: str, rows: int) -> None:
         for index in indexes:
             amcheck.check(connection, index)
     connection.execute("SET enable_seqscan = off")
-    plan = connection.execute("EXPLAIN SELECT * FROM orders WHERE id = (SELECT order_id FROM items ORDER BY order_id LIMIT 1)").fetchall()
+    plan = connection.execute(
+        "EXPLAIN SELECT * FROM orders WHERE id = (SELECT order_id FROM items ORDER BY order_id LIMIT 1)"
+    ).fetchall()
     assert "orders_pkey" in str(plan) and "items_order_id_idx" in str(plan)
     connection.execute("RESET enable_seqscan")
     made = "INSERT INTO orders (note) VALUES ('last') RETURNING pg_typeof(id)::text"
@@ -288,7 +290,10 @@ ONLINE = [
         key="bigint PRIMARY KEY DEFAULT snowflake(clock_timestamp())",
         id="snowflake(at)",
         setup=SNOWFLAKE,
-        instead=(("NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n", blocks("From Snowflake IDs")[0]), *TO_ULID),
+        instead=(
+            ("NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n", blocks("From Snowflake IDs")[0]),
+            *TO_ULID,
+        ),
         time=time_of("ulid"),
     ),
 ]
@@ -325,7 +330,9 @@ def test_online(database, connection, measured, recipe):
         proof = f'existing constraints on column "{new}" are sufficient to prove that it does not contain nulls'
         assert proof in notices or proof.replace(new, column) in notices
     assert any(re.match(r"orders: [1-9]\d* rows filled, 100 % of \d+ pages", notice) for notice in notices)
-    measured(f"{recipe}: longest lock {run.longest_lock * 1000:.0f} ms, longest wait of a writer {writers.longest_wait * 1000:.0f} ms")
+    measured(
+        f"{recipe}: longest lock {run.longest_lock * 1000:.0f} ms, longest wait of a writer {writers.longest_wait * 1000:.0f} ms"
+    )
     assert run.longest_lock < 2
 
 

@@ -91,14 +91,27 @@ def test_values(id_type):
     assert [int(id) for id in ids] == values
     id = ids[-1]
     assert (type(id), type(str(id)), cls(id) is id, hash(id)) == (cls, str, True, hash(str(id)))
-    assert (repr(id), type(pickle.loads(pickle.dumps(id))), json.dumps(id)) == (f"{cls.__name__}('{str(id)}')", cls, f'"{str(id)}"')
+    assert (repr(id), type(pickle.loads(pickle.dumps(id))), json.dumps(id)) == (
+        f"{cls.__name__}('{str(id)}')",
+        cls,
+        f'"{str(id)}"',
+    )
 
 
 @each_type
 def test_what_is_no_id(id_type):
     cls = class_of(id_type)
     digits = id_type.text(0)
-    for text in ["", digits[1:], f"{digits}0", f"{digits[1:]}!", f"{digits[1:]}_", f"{digits[1:]}\n", f"{digits[1:]}\u0660", f"+{digits[1:]}"]:
+    for text in [
+        "",
+        digits[1:],
+        f"{digits}0",
+        f"{digits[1:]}!",
+        f"{digits[1:]}_",
+        f"{digits[1:]}\n",
+        f"{digits[1:]}\u0660",
+        f"+{digits[1:]}",
+    ]:
         with pytest.raises(ValueError, match=f"^invalid input syntax for type {id_type}: "):
             cls(text)
     for text in id_type.texts_above_the_largest():

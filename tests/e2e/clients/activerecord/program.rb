@@ -1,5 +1,6 @@
 # ActiveRecord with Debian's packages: migrates, writes schema.rb, and works with the models. IDs are strings.
 
+require "logger"
 require "active_record"
 require "stringio"
 require_relative "scru"
@@ -17,16 +18,22 @@ def report(name, *values)
   puts [name, *values.map { |value| value.nil? ? "NULL" : value }].join(" ")
 end
 
+# From Rails 7.2 on, a pool of connections takes the place of one.
+NEW = ActiveRecord.version >= Gem::Version.new("7.2")
+
+def migrate(migrations)
+  (NEW ? ActiveRecord::MigrationContext.new(migrations) : ActiveRecord::MigrationContext.new(migrations, ActiveRecord::SchemaMigration)).migrate
+end
+
 def schema
   dumped = StringIO.new
-  ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection, dumped)
+  ActiveRecord::SchemaDumper.dump(NEW ? ActiveRecord::Base.connection_pool : ActiveRecord::Base.connection, dumped)
   dumped.string
 end
 
 ActiveRecord::Base.establish_connection(ENV.fetch("DATABASE_URL"))
 ActiveRecord::Migration.verbose = false
-migrations = File.expand_path("db/migrate", __dir__)
-ActiveRecord::MigrationContext.new(migrations, ActiveRecord::SchemaMigration).migrate
+migrate File.expand_path("db/migrate", __dir__)
 
 ids = ARGV
 order = Order.create!(note: "made")
