@@ -263,3 +263,13 @@ def test_the_pages_show_what_is_run(installed):
     assert [line for line in sorted({*shown} - {*imports}) if line not in programs and not line.startswith("(Scru128(")] == []
     for link in re.findall(r"\(\.\./([^)#]+)\)", section):
         assert (ROOT / link).exists()
+
+
+# --------------------------------------------------------------------------------------------------------------- checks
+
+
+@pytest.mark.parametrize("check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"])
+def test_the_package_is_clean(installed, check):
+    """Lint, format and types, as its pyproject.toml has them."""
+    done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
