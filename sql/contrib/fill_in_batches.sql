@@ -2,15 +2,15 @@
 --
 --     CALL fill_in_batches('orders', 'new_id');
 --
--- The trigger (BEFORE INSERT OR UPDATE, FOR EACH ROW) has to set the column where it is NULL. A batch is a range of pages,
--- updated in one transaction. It skips rows that others have locked, so that it waits for no one and deadlocks with no one;
--- passes are repeated until none is left. It may be interrupted and called again at any time.
+-- The trigger (BEFORE INSERT OR UPDATE, FOR EACH ROW) must set the column where it is NULL. A batch is a range of pages, updated
+-- in one transaction. A batch skips locked rows, so that it neither waits nor deadlocks. Passes repeat until the column is
+-- filled. The call can be interrupted and repeated.
 
 CREATE PROCEDURE fill_in_batches(
     tbl regclass,
     col name,
     condition text DEFAULT 'true',      -- only rows for which this holds
-    pages integer DEFAULT 20,           -- in a batch: some 2,000 short rows. Who changes one of them waits for its end
+    pages integer DEFAULT 20,           -- of a batch: about 2,000 short rows. Writers of these rows wait for it
     pause double precision DEFAULT 0    -- seconds between batches
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -33,7 +33,7 @@ BEGIN
     LOOP
         page := 0;
         reported := 0;
-        -- What is written behind this page meanwhile has met the trigger.
+        -- Rows beyond the present last page will have been filled by the trigger.
         last_page := pg_relation_size(tbl) / current_setting('block_size')::bigint;
         WHILE page <= last_page LOOP
             EXECUTE one_batch INTO updated, set USING format('(%s,0)', page)::tid, format('(%s,0)', page + pages)::tid;
@@ -41,7 +41,7 @@ BEGIN
                 RAISE not_null_violation USING
                     MESSAGE = format('trigger of %s left column "%s" empty', tbl, col),
                     DETAIL = format('%s of %s rows are empty after the update.', updated - set, updated),
-                    HINT = 'Fill the table first from which the trigger copies, or exclude rows by the argument condition.';
+                    HINT = 'First fill the table from which the trigger copies, or exclude rows by the argument condition.';
             END IF;
             COMMIT;
             filled := filled + updated;

@@ -1,17 +1,16 @@
--- scru128 and ulid as uuid, for hosts that allow no extensions. Needs nothing but PostgreSQL 14 or later:
+-- scru128 and ulid as uuid, for hosts that do not allow extensions. Requires PostgreSQL 14 or later:
 --
 --     psql -f sql/contrib/scru_uuid.sql
 --     CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate(), note text);
 --
--- The bytes are those of the extension's scru128 and ulid, in which the first 48 bits count the milliseconds since 1970.
--- Moving to the extension later rewrites no table: docs/migrate.md.
+-- The bytes are those of the extension's scru128 and ulid: the first 48 bits are the milliseconds since 1970. Converting to the
+-- extension's types later rewrites no table: docs/migrate.md.
 --
---     generator                unique by       increasing                              time of gen_scru128()
---     generate()               80 random bits  from one millisecond to the next        about 100 times
---     generate_increasing()    80 random bits  in a session, for what it commits       about 150 times
+--     generator                unique by       strictly increasing                time, relative to gen_scru128()
+--     generate()               80 random bits  between milliseconds               about 100
+--     generate_increasing()    80 random bits  within a session's committed IDs   about 150
 --
--- Those are some 5 and 8 microseconds, measured on PostgreSQL 15. Sessions know nothing of each other: within a millisecond,
--- the order of their IDs is random.
+-- About 5 and 8 microseconds, measured on PostgreSQL 15. Between sessions, the order within a millisecond is random.
 
 BEGIN;
 
@@ -20,8 +19,8 @@ COMMENT ON SCHEMA scru_uuid IS 'scru128 and ulid as uuid, without the extension 
 
 -------------------------------------------------------------------------------------------------------------- generate
 
--- A uuid of version 4 has random bits but for a hexadecimal digit in the third group and two bits in the fourth. Two of
--- them are cheaper than one kept in a variable: the planner inlines this function.
+-- In a uuid of version 4, one digit of the third group and two bits of the fourth are fixed; the other groups are random. One
+-- expression with two uuids can be inlined; a variable for one uuid would need PL/pgSQL.
 CREATE FUNCTION scru_uuid.generate() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN (
     lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
@@ -41,8 +40,8 @@ BEGIN
 END
 $$;
 
--- As scru128 counts: within a millisecond 48 bits are counted up, and the last 32 bits are random in every ID. The state is
--- the session's last ID, in a setting.
+-- Counts as scru128 does: within a millisecond a 48-bit counter is incremented, and the last 32 bits are random in every ID.
+-- The state is the session's last ID, in a setting.
 CREATE FUNCTION scru_uuid.generate_increasing() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     state text := current_setting('scru_uuid.last', true);
@@ -56,7 +55,7 @@ BEGIN
         millis := ('x' || left(state, 12))::bit(48)::bigint;
         counter := ('x' || substr(state, 13, 12))::bit(48)::bigint + 1;
     END IF;
-    -- A clock that moved back by up to 10 seconds is waited for by counting; by more, the order begins anew.
+    -- If the clock has moved back by up to 10 seconds, keep the last timestamp; by more, start afresh.
     IF millis IS NULL OR millis < now_millis OR millis > now_millis + 10000 THEN
         millis := now_millis;
         counter := ('x' || right(random, 12))::bit(48)::bigint;
@@ -74,13 +73,13 @@ COMMENT ON FUNCTION scru_uuid.generate() IS
     'a new ID: the time in milliseconds and 80 random bits; in random order within a millisecond';
 COMMENT ON FUNCTION scru_uuid.generate(timestamptz) IS 'a random ID of a given time, for back-filling';
 COMMENT ON FUNCTION scru_uuid.generate_increasing() IS
-    'a new ID, greater than the one before in this session; a transaction that is rolled back takes its IDs along';
+    'a new ID, greater than the session''s last one; a rollback also resets what the last one is';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru_uuid.timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (
-    -- Seconds and milliseconds apart, since an interval times a double precision is exact to 53 bits.
+    -- Seconds and milliseconds are added separately: interval multiplication is exact to 53 bits.
     timestamp 'epoch'
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000 * interval '1 second'
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint % 1000 * interval '1 millisecond'
@@ -132,8 +131,8 @@ BEGIN
 END
 $$;
 
--- Twelve digits of base 36 or 32 fit into a bigint. So an ID is taken apart into 1 + 12 + 12 digits of base 36, or into
--- 2 + 12 + 12 of base 32, of which twelve are 15 hexadecimal ones.
+-- Twelve digits of base 36 or 32 fit into a bigint. An ID is split into 1 + 12 + 12 digits of base 36, or into 2 + 12 + 12 of
+-- base 32, where twelve digits are 15 hexadecimal digits.
 CREATE FUNCTION scru_uuid.to_scru128(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
     alphabet constant text := '0123456789abcdefghijklmnopqrstuvwxyz';
@@ -169,7 +168,7 @@ DECLARE
     value numeric;
     high numeric;
 BEGIN
-    -- Only ASCII letters have two cases: others are no digits in either.
+    -- In collation C, lower() converts only ASCII letters.
     IF length(digits) <> length OR translate(lower(digits COLLATE "C"), alphabet, '') <> '' THEN
         RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for type %s: "%s"', type, digits);
     END IF;

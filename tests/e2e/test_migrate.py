@@ -48,11 +48,11 @@ class Recipe:
     setup: str = "SELECT"
     rewrites: bool = False
     instead: tuple[tuple[str, str], ...] = ()
-    """What of the blocks is written otherwise, for what."""
+    """Replacements in the blocks."""
     old_text: str = "id::text"
-    """The SQL of what is the same before."""
+    """SQL of a value that does not change: before,"""
     new_text: str = "id::text"
-    """… and after."""
+    """and after."""
     time: str | None = None
     """The SQL of the time in the new ID, if that is right for old rows."""
 
@@ -365,7 +365,7 @@ def test_filling_stops_where_the_trigger_cannot(connection):
         "23502",
         'trigger of items left column "new_order_id" empty',
         "500 of 500 rows are empty after the update.",
-        "Fill the table first from which the trigger copies, or exclude rows by the argument condition.",
+        "First fill the table from which the trigger copies, or exclude rows by the argument condition.",
     ):
         connection.execute("CALL fill_in_batches('items', 'new_order_id')")
     connection.execute("CALL fill_in_batches('items', 'new_order_id', condition => 'what IS NULL')")

@@ -99,7 +99,7 @@ def test_values(id_type):
 
 
 @each_type
-def test_what_is_no_id(id_type):
+def test_invalid_values(id_type):
     cls = class_of(id_type)
     digits = id_type.text(0)
     for text in [
@@ -244,8 +244,8 @@ def test_alembic(installed, new_database, tmp_path):
 
 
 def test_the_pages_show_what_is_run(installed):
-    """Each line of code in the package's README and in its section of docs/clients.md is one of a program that is run, or
-    imports what is there."""
+    """Each line of code in the package's README and in its section of docs/clients.md is part of a program that is run, or
+    an import that works."""
     [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
     readme = (PACKAGE / "README.md").read_text()
     programs = "".join(

@@ -47,7 +47,7 @@ def test_it_needs_no_extension(new_database):
 
 @of_both
 def test_texts_and_times_of_the_vectors(connection, id_type):
-    """What the specifications' examples say, in every case that is read."""
+    """Those of the specifications' examples; input is case-insensitive."""
     name = id_type.name
     for vector in vectors(id_type):
         id = UUID(vector["bytes"])
@@ -88,7 +88,7 @@ def test_bounds_by_time(connection, id_type):
 
 @of_both
 def test_malformed_texts(connection, id_type):
-    """The extension's SQLSTATE and message for each of its test vectors; it alone says what is wrong."""
+    """The extension's SQLSTATE and message for each of its test vectors; only the extension has a DETAIL."""
     digit = id_type.text(0)[1:]
     malformed = ["", digit, f"{digit}00", f"{digit}!", f"{digit} ", f"{digit}\u212a", f"{digit}\u0660"]
     for text in malformed:

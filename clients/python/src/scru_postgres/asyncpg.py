@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def register(connection: Connection) -> None:
-    """Makes a connection know the types. Of a pool, this is the argument ``init``. Parameters may be texts, too."""
+    """Registers the types on a connection. Pass it as ``init`` to a pool. Parameters can also be plain text."""
     for id_type in TYPES:
         query = "SELECT typnamespace::regnamespace::text FROM pg_type WHERE oid = $1::text::regtype"
         schema = await connection.fetchval(query, id_type.pg_type)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScruExtension(CreateExtension):
-    """Creates the extension: the first operation of the first migration."""
+    """Creates the extension. Put it first into the first migration."""
 
     def __init__(self) -> None:
         super().__init__("scru")
@@ -35,7 +35,7 @@ def _id(id_type: type[SortableId], value: Any) -> SortableId:
 
 
 class IdFormField(forms.CharField):
-    """A text that has to be an ID."""
+    """Reads the text of an ID."""
 
     def __init__(self, *, id_type: type[SortableId], **kwargs: Any) -> None:
         self.id_type = id_type
@@ -47,7 +47,7 @@ class IdFormField(forms.CharField):
 
 
 class IdField(models.Field):
-    """What the fields below have in common: values are IDs, or texts that are IDs."""
+    """Base of the fields below. Assigned values are IDs, or texts of IDs."""
 
     id_type: ClassVar[type[SortableId]]
 
@@ -145,7 +145,7 @@ class GenUlidflake(models.Func):
 
 @IdField.register_lookup
 class IdIExact(Lookup):
-    """``id__iexact``, as admin's ``search_fields = ["=id"]`` has it: by the index; no row if the text is no ID."""
+    """``id__iexact``, for admin's ``search_fields = ["=id"]``: uses the index; no row if the text is invalid."""
 
     lookup_name = "iexact"
     prepare_rhs = False
@@ -160,7 +160,7 @@ class IdIExact(Lookup):
 
 @IdField.register_lookup
 class IdDuring(Lookup):
-    """``id__during=range``: created within a psycopg range of datetimes, by the index."""
+    """``id__during=range``: created within a psycopg range of datetimes; uses the index."""
 
     lookup_name = "during"
     prepare_rhs = False

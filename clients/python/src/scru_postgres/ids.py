@@ -19,8 +19,8 @@ _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class SortableId(str):
     """An ID: its canonical text, which sorts as the server sorts it.
 
-    ``Scru128(text)`` reads text in any case and raises ValueError for what is no ID. ``bytes(id)`` are the bytes that
-    the server stores, big-endian; ``int(id)`` is their number.
+    ``Scru128(text)`` reads text in any case, and raises ValueError if it is invalid. ``bytes(id)`` returns the
+    big-endian bytes that the server stores, and ``int(id)`` their integer value.
     """
 
     __slots__ = ()
@@ -37,14 +37,14 @@ class SortableId(str):
     _epoch: ClassVar[datetime] = _UNIX_EPOCH
 
     def __new__(cls, text: str) -> Self:
-        """The ID that a text is. Raises ValueError if it is none."""
+        """Returns the ID of a text. Raises ValueError if it is invalid."""
         if type(text) is cls:
             return text
         return cls.from_int(cls._parse(text))
 
     @classmethod
     def from_int(cls, value: int) -> Self:
-        """The ID of a number. Raises ValueError if it is out of range."""
+        """Returns the ID of an integer value. Raises ValueError if it is out of range."""
         if not 0 <= value <= cls.largest:
             raise ValueError(f"value is out of range for type {cls.pg_type}: {value}")
         text = ""
@@ -56,7 +56,7 @@ class SortableId(str):
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """The ID of its big-endian bytes. Raises ValueError if they are none."""
+        """Returns the ID of big-endian bytes. Raises ValueError if they are invalid."""
         if len(data) != cls.size:
             raise ValueError(f"expected {cls.size} bytes for type {cls.pg_type}, but got {len(data)}")
         return cls.from_int(int.from_bytes(data, "big"))
@@ -75,11 +75,11 @@ class SortableId(str):
         return int(text, len(cls._digits))
 
     def __int__(self) -> int:
-        """The number."""
+        """Returns the integer value."""
         return self._value(self)
 
     def __bytes__(self) -> bytes:
-        """The big-endian bytes."""
+        """Returns the big-endian bytes."""
         return int(self).to_bytes(self.size, "big")
 
     @property
@@ -120,7 +120,7 @@ class Ulid(SortableId):
 
 
 class Scru160(SortableId):
-    """20 bytes, 32 base32hex digits; 40 hexadecimal ones are read, too."""
+    """20 bytes, 32 base32hex digits. Input also takes 40 hexadecimal digits."""
 
     __slots__ = ()
     pg_type = "scru160"

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def register(connection: Connection[Any]) -> None:
-    """Makes a connection know the types. Of a pool, this is the argument ``configure``."""
+    """Registers the types on a connection. Pass it as ``configure`` to a pool."""
     for id_type in TYPES:
         _register(TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
 
 async def register_async(connection: AsyncConnection[Any]) -> None:
-    """Makes an asynchronous connection know the types."""
+    """Registers the types on an asynchronous connection."""
     for id_type in TYPES:
         _register(await TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
@@ -61,6 +61,6 @@ def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptCo
 
     context.adapters.register_loader(info.oid, TextLoader)
     context.adapters.register_loader(info.oid, BinaryLoader)
-    # The last one is the default.
+    # psycopg prefers the dumper registered last.
     context.adapters.register_dumper(id_type, BinaryDumper)
     context.adapters.register_dumper(id_type, TextDumper)

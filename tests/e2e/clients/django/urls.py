@@ -1,4 +1,4 @@
-"""The admin, and nothing more."""
+"""The URLs: the admin."""
 
 from django.contrib import admin
 from django.urls import path
