@@ -423,3 +423,17 @@ def test_each_block_of_the_page_is_run():
     with_code = {heading for heading in re.findall(r"^###? (.*)$", PAGE, re.M) if blocks(heading)}
     own = {"From uuid, version 4", "From Snowflake IDs", "From uuid made without the extension"}
     assert with_code == {recipe.section for recipe in [*RECIPES, *ONLINE]} | own
+
+
+def test_items_without_an_order(connection):
+    """Where the foreign key can be NULL, the page's condition and CHECK leave such rows alone."""
+    create(connection, ONLINE[0], rows=10)
+    connection.execute(FILL_IN_BATCHES)
+    connection.execute("ALTER TABLE items ALTER order_id DROP NOT NULL; INSERT INTO items VALUES (NULL, 'none')")
+    Run(connection)(blocks("Online")[0])
+    condition, check = "condition => 'order_id IS NOT NULL'", "order_id IS NULL OR new_order_id IS NOT NULL"
+    assert condition in PAGE and check in PAGE
+    connection.execute("CALL fill_in_batches('orders', 'new_id')")
+    connection.execute(f"CALL fill_in_batches('items', 'new_order_id', {condition})")
+    connection.execute(f"ALTER TABLE items ADD CHECK ({check})")
+    assert connection.execute("SELECT count(new_order_id), count(*) FROM items").fetchone() == (10, 11)

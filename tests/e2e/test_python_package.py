@@ -51,7 +51,7 @@ def url_of(database) -> str:
 def run(installed: Path, folder: Path, database, *arguments: object, **environment: str) -> str:
     """What a program prints. It has to end well."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "DATABASE_URL": url_of(database), **environment}
-    command = [PYTHON, "-W", "error::DeprecationWarning", *arguments]
+    command = [PYTHON, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -177,6 +178,14 @@ def test_moving_to_the_extension_rewrites_nothing(connection):
     assert connection.execute("SELECT id::text FROM orders ORDER BY id").fetchall() == texts
     connection.execute("INSERT INTO orders DEFAULT VALUES")
     assert connection.execute("SELECT n FROM orders ORDER BY id DESC LIMIT 1").fetchone() == (1001,)
+
+
+def test_the_page_lists_the_functions(connection):
+    """docs/migrate.md names each function that is there for users, and no other."""
+    query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace
+               AND proname NOT IN ('digits', 'from_digits')"""
+    page = (ROOT / "docs" / "migrate.md").read_text()
+    assert {name for (name,) in connection.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
 
 
 @pytest.mark.alone
