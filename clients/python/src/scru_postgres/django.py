@@ -1,0 +1,174 @@
+"""Django: model and form fields, generators for ``db_default``, and an operation that creates the extension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from django import forms
+from django.contrib.postgres.operations import CreateExtension
+from django.core.exceptions import EmptyResultSet, ValidationError
+from django.db import models
+from django.db.models.lookups import Exact, Lookup
+
+from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models.sql.compiler import SQLCompiler
+
+
+class ScruExtension(CreateExtension):
+    """Creates the extension. Put it first into the first migration."""
+
+    def __init__(self) -> None:
+        super().__init__("scru")
+
+
+def _id(id_type: type[SortableId], value: Any) -> SortableId:
+    try:
+        return id_type(value)
+    except (TypeError, ValueError):
+        message = '"%(value)s" is not a valid %(type)s.'
+        raise ValidationError(message, code="invalid", params={"value": value, "type": id_type.pg_type}) from None
+
+
+class IdFormField(forms.CharField):
+    """Reads the text of an ID."""
+
+    def __init__(self, *, id_type: type[SortableId], **kwargs: Any) -> None:
+        self.id_type = id_type
+        super().__init__(**{"empty_value": None, **kwargs})
+
+    def to_python(self, value: Any) -> SortableId | None:
+        text = super().to_python(value)
+        return None if text is None else _id(self.id_type, text)
+
+
+class IdField(models.Field):
+    """Base of the fields below. Assigned values are IDs, or texts of IDs."""
+
+    id_type: ClassVar[type[SortableId]]
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return self.id_type.pg_type
+
+    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> SortableId | None:
+        return None if value is None else self.id_type(value)
+
+    def to_python(self, value: Any) -> SortableId | None:
+        return None if value is None else _id(self.id_type, value)
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return value if hasattr(value, "resolve_expression") else self.to_python(value)
+
+    def formfield(self, **kwargs: Any) -> forms.Field:
+        return super().formfield(**{"form_class": IdFormField, "id_type": self.id_type, **kwargs})
+
+
+class Scru128Field(IdField):
+    """A column of type scru128."""
+
+    description = "scru128"
+    id_type = Scru128
+
+
+class UlidField(IdField):
+    """A column of type ulid."""
+
+    description = "ulid"
+    id_type = Ulid
+
+
+class Scru160Field(IdField):
+    """A column of type scru160."""
+
+    description = "scru160"
+    id_type = Scru160
+
+
+class Scru64Field(IdField):
+    """A column of type scru64."""
+
+    description = "scru64"
+    id_type = Scru64
+
+
+class UlidflakeField(IdField):
+    """A column of type ulidflake."""
+
+    description = "ulidflake"
+    id_type = Ulidflake
+
+
+class GenScru128(models.Func):
+    """gen_scru128(), for ``db_default``."""
+
+    function = "gen_scru128"
+    arity = 0
+    output_field = Scru128Field()
+
+
+class GenUlid(models.Func):
+    """gen_ulid(), for ``db_default``."""
+
+    function = "gen_ulid"
+    arity = 0
+    output_field = UlidField()
+
+
+class GenScru160(models.Func):
+    """gen_scru160(), for ``db_default``."""
+
+    function = "gen_scru160"
+    arity = 0
+    output_field = Scru160Field()
+
+
+class GenScru64(models.Func):
+    """gen_scru64(), for ``db_default``."""
+
+    function = "gen_scru64"
+    arity = 0
+    output_field = Scru64Field()
+
+
+class GenUlidflake(models.Func):
+    """gen_ulidflake(), for ``db_default``."""
+
+    function = "gen_ulidflake"
+    arity = 0
+    output_field = UlidflakeField()
+
+
+@IdField.register_lookup
+class IdIExact(Lookup):
+    """``id__iexact``, for admin's ``search_fields = ["=id"]``: uses the index; no row if the text is invalid."""
+
+    lookup_name = "iexact"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+        try:
+            value = self.lhs.output_field.to_python(self.rhs)
+        except ValidationError:
+            raise EmptyResultSet from None
+        return Exact(self.lhs, value).as_sql(compiler, connection)
+
+
+@IdField.register_lookup
+class IdDuring(Lookup):
+    """``id__during=range``: created within a psycopg range of datetimes; uses the index."""
+
+    lookup_name = "during"
+    prepare_rhs = False
+
+    def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+        return "%s", [value]
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+        lhs, lhs_params = self.process_lhs(compiler, connection)
+        rhs, rhs_params = self.process_rhs(compiler, connection)
+        return f"{lhs} <@ {rhs}::tstzrange", [*lhs_params, *rhs_params]

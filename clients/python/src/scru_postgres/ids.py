@@ -1,0 +1,171 @@
+"""The IDs as Python values."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_BASE32HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_FROM_CROCKFORD = str.maketrans(_CROCKFORD + _CROCKFORD.lower(), _BASE32HEX * 2)
+_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+class SortableId(str):
+    """An ID: its canonical text, which sorts as the server sorts it.
+
+    ``Scru128(text)`` reads text in any case, and raises ValueError if it is invalid. ``bytes(id)`` returns the
+    big-endian bytes that the server stores, and ``int(id)`` their integer value.
+    """
+
+    __slots__ = ()
+
+    pg_type: ClassVar[str]
+    """The name of the type in PostgreSQL."""
+    size: ClassVar[int]
+    """Bytes."""
+    text_length: ClassVar[int]
+    largest: ClassVar[int]
+    _digits: ClassVar[str]
+    _body_bits: ClassVar[int]
+    _tick: ClassVar[timedelta] = timedelta(milliseconds=1)
+    _epoch: ClassVar[datetime] = _UNIX_EPOCH
+
+    def __new__(cls, text: str) -> Self:
+        """Returns the ID of a text. Raises ValueError if it is invalid."""
+        if type(text) is cls:
+            return text
+        return cls.from_int(cls._parse(text))
+
+    @classmethod
+    def from_int(cls, value: int) -> Self:
+        """Returns the ID of an integer value. Raises ValueError if it is out of range."""
+        if not 0 <= value <= cls.largest:
+            raise ValueError(f"value is out of range for type {cls.pg_type}: {value}")
+        text = ""
+        base = len(cls._digits)
+        for _ in range(cls.text_length):
+            value, digit = divmod(value, base)
+            text = cls._digits[digit] + text
+        return str.__new__(cls, text)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
+        """Returns the ID of big-endian bytes. Raises ValueError if they are invalid."""
+        if len(data) != cls.size:
+            raise ValueError(f"expected {cls.size} bytes for type {cls.pg_type}, but got {len(data)}")
+        return cls.from_int(int.from_bytes(data, "big"))
+
+    @classmethod
+    def _parse(cls, text: str) -> int:
+        if not re.fullmatch(rf"(?i:[{cls._digits}]{{{cls.text_length}}})", text, re.ASCII):
+            raise ValueError(f'invalid input syntax for type {cls.pg_type}: "{text}"')
+        value = cls._value(text)
+        if value > cls.largest:
+            raise ValueError(f'value "{text}" is out of range for type {cls.pg_type}')
+        return value
+
+    @classmethod
+    def _value(cls, text: str) -> int:
+        return int(text, len(cls._digits))
+
+    def __int__(self) -> int:
+        """Returns the integer value."""
+        return self._value(self)
+
+    def __bytes__(self) -> bytes:
+        """Returns the big-endian bytes."""
+        return int(self).to_bytes(self.size, "big")
+
+    @property
+    def timestamp(self) -> datetime:
+        """The time of creation, in UTC. Raises OverflowError after the year 9999."""
+        return self._epoch + self._tick * (int(self) >> self._body_bits)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class Scru128(SortableId):
+    """16 bytes, 25 Base36 digits."""
+
+    __slots__ = ()
+    pg_type = "scru128"
+    size = 16
+    text_length = 25
+    largest = 2**128 - 1
+    _digits = _BASE36
+    _body_bits = 80
+
+
+class Ulid(SortableId):
+    """16 bytes, 26 Crockford Base32 digits."""
+
+    __slots__ = ()
+    pg_type = "ulid"
+    size = 16
+    text_length = 26
+    largest = 2**128 - 1
+    _digits = _CROCKFORD
+    _body_bits = 80
+
+    @classmethod
+    def _value(cls, text: str) -> int:
+        return int(text.translate(_FROM_CROCKFORD), 32)
+
+
+class Scru160(SortableId):
+    """20 bytes, 32 base32hex digits. Input also takes 40 hexadecimal digits."""
+
+    __slots__ = ()
+    pg_type = "scru160"
+    size = 20
+    text_length = 32
+    largest = 2**160 - 1
+    _digits = _BASE32HEX
+    _body_bits = 112
+
+    @classmethod
+    def _parse(cls, text: str) -> int:
+        if re.fullmatch(r"[0-9a-fA-F]{40}", text, re.ASCII):
+            return int(text, 16)
+        return super()._parse(text)
+
+
+class Scru64(SortableId):
+    """8 bytes, 12 Base36 digits."""
+
+    __slots__ = ()
+    pg_type = "scru64"
+    size = 8
+    text_length = 12
+    largest = 36**12 - 1
+    _digits = _BASE36
+    _body_bits = 24
+    _tick = timedelta(milliseconds=256)
+
+
+class Ulidflake(SortableId):
+    """8 bytes, 13 Crockford Base32 digits."""
+
+    __slots__ = ()
+    pg_type = "ulidflake"
+    size = 8
+    text_length = 13
+    largest = 2**63 - 1
+    _digits = _CROCKFORD
+    _body_bits = 20
+    _epoch = datetime(2024, 1, 1, tzinfo=timezone.utc)
+
+    @classmethod
+    def _value(cls, text: str) -> int:
+        return int(text.translate(_FROM_CROCKFORD), 32)
+
+
+TYPES: tuple[type[SortableId], ...] = (Scru128, Ulid, Scru160, Scru64, Ulidflake)
+"""All types of the extension."""

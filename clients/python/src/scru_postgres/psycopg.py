@@ -1,0 +1,66 @@
+"""psycopg 3: IDs and arrays of them as results, and IDs as parameters of their type, in text and binary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psycopg import ProgrammingError
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.pq import Format
+from psycopg.types import TypeInfo
+
+from scru_postgres.ids import TYPES, SortableId
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from psycopg import AsyncConnection, Connection
+    from psycopg.abc import AdaptContext
+
+
+def register(connection: Connection[Any]) -> None:
+    """Registers the types on a connection. Pass it as ``configure`` to a pool."""
+    for id_type in TYPES:
+        _register(TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
+
+
+async def register_async(connection: AsyncConnection[Any]) -> None:
+    """Registers the types on an asynchronous connection."""
+    for id_type in TYPES:
+        _register(await TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
+
+
+def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptContext) -> None:
+    if info is None:
+        raise ProgrammingError(f"type {id_type.pg_type} does not exist: CREATE EXTENSION scru")
+    info.register(context)
+    oid_ = info.oid
+
+    class TextLoader(Loader):
+        def load(self, data: Buffer) -> SortableId:
+            return id_type(bytes(data).decode("ascii"))
+
+    class BinaryLoader(Loader):
+        format = Format.BINARY
+
+        def load(self, data: Buffer) -> SortableId:
+            return id_type.from_bytes(data)
+
+    class TextDumper(Dumper):
+        oid = oid_
+
+        def dump(self, obj: SortableId) -> bytes:
+            return obj.encode("ascii")
+
+    class BinaryDumper(Dumper):
+        format = Format.BINARY
+        oid = oid_
+
+        def dump(self, obj: SortableId) -> bytes:
+            return bytes(obj)
+
+    context.adapters.register_loader(info.oid, TextLoader)
+    context.adapters.register_loader(info.oid, BinaryLoader)
+    # psycopg prefers the dumper registered last.
+    context.adapters.register_dumper(id_type, BinaryDumper)
+    context.adapters.register_dumper(id_type, TextDumper)

@@ -1,0 +1,85 @@
+"""SQLAlchemy: column types. Importing this module also makes reflection, and so Alembic, recognise them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from sqlalchemy import event
+from sqlalchemy.dialects.postgresql.base import ischema_names
+from sqlalchemy.types import UserDefinedType
+
+from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sqlalchemy.engine import Dialect, Engine
+
+
+class _IdType(UserDefinedType[SortableId]):
+    render_bind_cast = True
+    id_type: ClassVar[type[SortableId]]
+
+    def get_col_spec(self, **_: Any) -> str:
+        return self.id_type.pg_type
+
+    @property
+    def python_type(self) -> type[SortableId]:
+        return self.id_type
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:
+        # Plain text, because the driver may not know the type. The server checks it.
+        return lambda value: None if value is None else str(value)
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:
+        return lambda value: f"'{self.id_type(value)}'"
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], SortableId | None]:
+        return lambda value: None if value is None else self.id_type(value)
+
+
+class SCRU128(_IdType):
+    """A column of type scru128."""
+
+    cache_ok = True
+    id_type = Scru128
+
+
+class ULID(_IdType):
+    """A column of type ulid."""
+
+    cache_ok = True
+    id_type = Ulid
+
+
+class SCRU160(_IdType):
+    """A column of type scru160."""
+
+    cache_ok = True
+    id_type = Scru160
+
+
+class SCRU64(_IdType):
+    """A column of type scru64."""
+
+    cache_ok = True
+    id_type = Scru64
+
+
+class ULIDFLAKE(_IdType):
+    """A column of type ulidflake."""
+
+    cache_ok = True
+    id_type = Ulidflake
+
+
+for _type in (SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE):
+    ischema_names[_type.id_type.pg_type] = _type
+
+
+def register(engine: Engine) -> None:
+    """Registers the types on each connection of an engine on psycopg. ARRAY columns need it."""
+    from scru_postgres.psycopg import register as register_connection
+
+    event.listen(engine, "connect", lambda connection, _: register_connection(connection))

@@ -1,0 +1,64 @@
+-- Fills a new column of a large table by the table's own trigger, in short transactions: docs/migrate.md, "Online".
+--
+--     CALL fill_in_batches('orders', 'new_id');
+--
+-- The trigger (BEFORE INSERT OR UPDATE, FOR EACH ROW) must set the column where it is NULL. A batch is a range of pages, updated
+-- in one transaction. A batch skips locked rows, so that it neither waits nor deadlocks. Passes repeat until the column is
+-- filled. The call can be interrupted and repeated.
+
+CREATE PROCEDURE fill_in_batches(
+    tbl regclass,
+    col name,
+    condition text DEFAULT 'true',      -- only rows for which this holds
+    pages integer DEFAULT 20,           -- of a batch: about 2,000 short rows. Writers of these rows wait for it
+    pause double precision DEFAULT 0    -- seconds between batches
+) LANGUAGE plpgsql AS $$
+DECLARE
+    last_page bigint;
+    page bigint;
+    percent bigint;
+    reported bigint;
+    updated bigint;
+    set bigint;
+    filled bigint := 0;
+    is_filled boolean;
+    empty constant text := format('%I IS NULL AND (%s)', col, condition);
+    one_batch constant text := format(
+        'WITH batch AS (
+             UPDATE %1$s SET %2$I = NULL
+             WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE ctid >= $1 AND ctid < $2 AND %3$s FOR NO KEY UPDATE SKIP LOCKED))
+             RETURNING %2$I
+         ) SELECT count(*), count(%2$I) FROM batch', tbl, col, empty);
+BEGIN
+    LOOP
+        page := 0;
+        reported := 0;
+        -- Rows beyond the present last page will have been filled by the trigger.
+        last_page := pg_relation_size(tbl) / current_setting('block_size')::bigint;
+        WHILE page <= last_page LOOP
+            EXECUTE one_batch INTO updated, set USING format('(%s,0)', page)::tid, format('(%s,0)', page + pages)::tid;
+            IF set < updated THEN
+                RAISE not_null_violation USING
+                    MESSAGE = format('trigger of %s left column "%s" empty', tbl, col),
+                    DETAIL = format('%s of %s rows are empty after the update.', updated - set, updated),
+                    HINT = 'First fill the table from which the trigger copies, or exclude rows by the argument condition.';
+            END IF;
+            COMMIT;
+            filled := filled + updated;
+            page := page + pages;
+            percent := 100 * least(page, last_page) / greatest(last_page, 1);
+            IF percent > reported THEN
+                RAISE NOTICE '%: % rows filled, % %% of % pages', tbl, filled, percent, last_page;
+                reported := percent;
+            END IF;
+            PERFORM pg_sleep(pause);
+        END LOOP;
+        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE %s)', tbl, empty) INTO is_filled;
+        COMMIT;
+        EXIT WHEN is_filled;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE fill_in_batches(regclass, name, text, integer, double precision) IS
+    'fills a new column by the table''s trigger, a range of pages and a transaction at a time';

@@ -1,0 +1,11 @@
+"""Orders in the admin, found by their ID."""
+
+from django.contrib import admin
+
+from shop.models import Order
+
+
+@admin.register(Order)
+class OrderAdmin(admin.ModelAdmin):
+    list_display = ["id", "note"]
+    search_fields = ["=id", "note"]

@@ -1,0 +1,35 @@
+"""Orders with items, and a row with all types."""
+
+from django.db import models
+from scru_postgres.django import (
+    GenScru64,
+    GenScru128,
+    GenScru160,
+    GenUlid,
+    GenUlidflake,
+    Scru64Field,
+    Scru128Field,
+    Scru160Field,
+    UlidField,
+    UlidflakeField,
+)
+
+
+class Order(models.Model):
+    id = Scru128Field(primary_key=True, db_default=GenScru128(), editable=False)
+    note = models.TextField()
+    parent = Scru128Field(null=True, blank=True)
+
+
+class Item(models.Model):
+    id = UlidField(primary_key=True, db_default=GenUlid(), editable=False)
+    order = models.ForeignKey(Order, on_delete=models.CASCADE)
+    what = models.TextField()
+
+
+class All(models.Model):
+    scru128 = Scru128Field(db_default=GenScru128())
+    ulid = UlidField(db_default=GenUlid())
+    scru160 = Scru160Field(db_default=GenScru160())
+    scru64 = Scru64Field(db_default=GenScru64())
+    ulidflake = UlidflakeField(db_default=GenUlidflake())

@@ -1,0 +1,124 @@
+"""What the application does with IDs. Run by `manage.py test` on a database of its own, made by the migrations."""
+
+import datetime
+
+from django.contrib.auth.models import User
+from django.core import serializers
+from django.core.exceptions import ValidationError
+from django.db import connection
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.db.models import Max, Min
+from django.forms import modelform_factory
+from django.test import TestCase
+from django.utils import timezone
+from scru_postgres import Scru64, Scru128, Scru160, Ulid, Ulidflake
+
+from shop.models import All, Item, Order
+
+MALFORMED = "!"
+SMALLEST = "0" * 25
+
+
+class Models(TestCase):
+    def test_the_database_makes_the_id(self):
+        order = Order.objects.create(note="made")
+        self.assertIs(type(order.id), Scru128)
+        self.assertLess(abs(order.id.timestamp - timezone.now()), datetime.timedelta(minutes=1))
+        self.assertEqual(Order.objects.get(id=str(order.id).upper()), order)
+        order.note = "changed"
+        with self.assertNumQueries(1):
+            order.save()
+        self.assertEqual([(o.id, o.note) for o in Order.objects.all()], [(order.id, "changed")])
+
+    def test_all_types(self):
+        row = All.objects.create()
+        row.refresh_from_db()
+        values = [row.scru128, row.ulid, row.scru160, row.scru64, row.ulidflake]
+        self.assertEqual([type(value) for value in values], [Scru128, Ulid, Scru160, Scru64, Ulidflake])
+
+    def test_queries(self):
+        Order.objects.bulk_create(Order(note=str(n)) for n in range(5))
+        orders = list(Order.objects.order_by("id"))  # bulk_create does not tell primary keys that are a db_default
+        ids = [order.id for order in orders]
+        self.assertEqual([order.note for order in orders], ["0", "1", "2", "3", "4"])
+        self.assertEqual(Order.objects.filter(id__in=ids[:2]).count(), 2)
+        self.assertEqual(Order.objects.filter(id__gt=ids[1], id__lte=ids[3]).count(), 2)
+        self.assertEqual(Order.objects.aggregate(Min("id"), Max("id")), {"id__min": ids[0], "id__max": ids[-1]})
+        for order in orders:
+            order.parent = ids[0]
+        Order.objects.bulk_update(orders, ["parent"])
+        self.assertEqual(Order.objects.filter(parent=ids[0]).count(), 5)
+        self.assertEqual(Order.objects.filter(parent=None).count(), 0)
+
+    def test_foreign_keys(self):
+        order = Order.objects.create(note="with items")
+        items = [Item.objects.create(order=order, what=what) for what in ("first", "second")]
+        self.assertEqual(list(order.item_set.order_by("id")), items)
+        self.assertEqual(Item.objects.select_related("order").get(what="first").order.note, "with items")
+        order.delete()
+        self.assertEqual(Item.objects.count(), 0)
+
+    def test_by_time(self):
+        Order.objects.create(id=SMALLEST, note="1970")
+        order = Order.objects.create(note="now")
+        since = DateTimeTZRange(timezone.now() - datetime.timedelta(minutes=1), None)
+        during = Order.objects.filter(id__during=since)
+        self.assertEqual(list(during), [order])
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        self.assertIn("Index Cond", during.explain())
+
+    def test_malformed(self):
+        for query in (
+            lambda: Order.objects.get(id=MALFORMED),
+            lambda: Order(id=MALFORMED).full_clean(),
+        ):
+            with self.assertRaisesMessage(ValidationError, '"!" is not a valid scru128.'):
+                query()
+        self.assertEqual(Order.objects.filter(id__iexact=MALFORMED).count(), 0)
+
+    def test_fixtures(self):
+        order = Order.objects.create(note="dumped", parent=SMALLEST)
+        dumped = serializers.serialize("json", [order])
+        id = order.id
+        order.delete()
+        for loaded in serializers.deserialize("json", dumped):
+            loaded.save()
+        self.assertEqual(Order.objects.get(note="dumped").id, id)
+
+    def test_form(self):
+        form = modelform_factory(Order, fields=["note", "parent"])
+        valid = form({"note": "n", "parent": f" {SMALLEST} "})
+        self.assertIs(type(valid.save().parent), Scru128)
+        self.assertIsNone(form({"note": "n", "parent": ""}).save().parent)
+        self.assertEqual(form({"note": "n", "parent": MALFORMED}).errors, {"parent": ['"!" is not a valid scru128.']})
+
+
+class Admin(TestCase):
+    def setUp(self):
+        self.client.force_login(User.objects.create_superuser("admin"))
+        self.order = Order.objects.create(note="to be found")
+        Order.objects.create(note="another")
+
+    def found(self, text):
+        response = self.client.get("/admin/shop/order/", {"q": text})
+        self.assertEqual(response.status_code, 200)
+        return [order.note for order in response.context["cl"].result_list]
+
+    def test_search(self):
+        self.assertEqual(self.found(self.order.id), ["to be found"])
+        self.assertEqual(self.found(self.order.id.upper()), ["to be found"])
+        self.assertEqual(self.found("another"), ["another"])
+        self.assertEqual(self.found(self.order.id[:-1]), [])
+
+    def test_search_is_by_the_index(self):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        self.assertIn("Index Cond", Order.objects.filter(id__iexact=self.order.id).explain())
+
+    def test_change(self):
+        page = f"/admin/shop/order/{self.order.id}/change/"
+        self.assertEqual(self.client.get(page).status_code, 200)
+        self.assertEqual(self.client.post(page, {"note": "n", "parent": SMALLEST}).status_code, 302)
+        self.assertEqual(Order.objects.get(id=self.order.id).parent, SMALLEST)
+        self.assertEqual(self.client.get("/admin/shop/order/!/change/").status_code, 302)

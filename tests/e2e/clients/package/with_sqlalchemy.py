@@ -1,0 +1,82 @@
+"""scru_postgres.sqlalchemy, on psycopg and on asyncpg: IDs are values of their class, and reflection knows the types."""
+
+import asyncio
+import os
+import sys
+
+from scru_postgres import Scru128
+from scru_postgres.sqlalchemy import SCRU128, register
+from sqlalchemy import ARRAY, Column, MetaData, Table, any_, create_engine, insert, inspect, literal, null, select, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+
+def report(name, *values):
+    """One line: what was tried, and the values that came of it."""
+    assert all(value is None or type(value) is Scru128 for value in values)
+    print(name, *("NULL" if value is None else value for value in values))
+
+
+class Base(DeclarativeBase):
+    type_annotation_map = {Scru128: SCRU128}
+
+
+class Order(Base):
+    __tablename__ = "orders"
+
+    id: Mapped[Scru128] = mapped_column(primary_key=True, server_default=text("gen_scru128()"))
+    note: Mapped[str | None]
+
+
+def query(session, ids):
+    order = Order(note="made")
+    session.add(order)
+    session.add_all(Order(id=id, note="given") for id in ids)
+    session.commit()
+    report("made", order.id)
+
+    given = select(Order.id).where(Order.note == "given").order_by(Order.id)
+    report("found", *session.scalars(given.where(Order.id.in_(ids))))
+    report("found_by_any", *session.scalars(given.where(Order.id == any_(literal(ids, ARRAY(SCRU128))))))
+    literally = given.where(Order.id == ids[0]).compile(session.bind, compile_kwargs={"literal_binds": True})
+    assert session.scalars(text(str(literally))).all() == [ids[0]]
+
+    report("null", session.scalar(insert(Order.__table__).values(id=null(), note="null").returning(Order.id)))
+    lists = Table("lists", MetaData(), Column("ids", ARRAY(SCRU128)))
+    report("array", *session.scalar(insert(lists).values(ids=[None, *ids]).returning(lists.c.ids)))
+    session.commit()
+
+
+def malformed(session):
+    try:
+        session.get(Order, "!")
+    except DBAPIError as error:
+        print("malformed", error.orig.sqlstate)
+        session.rollback()
+
+
+def reflected(connection):
+    columns = {column["name"]: column["type"] for column in inspect(connection).get_columns("orders")}
+    [ids] = inspect(connection).get_columns("lists")
+    print("reflected", type(columns["id"]).__name__, type(ids["type"].item_type).__name__)
+
+
+async def on_asyncpg(url):
+    engine = create_async_engine(url)
+    async with engine.connect() as connection:
+        given = select(Order.id).where(Order.note == "given").order_by(Order.id)
+        ids = list(await connection.scalars(given))
+        report("found_by_asyncpg", *await connection.scalars(given.where(Order.id.in_(ids))))
+    await engine.dispose()
+
+
+url = os.environ["DATABASE_URL"]
+engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+register(engine)
+
+with Session(engine) as session:
+    query(session, [Scru128(text) for text in sys.argv[1:]])
+    malformed(session)
+    reflected(session.connection())
+asyncio.run(on_asyncpg(url.replace("postgresql:", "postgresql+asyncpg:")))

@@ -1,0 +1,210 @@
+"""The recipes of docs/migrate.md, as the page has them, and applications that write meanwhile.
+
+Run by hand it measures the recipe for tables that cannot be locked: `/usr/bin/python3 tests/e2e/migration.py 10000000`.
+PG_CONFIG names the server's pg_config. The server is one of its own, with fsync and autovacuum.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from threading import Event
+
+import psycopg
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "migrate.md").read_text()
+FILL_IN_BATCHES = (ROOT / "sql" / "contrib" / "fill_in_batches.sql").read_text()
+SCRU_UUID = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()
+
+# ------------------------------------------------------------------------------------------------------------- the page
+
+
+def blocks(heading: str, language: str = "sql") -> list[str]:
+    """The blocks of code below a heading of the page, up to the next one. The tables are before the first heading."""
+    sections = dict(
+        zip(["Tables", *re.findall(r"^###? (.*)$", PAGE, re.M)], re.split(r"^###? .*\n", PAGE, flags=re.M), strict=True)
+    )
+    return re.findall(rf"^```{language}\n(.*?)^```$", sections[heading], re.M | re.S)
+
+
+def statements(block: str) -> Iterator[str]:
+    """The statements of a block, each ending with its line; those of a function's body stay together."""
+    statement = ""
+    for line in block.splitlines(keepends=True):
+        statement += line
+        if re.search(r";( *--.*)?$", line.rstrip()) and statement.count("$$") % 2 == 0:
+            yield statement.strip()
+            statement = ""
+    assert not statement.strip(), f"no end: {statement}"
+
+
+# ------------------------------------------------------------------------------------------------------------- running
+
+
+@dataclass
+class Run:
+    """Runs blocks as the page's reader would."""
+
+    connection: psycopg.Connection
+    longest_lock: float = 0
+    """Seconds from the moment at which LOCK TABLE has its locks to the end of the transaction."""
+    retries: int = 0
+
+    def __call__(self, block: str) -> None:
+        transaction: list[str] = []
+        for statement in statements(block):
+            if statement == "BEGIN;" or transaction:
+                transaction.append(statement)
+            else:
+                self.connection.execute(statement)
+            if statement == "COMMIT;":
+                self._transaction(transaction)
+                transaction = []
+        assert not transaction
+
+    def _transaction(self, transaction: list[str]) -> None:
+        """All statements of a transaction, again and again while others hold its locks for too long."""
+        while True:
+            locked = None
+            try:
+                for statement in transaction:
+                    self.connection.execute(statement)
+                    if statement.startswith("LOCK TABLE"):
+                        locked = time.monotonic()
+            except psycopg.errors.LockNotAvailable:
+                self.connection.execute("ROLLBACK")
+                self.retries += 1
+                assert self.retries < 100
+            else:
+                assert locked
+                self.longest_lock = max(self.longest_lock, time.monotonic() - locked)
+                return
+
+
+class Writers:
+    """Sessions that add orders with their items, change old orders and read the view, until the block is left.
+
+    As applications do, they connect again where a statement that their driver has prepared no longer fits the table.
+    """
+
+    def __init__(self, connect: Callable[[], psycopg.Connection], sessions: int = 3, pause: float = 0):
+        self.connect = connect
+        self.sessions = sessions
+        self.pause = pause
+        self.written = [0] * sessions
+        self.reconnected = 0
+        self.longest_wait = 0.0
+        self._stopped = Event()
+
+    def __enter__(self) -> Writers:
+        pool = ThreadPoolExecutor(self.sessions)
+        self._futures = [pool.submit(self._write, number) for number in range(self.sessions)]
+        pool.shutdown(wait=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        for future in self._futures:
+            future.result(timeout=120)
+
+    def wait_for(self, count: int) -> None:
+        """Waits until each session has written so many more orders."""
+        goal = [written + count for written in self.written]
+        while any(written < enough for written, enough in zip(self.written, goal, strict=True)):
+            if any(future.done() for future in self._futures):
+                self.__exit__()
+            time.sleep(0.01)
+
+    def _write(self, number: int) -> None:
+        random = Random(number)
+        while not self._stopped.is_set():
+            with self.connect() as connection:
+                with suppress(psycopg.errors.FeatureNotSupported, psycopg.errors.DatatypeMismatch):
+                    while not self._stopped.is_set():
+                        began = time.monotonic()
+                        old = f"old {random.randrange(1, 100)}"
+                        self._order(connection, f"new {number} {self.written[number]}", old)
+                        self.written[number] += 1
+                        connection.execute("SELECT id FROM order_items WHERE what = %s", [old]).fetchall()
+                        self.longest_wait = max(self.longest_wait, time.monotonic() - began)
+                        self._stopped.wait(self.pause)
+                    return
+            self.reconnected += 1
+
+    def _order(self, connection: psycopg.Connection, note: str, old: str) -> None:
+        with connection.transaction():
+            insert = "INSERT INTO orders (note) VALUES (%s) RETURNING id"
+            [id] = connection.execute(insert, [note]).fetchone()
+            connection.execute("INSERT INTO items (order_id, what) VALUES (%s, %s)", [id, note])
+            connection.execute("UPDATE orders SET note = note WHERE note = %s", [old])
+
+
+# ------------------------------------------------------------------------------------------------------------ by hand
+
+
+def create_tables(connection: psycopg.Connection, rows: int, id_type: str, key: str, id: str) -> None:
+    """The page's tables with another type than uuid, and rows of the last days; `id` is the SQL of an old ID."""
+    for table in statements(*blocks("Tables")):
+        connection.execute(table.replace("uuid PRIMARY KEY DEFAULT gen_random_uuid()", key).replace("uuid", id_type))
+    connection.execute("CREATE INDEX orders_note_idx ON orders (note)")
+    connection.execute(
+        f"""
+        INSERT INTO orders (id, note, created_at)
+        SELECT {id}, 'old ' || n, at
+        FROM generate_series(1, {rows}) AS n, LATERAL (SELECT date_trunc('ms', now() - (20e6 - n) * interval '0.1 s')) AS t (at);
+        INSERT INTO items SELECT id, note FROM orders"""
+    )
+
+
+def main(rows: int) -> None:
+    """Measures the recipe for tables that cannot be locked, from bigint to scru128."""
+    from server import Server
+
+    def say(line: str) -> None:
+        print(f"{time.strftime('%X')} {line}", flush=True)
+
+    settings = {"fsync": "on", "max_wal_size": "4GB", "shared_buffers": "512MB", "deadlock_timeout": "1s"}
+    with Server(settings) as server, server.connect() as connection:
+        connection.add_notice_handler(
+            lambda notice: re.search("[05] % of", notice.message_primary) and say(notice.message_primary)
+        )
+        connection.execute("CREATE EXTENSION scru")
+        say(f"making {rows} orders with an item each")
+        create_tables(connection, rows, "bigint", "bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY", "n")
+        connection.execute(f"ALTER SEQUENCE orders_id_seq RESTART {rows + 1}")
+        connection.execute(FILL_IN_BATCHES)
+        connection.execute("VACUUM ANALYZE")
+        sizes = """SELECT relname, pg_relation_size(oid) / 1000000 FROM pg_class
+                   WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace"""
+        say(f"megabytes before: {dict(connection.execute(sizes).fetchall())}")
+        run = Run(connection)
+        with Writers(server.connect, pause=0.01) as writers:
+            writers.wait_for(20)
+            began = time.monotonic()
+            for block in blocks("Online")[:-1]:
+                for statement in statements(block) if "BEGIN;" not in block else [block]:
+                    writers.longest_wait = 0
+                    start = time.monotonic()
+                    run(statement)
+                    say(
+                        f"{time.monotonic() - start:.1f} s, longest wait of a writer {writers.longest_wait:.3f} s: {statement[:60]!r}"
+                    )
+            total = time.monotonic() - began
+            writers.wait_for(20)
+            say(
+                f"written meanwhile: {sum(writers.written)} orders; reconnected {writers.reconnected} times; {run.retries} retries"
+            )
+        say(f"megabytes after: {dict(connection.execute(sizes).fetchall())}")
+        say(f"total {total:.1f} s, longest lock {run.longest_lock:.3f} s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

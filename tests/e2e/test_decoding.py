@@ -1,0 +1,115 @@
+"""Change data capture: what an ID looks like to those who read the server's logical decoding."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from idtypes import IdType, each_type
+from server import PG_CONFIG, Server, pg_config
+
+WAL2JSON = Path(pg_config("--pkglibdir", PG_CONFIG)) / "wal2json.so"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server that decodes."""
+    with Server({"wal_level": "logical", "max_replication_slots": "10"}) as server:
+        # Minor releases of 2026 ask which plugins are safe.
+        for (libraries,) in server.rows("SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'"):
+            server.reload(output_plugin_libraries=f"{libraries}, wal2json".removeprefix(", "))
+        yield server
+        assert server.crashes() == []
+
+
+@pytest.fixture
+def changes(connection: psycopg.Connection, database) -> Iterator[Callable[..., list]]:
+    """What a plugin tells of the statements that a test runs on the connection: changes(query, *arguments)."""
+    yield lambda query, *arguments: [data for (data,) in connection.execute(query, arguments)]
+    connection.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots")
+
+
+def change(connection: psycopg.Connection, id_type: IdType, plugin: str) -> str:
+    """Makes a slot for the plugin, and changes for it to tell. Returns the text of the ID."""
+    connection.execute(
+        f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, ids {id_type.name}[], note text)"
+    )
+    connection.execute("CREATE PUBLICATION orders FOR TABLE orders")
+    connection.execute("SELECT pg_create_logical_replication_slot('changes', %s)", [plugin])
+    [text] = connection.execute("INSERT INTO orders VALUES (DEFAULT, NULL, 'made') RETURNING id::text").fetchone()
+    connection.execute("UPDATE orders SET ids = ARRAY[id, NULL]")
+    connection.execute("DELETE FROM orders")
+    return text
+
+
+def of_pgoutput(messages: list[bytes]) -> Iterator[tuple]:
+    """The messages of the protocol, as far as these tests look at them: types, and rows with the kind and value of each column."""
+
+    def string(data: bytes) -> tuple[str, bytes]:
+        text, _, rest = data.partition(b"\0")
+        return text.decode(), rest
+
+    def row(data: bytes) -> list[tuple[str, bytes | None]]:
+        (count,), data, values = struct.unpack("!H", data[:2]), data[2:], []
+        for _ in range(count):
+            kind, data, value = data[:1].decode(), data[1:], None
+            if kind in "tb":
+                length = struct.unpack("!I", data[:4])[0]
+                value, data = data[4 : 4 + length], data[4 + length :]
+            values.append((kind, value))
+        return values
+
+    for message in messages:
+        match message[:1]:
+            case b"Y":
+                schema, rest = string(message[5:])
+                yield "type", struct.unpack("!I", message[1:5])[0], schema, string(rest)[0]
+            case b"I" | b"U" | b"D":
+                yield message[:1].decode(), row(message[6:])
+
+
+@each_type
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_pgoutput(connection, changes, id_type, binary):
+    """The type by its name, and an ID as its text, or where the consumer asks for binary as its bytes."""
+    text = change(connection, id_type, "pgoutput")
+    query = """SELECT data FROM pg_logical_slot_get_binary_changes('changes', NULL, NULL,
+               'proto_version', '1', 'publication_names', 'orders', 'binary', %s)"""
+    messages = list(of_pgoutput(changes(query, str(binary).lower())))
+
+    oid, array_oid = connection.execute(f"SELECT '{id_type}'::regtype::oid::int, '{id_type}[]'::regtype::oid::int").fetchone()
+    if binary:
+        value = "b", id_type.binary(id_type.value(text))
+        item = struct.pack("!I", id_type.length) + value[1]
+        array = "b", struct.pack("!IIIII", 1, 1, oid, 2, 1) + item + b"\xff\xff\xff\xff"
+        note = "b", b"made"
+    else:
+        value, array, note = ("t", text.encode()), ("t", f"{{{text},NULL}}".encode()), ("t", b"made")
+    none = ("n", None)
+    assert {m for m in messages if m[0] == "type"} == {
+        ("type", oid, "public", id_type.name),
+        ("type", array_oid, "public", f"_{id_type}"),
+    }
+    assert [m for m in messages if m[0] != "type"] == [
+        ("I", [value, none, note]),
+        ("U", [value, array, note]),
+        ("D", [value, none, none]),
+    ]
+
+
+@each_type
+@pytest.mark.skipif(not WAL2JSON.exists(), reason="this server has no wal2json (Debian: postgresql-NN-wal2json)")
+def test_wal2json(connection, changes, id_type):
+    """The type's name, and an ID as its text."""
+    text = change(connection, id_type, "wal2json")
+    query = "SELECT data FROM pg_logical_slot_get_changes('changes', NULL, NULL, 'format-version', '2', 'include-transaction', 'false')"
+    inserted, updated, deleted = map(json.loads, changes(query))
+    id = {"name": "id", "type": id_type.name, "value": text}
+    assert inserted["columns"][0] == id
+    assert updated["columns"][:2] == [id, {"name": "ids", "type": f"{id_type}[]", "value": f"{{{text},NULL}}"}]
+    assert (updated["identity"], deleted["identity"]) == ([id], [id])

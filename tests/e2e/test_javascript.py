@@ -1,0 +1,97 @@
+"""Drizzle and Prisma, as projects with migrations. Their packages are installed by tools/clients.sh."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import expect
+from idtypes import SCRU128
+from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
+
+PACKAGES = INSTALLED / "node" / "node_modules"
+VALUES = list(dict.fromkeys(SCRU128.samples(12)))
+IDS = [SCRU128.text(value) for value in VALUES]
+IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
+
+
+def project(name: str, package: str, folder: Path, major: int) -> Path:
+    """A project with its packages, where it may write."""
+    if not shutil.which("node") or not (PACKAGES / package).exists():
+        pytest.skip("there is no Node.js, or tools/clients.sh has not installed its packages")
+    version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout
+    if int(re.match(r"v(\d+)", version)[1]) < major:
+        pytest.skip(f"{name} wants Node.js {major}; this is {version}")
+    shutil.copytree(PROGRAMS / name, folder / name)
+    (folder / name / "node_modules").symlink_to(PACKAGES)
+    (folder / "node_modules").symlink_to(PACKAGES)
+    return folder / name
+
+
+def run(folder: Path, database, *command: str, **environment: str) -> str:
+    """What a program of a project prints. It has to end well."""
+    url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
+    environment = {**os.environ, "DATABASE_URL": url, **environment}
+    done = subprocess.run(["node", *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def reported(printed: str) -> dict[str, list[str]]:
+    """By what the program tried, the values that came of it."""
+    return {name: values for name, *values in map(str.split, printed.splitlines())}
+
+
+def test_drizzle(new_database, tmp_path):
+    """The migrations make the tables, and are those that drizzle-kit generates; the database then is what the schema says."""
+    database = new_database(extension=False)
+    folder = project("drizzle", "drizzle-kit", tmp_path, 18)
+    kit = "node_modules/drizzle-kit/bin.cjs"
+    assert "No schema changes" in run(folder, database, kit, "generate")
+    run(folder, database, kit, "migrate")
+    assert "No changes detected" in run(folder, database, kit, "push")
+    found = reported(run(folder, database, "program.mjs", *IDS))
+    [made], [item] = found["made"], found["item"]
+    assert (len(made), len(item)) == (25, 26)
+    assert found == {
+        "made": [made],
+        "found": IN_ORDER,
+        "item": [item],
+        "array": IDS,
+        "joined": ["made"],
+        "malformed": [expect.INVALID_TEXT],
+    }
+
+
+def test_prisma(new_database, tmp_path):
+    """A uuid column whose default is a scru128. What migrates is a program to be downloaded: here SQL stands for it."""
+    database = new_database(extension=False)
+    folder = project("prisma", "prisma", tmp_path, 20)
+    run(folder, database, "node_modules/prisma/build/index.js", "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
+    with database.connect() as connection:
+        connection.execute((folder / "tables.sql").read_text())
+        uuids = [str(uuid) for (uuid,) in connection.execute("SELECT unnest(%s::text[])::scru128::uuid", [IN_ORDER])]
+        found = reported(run(folder, database, "program.mjs", *uuids))
+        [made], [text], items = found["made"], found["text"], found["items"]
+        query = "SELECT %s::uuid = %s::scru128::uuid, round(extract(epoch FROM scru128_timestamp(%s)) * 1000)::text"
+        same, time = connection.execute(query, [made, text, text]).fetchone()
+        assert (same, found) == (True, {"made": [made], "items": items, "found": uuids, "text": [text], "time": [time]})
+        assert sorted(items) == items and len(items) == 2
+
+
+@pytest.mark.parametrize("name", ["Drizzle", "Prisma"])
+def test_the_page_shows_what_is_run(name):
+    """Each line of a section's snippets is in its project."""
+    [section] = re.findall(rf"\n## {name}\n(.*?)(?=\n## |\Z)", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
+    folder = PROGRAMS / name.lower()
+    project = "".join(path.read_text() for path in folder.rglob("*.*") if path.is_file())
+    snippets = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)
+    assert snippets
+    assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in project] == []
+    for link in re.findall(r"\(\.\./([^)]+)\)", section):
+        assert (ROOT / link).exists()

@@ -1,0 +1,275 @@
+"""The Python package in clients/python: its values against the test vectors, and its modules as programs use them.
+
+The programs are in clients/package, written for scru128; for another type its names take the place of these. They run with the
+packages that tools/clients.sh installs, and with this one as pip installs it from the tree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+import expect
+from idtypes import TYPES, each_type
+from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, ids_in, make_tables, server, without_indentation  # noqa: F401  (a fixture)
+
+PACKAGE = ROOT / "clients" / "python"
+PYTHON = INSTALLED / "python" / "bin" / "python"
+CLASSES = {"scru128": "Scru128", "ulid": "Ulid", "scru160": "Scru160", "scru64": "Scru64", "ulidflake": "Ulidflake"}
+
+sys.path.insert(0, str(PACKAGE / "src"))
+
+import scru_postgres  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory) -> Path:
+    """The folder into which pip has installed the package. Built from a copy, so that nothing is written into the tree."""
+    if not PYTHON.exists():
+        pytest.skip("tools/clients.sh has not installed the Python clients")
+    source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
+    shutil.copytree(PACKAGE, source)
+    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target]
+    subprocess.run([PYTHON, "-m", "pip", "install", *options, source], check=True)
+    return target
+
+
+def url_of(database) -> str:
+    """Where a program finds a database."""
+    return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
+
+
+def run(installed: Path, folder: Path, database, *arguments: object, **environment: str) -> str:
+    """What a program prints. It has to end well."""
+    environment = {**os.environ, "PYTHONPATH": str(installed), "DATABASE_URL": url_of(database), **environment}
+    command = [PYTHON, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+def class_of(id_type) -> type:
+    """The Python class of a type."""
+    return getattr(scru_postgres, CLASSES[id_type.name])
+
+
+@each_type
+def test_values_of_the_vectors(id_type):
+    """Text, bytes and time are those of the specifications' examples, and every case is read."""
+    cls = class_of(id_type)
+    for vector in json.loads((ROOT / "tests" / "vectors" / f"{id_type.name}.json").read_text())["valid"]:
+        for text in [vector["text"], *vector["also_read"]]:
+            id = cls(text)
+            assert (id, bytes(id).hex()) == (vector["text"], vector["bytes"])
+        assert cls.from_bytes(bytes.fromhex(vector["bytes"])) == id
+        if vector["timestamp_micros"] < 253_402_300_800_000_000:
+            assert round(id.timestamp.timestamp() * 1000) * 1000 == vector["timestamp_micros"]
+        else:
+            with pytest.raises(OverflowError):
+                _ = id.timestamp
+
+
+@each_type
+def test_values(id_type):
+    """An ID is a str, but for what it can do more; numbers and texts are in one order."""
+    cls = class_of(id_type)
+    values = sorted(set(id_type.samples(200)))
+    ids = [cls.from_int(value) for value in values]
+    assert ids == sorted(ids) == [id_type.text(value) for value in values]
+    assert [int(id) for id in ids] == values
+    id = ids[-1]
+    assert (type(id), type(str(id)), cls(id) is id, hash(id)) == (cls, str, True, hash(str(id)))
+    assert (repr(id), type(pickle.loads(pickle.dumps(id))), json.dumps(id)) == (
+        f"{cls.__name__}('{str(id)}')",
+        cls,
+        f'"{str(id)}"',
+    )
+
+
+@each_type
+def test_invalid_values(id_type):
+    cls = class_of(id_type)
+    digits = id_type.text(0)
+    for text in [
+        "",
+        digits[1:],
+        f"{digits}0",
+        f"{digits[1:]}!",
+        f"{digits[1:]}_",
+        f"{digits[1:]}\n",
+        f"{digits[1:]}\u0660",
+        f"+{digits[1:]}",
+    ]:
+        with pytest.raises(ValueError, match=f"^invalid input syntax for type {id_type}: "):
+            cls(text)
+    for text in id_type.texts_above_the_largest():
+        with pytest.raises(ValueError, match=f"^value .* is out of range for type {id_type}$"):
+            cls(text)
+    for data in [b"", b"\0" * (id_type.length + 1), *id_type.bytes_above_the_largest()]:
+        with pytest.raises(ValueError, match="^(value is out of range|expected )"):
+            cls.from_bytes(data)
+
+
+def test_the_classes_are_the_types():
+    """Of the extension, all and no others, with the same measures."""
+    known = [(cls.pg_type, cls.size, cls.text_length, cls.largest) for cls in scru_postgres.TYPES]
+    assert sorted(known) == sorted((t.name, t.length, t.text_length, t.largest) for t in TYPES)
+
+
+def test_the_example_of_the_readme():
+    id = scru_postgres.Scru128("0372IJOJUXUHJSFKERYI2MRTM")
+    example = f"{(id, id.timestamp, bytes(id).hex())!r}"
+    assert id.timestamp == datetime(2022, 4, 3, 11, 40, 14, 308000, tzinfo=timezone.utc)
+    assert example in (PACKAGE / "README.md").read_text()
+
+
+# ------------------------------------------------------------------------------------------------------------- drivers
+
+REPORTS = {
+    "psycopg": {"made", "found", "null", "array", "copied", "found_in_binary", "array_in_binary", "copied_in_binary"},
+    "asyncpg": {"made", "found_in_binary", "null", "array", "copied_in_binary", "malformed"},
+    "sqlalchemy": {"made", "found", "found_by_any", "null", "array", "malformed", "reflected", "found_by_asyncpg"},
+}
+
+
+@each_type
+@pytest.mark.parametrize("module", REPORTS)
+def test_driver(installed, database, connection, module, id_type, tmp_path):
+    """All that goes in and comes out is what the server writes, and a value of its class."""
+    values = list(dict.fromkeys(id_type.samples(12)))
+    ids = [id_type.text(value) for value in values]
+    in_order = [id_type.text(value) for value in sorted(values)]
+    make_tables(connection, id_type)
+    program = (PROGRAMS / "package" / f"with_{module}.py").read_text()
+    cls = CLASSES[id_type.name]
+    for there, here in ("scru128", id_type.name), ("Scru128", cls), ("SCRU128", cls.upper()):
+        program = program.replace(there, here)
+    (tmp_path / "program.py").write_text(program)
+
+    printed = run(installed, tmp_path, database, "program.py", *ids)
+
+    reported = {name: texts for name, *texts in map(str.split, printed.splitlines())}
+    [made] = ids_in(connection, "orders WHERE note = 'made'")
+    assert sorted(ids_in(connection, "orders WHERE note = 'given'")) == in_order
+    assert connection.execute("SELECT ids::text[] FROM lists").fetchall() == [([None, *ids],)]
+    expected = {
+        "made": [made],
+        "null": ["NULL"],
+        "array": ["NULL", *ids],
+        "copied": ids,
+        "malformed": ["ValueError" if module == "asyncpg" else expect.INVALID_TEXT],
+        "reflected": [cls.upper(), cls.upper()],
+    }
+    assert reported == {name: expected.get(name, in_order) for name in REPORTS[module]}
+
+
+# ----------------------------------------------------------------------------------------------------------- frameworks
+
+
+def copy_of(project: str, folder: Path) -> Path:
+    """A project, where it may write."""
+    return Path(shutil.copytree(PROGRAMS / project, folder / project, ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def test_django(installed, new_database, tmp_path):
+    """The migration makes the extension and the tables, and leaves nothing to migrate. The project's own tests pass, where the
+    client binds parameters and where the server does."""
+    database = new_database(extension=False)
+    project = copy_of("django", tmp_path)
+    run(installed, project, database, "manage.py", "migrate", "--verbosity=0")
+    assert "No changes detected" in run(installed, project, database, "manage.py", "makemigrations", "--check", "--dry-run")
+    with database.connect() as connection:
+        columns = "SELECT attname || ' ' || atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"
+        assert [c for (c,) in connection.execute(columns, ["shop_item"])] == ["id ulid", "what text", "order_id scru128"]
+        inserted = connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")
+        assert inserted.fetchone() == ("scru128",)
+    for binding in "client", "server":
+        run(installed, project, database, "manage.py", "test", "--verbosity=0", BINDING=binding)
+
+
+def test_alembic(installed, new_database, tmp_path):
+    """The migration that autogenerate writes makes the tables; then it sees no difference, but one where there is one."""
+    database = new_database(extension=False)
+    project = copy_of("alembic", tmp_path)
+
+    def alembic(*arguments: str) -> str:
+        return run(installed, project, database, "-m", "alembic", *arguments)
+
+    alembic("upgrade", "head")
+    alembic("revision", "--autogenerate", "--message", "tables", "--rev-id", "0002")
+    [written] = project.glob("migrations/versions/0002_*.py")
+    for column in (
+        "sa.Column('id', scru_postgres.sqlalchemy.SCRU128(), server_default=sa.text('gen_scru128()'), nullable=False)",
+        "sa.Column('ids', sa.ARRAY(scru_postgres.sqlalchemy.SCRU128()), nullable=True)",
+    ):
+        assert column in written.read_text()
+    alembic("upgrade", "head")
+    assert "No new upgrade operations detected." in alembic("check")
+    reflected = run(installed, project, database, "reflect.py").splitlines()
+    assert sorted(line for line in reflected if not line.startswith("alembic_version")) == [
+        "all_types id SCRU64()",
+        "all_types ids SCRU128()",
+        "all_types scru160 SCRU160()",
+        "all_types ulidflake ULIDFLAKE()",
+        "items id ULID()",
+        "items order_id SCRU128()",
+        "orders id SCRU128()",
+        "orders note VARCHAR()",
+    ]
+
+    models = project / "models.py"
+    models.write_text(models.read_text().replace("mapped_column(SCRU160", "mapped_column(ULID"))
+    alembic("revision", "--autogenerate", "--message", "change", "--rev-id", "0003")
+    [written] = project.glob("migrations/versions/0003_*.py")
+    assert written.read_text().count("type_=scru_postgres.sqlalchemy.ULID()") == 1
+    written.unlink()
+    alembic("downgrade", "base")
+    with database.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM pg_type WHERE typname = 'scru128'").fetchone() == (0,)
+
+
+# --------------------------------------------------------------------------------------------------- what the pages say
+
+
+def test_the_pages_show_what_is_run(installed):
+    """Each line of code in the package's README and in its section of docs/clients.md is part of a program that is run, or
+    an import that works."""
+    [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
+    readme = (PACKAGE / "README.md").read_text()
+    programs = "".join(
+        without_indentation(path.read_text())
+        for folder in ("package", "django", "alembic")
+        for path in sorted((PROGRAMS / folder).rglob("*.*"))
+        if path.suffix in (".py", ".mako")
+    )
+    snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
+    assert len(snippets) == 12
+    shown = [line for snippet in snippets for line in without_indentation(snippet).splitlines() if line and ">>>" not in line]
+    imports = [line for line in shown if line.startswith(("from ", "import "))]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    subprocess.run([PYTHON, "-c", "\n".join(imports)], check=True, env=environment, cwd="/")
+    assert [line for line in sorted({*shown} - {*imports}) if line not in programs and not line.startswith("(Scru128(")] == []
+    for link in re.findall(r"\(\.\./([^)#]+)\)", section):
+        assert (ROOT / link).exists()
+
+
+# --------------------------------------------------------------------------------------------------------------- checks
+
+
+@pytest.mark.parametrize("check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"])
+def test_the_package_is_clean(installed, check):
+    """Lint, format and types, as its pyproject.toml has them."""
+    done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
