@@ -63,16 +63,18 @@ fn announce_first<T: Type>() {
     T::process().is_announced.with(|is_announced| *is_announced = true);
 }
 
-/// Why another server may have the same number, if none is set. A parallel worker leaves the warning to its leader.
-fn reason_to_warn<T: Type>() -> Option<&'static str> {
+/// Why another server may have the same number, if none is set, and where to set one. A parallel worker leaves the warning to its
+/// leader.
+fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
     // SAFETY: an int that the server sets once in each process.
     let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
     if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
         None
     } else if is_in_citus() {
-        Some("This server is a node of Citus, and the others may have the same.")
+        // Which sends ALTER ROLE ALL SET to all nodes.
+        Some(("This server is a node of Citus, and the others may have the same.", "in its configuration file"))
     } else if has_subscriptions() {
-        Some("This server subscribes to another one, which may have the same.")
+        Some(("This server subscribes to another one, which may have the same.", "with ALTER ROLE ALL SET"))
     } else {
         None
     }
@@ -87,10 +89,10 @@ fn log<T: Type>(node: &Deciding) {
     report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
 }
 
-fn warn(node: &Deciding, reason: &str) {
+fn warn(node: &Deciding, (reason, place): (&str, &str)) {
     let Deciding { name, value, .. } = node;
     let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
-    let hint = format!("Give each server its own with ALTER ROLE ALL SET scru.{name}, and reconnect.");
+    let hint = format!("Give each server its own scru.{name} {place}, and reconnect.");
     report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason, hint)));
 }
 

@@ -45,12 +45,14 @@ run_16() {
 
 # ------------------------------------------------------------------------------------------ from 17 on, in their own Debian
 
-# What tools/setup.sh looks for there, for the tests and for the benchmark, and pg_partman.
+# What tools/setup.sh looks for there, for the tests and for the benchmark, pg_partman and TimescaleDB.
 packages() {
     local IFS=,
-    local names=(gcc g++ libc6-dev libclang-dev python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib
+    # The server's headers include those of ICU.
+    local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib
         libfaketime valgrind sudo)
-    [ "$MAJOR" = "$UNRELEASED" ] || names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman")
+    [ "$MAJOR" = "$UNRELEASED" ] ||
+        names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
     echo "${names[*]}"
 }
 

@@ -73,6 +73,8 @@ look_for_clients() {
     need 'Node.js with npm' 'nodejs npm' has_node
     need 'a JDK' default-jdk-headless command -v javac
     need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
+    need 'ActiveRecord for PostgreSQL' 'ruby-activerecord ruby-pg' ruby -e 'require "active_record"; require "pg"'
+    need wal2json "postgresql-$PG_MAJOR-wal2json" has_file "$(pg pkglibdir)/wal2json.so"
 }
 
 look_for_operators() {

@@ -18,7 +18,7 @@ server_versions() {
         ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
 }
 generated_sql() { cargo sqlgen --check; }
-pure_crates() { cargo test --no-fail-fast --package scru-ids --package sqlgen --features scru-ids/postgres-types; }
+pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
 # It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
 # so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.

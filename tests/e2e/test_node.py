@@ -156,10 +156,13 @@ UNSET = {
     "scru64": 'scru.scru64_node is not set, and its default "0/4" may not be unique among servers',
     "ulidflake": 'scru.ulidflake_scalability is not set, and its default "-1" may not be unique among servers',
 }
-HINT = {
-    "scru64": "Give each server its own with ALTER ROLE ALL SET scru.scru64_node, and reconnect.",
-    "ulidflake": "Give each server its own with ALTER ROLE ALL SET scru.ulidflake_scalability, and reconnect.",
-}
+PLACE = {"subscription": "with ALTER ROLE ALL SET", "Citus": "in its configuration file"}
+
+
+def hint(type_: str, place: str) -> str:
+    """What a warning tells to do."""
+    name = {"scru64": NODE, "ulidflake": NUMBER}[type_]
+    return f"Give each server its own {name} {place}, and reconnect."
 
 
 def warnings_of(connection: psycopg.Connection) -> list[tuple]:
@@ -172,22 +175,23 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
 
 
 @pytest.fixture(params=["subscription", "Citus"])
-def one_of_several(request, new_server) -> tuple[Server, str]:
-    """A server that has a subscription, or the settings that it has with Citus, and the reason that warnings give."""
+def one_of_several(request, new_server) -> tuple[Server, str, str]:
+    """A server that has a subscription, or the settings that it has with Citus; the reason that warnings give, and the place."""
+    place = PLACE[request.param]
     if request.param == "Citus":
         reason = "This server is a node of Citus, and the others may have the same."
-        return with_extension(new_server({"citus.shard_count": "32"})), reason
+        return with_extension(new_server({"citus.shard_count": "32"})), reason, place
     server = with_extension(new_server({"wal_level": "logical"}))
     # In another database.
     with server.connect("template1") as connection:
         connection.execute("CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)")
-    return server, "This server subscribes to another one, which may have the same."
+    return server, "This server subscribes to another one, which may have the same.", place
 
 
 @pytest.mark.parametrize("type_", ["scru64", "ulidflake"])
 def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type_):
-    server, reason = one_of_several
-    expected = ("WARNING", "01000", UNSET[type_], reason, HINT[type_])
+    server, reason, place = one_of_several
+    expected = ("WARNING", "01000", UNSET[type_], reason, hint(type_, place))
     for user in "plain", "postgres":
         with server.connect(user=user) as connection:
             warnings = warnings_of(connection)
@@ -217,7 +221,7 @@ def test_workers_leave_the_warning_to_their_leader(new_server):
         assert "Workers Launched: 0" not in str(plan) and "Workers Launched" in str(plan)
         assert warnings == []
         connection.execute("SELECT gen_scru64()")
-        assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, HINT["scru64"])]
+        assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, hint("scru64", PLACE["Citus"]))]
 
 
 def test_a_locked_catalog_holds_up_no_draw(new_server):

@@ -17,6 +17,8 @@ CALL for_each_type($$
     CREATE INDEX ON $T_btree (id);
     CREATE TABLE $T_brin AS TABLE $T_none;
     CREATE INDEX ON $T_brin USING brin (id) WITH (pages_per_range = 1);
+    CREATE TABLE $T_gist AS TABLE $T_none;
+    CREATE INDEX ON $T_gist USING gist (id);
     CREATE TABLE $T_partitions (LIKE $T_none) PARTITION BY RANGE (id);
     CREATE TABLE $T_early PARTITION OF $T_partitions FOR VALUES FROM (MINVALUE) TO ($T_lower('2026-01-01 00:00:02'));
     CREATE TABLE $T_middle PARTITION OF $T_partitions
@@ -25,7 +27,7 @@ CALL for_each_type($$
     CREATE TABLE $T_default PARTITION OF $T_partitions DEFAULT;
     INSERT INTO $T_partitions TABLE $T_none;
     CREATE INDEX ON $T_partitions (id);
-    ANALYZE $T_none, $T_btree, $T_brin, $T_partitions
+    ANALYZE $T_none, $T_btree, $T_brin, $T_gist, $T_partitions
 $$);
 
 -- Times around the ends of the type and around a tick, and those that are none.
@@ -97,7 +99,7 @@ SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
 SET enable_memoize = off;
-SELECT * FROM each_type($$ SELECT kind, q.* FROM unnest(ARRAY['none', 'btree', 'brin', 'partitions']) AS kind, comparisons('$T', kind) AS q $$);
+SELECT * FROM each_type($$ SELECT kind, q.* FROM unnest(ARRAY['none', 'btree', 'brin', 'gist', 'partitions']) AS kind, comparisons('$T', kind) AS q $$);
 
 -- Plans. IDs are each type's own, and left out.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -134,6 +136,7 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id > now() 
 SELECT * FROM each_type($$ SELECT plan('SELECT max(id) FROM $T_btree WHERE id < now()') $$);
 RESET enable_bitmapscan;
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_brin WHERE id >= now()') $$);
+SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_gist WHERE id >= now() AND id < timestamptz ''2030-01-01''') $$);
 
 -- Partitions are left out as the query is planned and as it starts; so is a table by its constraint.
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id >= timestamptz ''2026-01-01 00:00:08''') $$);
