@@ -1,17 +1,19 @@
 """Times the same statements on two servers, which differ in their build of the extension alone, in turn.
 
-The ratio of a round is the time of this build over that of the base. Which of the two comes first alternates. Prints the
-median of the ratios with their quartiles, and a control, which runs on the base alone: its ratio shows the noise.
+A time is what the server's process spends on the processor. The ratio of a round is the time of this build over that of the
+base. Which of the two comes first alternates. Prints the median of the ratios with their quartiles, and a control, which runs
+on the base alone: its ratio shows the noise.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from dataclasses import dataclass
 from statistics import median, quantiles
 
 import psycopg
+
+from bench.process import processor_time
 
 TYPES = {"scru128": 16, "ulid": 16, "scru160": 20, "scru64": 8, "ulidflake": 8}
 
@@ -61,13 +63,14 @@ class Server:
             execute(f"VACUUM (FREEZE, ANALYZE) keyed_{name}, shuffled_{name}, few_{name}")
 
     def time(self, workload: Workload, name: str, rows: int) -> float:
-        """The seconds that the statement takes."""
+        """The processor time that the statement takes."""
         if workload.before:
             for statement in workload.before.format(T=name, rows=rows).split(";"):
                 self.connection.execute(statement)
-        started = time.perf_counter()
+        pid = self.connection.info.backend_pid
+        before = processor_time(pid)
         self.connection.execute(workload.statement.format(T=name, rows=rows))
-        return time.perf_counter() - started
+        return processor_time(pid) - before
 
 
 def main() -> None:

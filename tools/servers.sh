@@ -109,16 +109,21 @@ enter() {
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
+    # The oldest of these servers that runs anywhere, for pg_upgrade to come from.
+    [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     cp /etc/hosts "$FOLDER/etc/hosts"
     chroot "$FOLDER" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
 }
 
 # Rust's toolchain and its downloaded crates are those of the machine: nothing is fetched in there.
 run_debian() {
-    local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin
+    local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin old=()
     cargo fetch --quiet --locked
+    OLD_SERVER=$(tools/server.sh home)/$WHEEL/pgserver/pginstall
+    export OLD_SERVER
+    if [ -f "$OLD_SERVER/lib/postgresql/scru.so" ]; then old=(OLD_PG_CONFIG=/opt/old-server/bin/pg_config); fi
     apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
-        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" "$@"
+        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" "${old[@]}" "$@"
 }
 
 # -------------------------------------------------------------------------------------------------------------------------
