@@ -40,7 +40,7 @@ prepare_16() {
 
 run_16() {
     PG_CONFIG=$(prepare_16)
-    PG_MAJOR=16 "$@"
+    PG_MAJOR=16 PGRX_PG_CONFIG_PATH=$PG_CONFIG "$@"
 }
 
 # ------------------------------------------------------------------------------------------ from 17 on, in their own Debian
