@@ -24,6 +24,7 @@ class Workload:
 
     statement: str
     before: str = ""
+    after: str = ""
     types: tuple[str, ...] = tuple(TYPES)
 
 
@@ -34,7 +35,7 @@ WORKLOADS = {
         before="DROP TABLE IF EXISTS target; CREATE TABLE target (id {T} PRIMARY KEY); CHECKPOINT",
     ),
     "sort": Workload("SELECT count(*) FROM (SELECT id FROM shuffled_{T} ORDER BY id OFFSET 0) AS sorted"),
-    "index": Workload("CREATE INDEX target_index ON shuffled_{T} (id)", before="DROP INDEX IF EXISTS target_index"),
+    "index": Workload("CREATE INDEX target_index ON shuffled_{T} (id)", after="DROP INDEX target_index"),
     "lookup": Workload("SELECT count(*) FROM few_{T} AS few JOIN keyed_{T} AS keyed USING (id)"),
     "text": Workload("SELECT count(id::text::{T}) FROM keyed_{T}"),
 }
@@ -64,13 +65,18 @@ class Server:
 
     def time(self, workload: Workload, name: str, rows: int) -> float:
         """The processor time that the statement takes."""
-        if workload.before:
-            for statement in workload.before.format(T=name, rows=rows).split(";"):
-                self.connection.execute(statement)
         pid = self.connection.info.backend_pid
+        self.run(workload.before, name, rows)
         before = processor_time(pid)
-        self.connection.execute(workload.statement.format(T=name, rows=rows))
-        return processor_time(pid) - before
+        self.run(workload.statement, name, rows)
+        spent = processor_time(pid) - before
+        self.run(workload.after, name, rows)
+        return spent
+
+    def run(self, statements: str, name: str, rows: int) -> None:
+        """Executes statements, each in a transaction of its own."""
+        for statement in filter(None, statements.format(T=name, rows=rows).split("; ")):
+            self.connection.execute(statement)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 # and their known vulnerabilities. Those are skipped where the database of them cannot be fetched.
 source "$(dirname "$0")/env.sh"
 VERSION=0.20.2
-DENY=$ROOT/target/tools/bin/cargo-deny
+DENY=$TOOLS/bin/cargo-deny
 LOGS=$ROOT/target/test/audit
 
 # check NAME WHAT…
@@ -16,8 +16,8 @@ check() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 if [ "$("$DENY" --version 2>/dev/null)" != "cargo-deny $VERSION" ]; then
-    say "Building cargo-deny $VERSION into target/tools (once; some minutes)"
-    cargo install --locked --root target/tools "cargo-deny@$VERSION"
+    say "Building cargo-deny $VERSION into $TOOLS (once; some minutes)"
+    cargo install --locked --debug --root "$TOOLS" "cargo-deny@$VERSION"
 fi
 cargo fetch --locked
 say 'Licences and sources'

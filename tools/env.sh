@@ -51,11 +51,15 @@ done
 # The version of a package, as Cargo.lock has it.
 package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}" Cargo.lock; }
 
+# What is fetched or built once for all clones of this user.
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
+TOOLS=$CACHE/tools
+
 # cargo-pgrx has to be of the very version of pgrx. The user's own serves if it is; no other version of it is touched.
 PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
 CARGO_PGRX=$(command -v cargo-pgrx || true)
-is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$ROOT/target/tools/bin/cargo-pgrx
+is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$TOOLS/bin/cargo-pgrx
 # pgrx's own variable: the pg_config of the server that its bindings are made for. A private copy has the same ones: a script
 # that sets PG_CONFIG to it leaves this, so that nothing is built again.
 : "${PGRX_PG_CONFIG_PATH:=$PG_CONFIG}"

@@ -7,7 +7,6 @@
 source "$(dirname "$0")/env.sh"
 shopt -s inherit_errexit
 
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 WHEEL=pgserver-0.1.4
 declare -A DEBIAN=([17]=trixie [18]=sid [19]=sid)
 # Servers that are not released yet: their Debian has them in experimental only.
@@ -93,7 +92,7 @@ prepare_debian() {
 }
 
 # Runs inside of `apart`. The project lies where it lies out here, but for target/: what is built in a newer Debian does not
-# run in an older one, and its postgres is another user. The tools and the logs are those of all.
+# run in an older one, and its postgres is another user. The logs are those of all.
 # shellcheck disable=SC2317 # called by its name
 enter() {
     local rust=$1 target=$ROOT/target/debian-$MAJOR
@@ -105,7 +104,6 @@ enter() {
     bind "$target/tmp" /tmp
     bind "$ROOT" "$ROOT"
     bind "$target" "$ROOT/target"
-    bind "$ROOT/target/tools" "$ROOT/target/tools"
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
@@ -123,7 +121,7 @@ run_debian() {
     export OLD_SERVER
     if [ -f "$OLD_SERVER/lib/postgresql/scru.so" ]; then old=(OLD_PG_CONFIG=/opt/old-server/bin/pg_config); fi
     apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
-        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" "${old[@]}" "$@"
+        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" "${old[@]}" "$@"
 }
 
 # -------------------------------------------------------------------------------------------------------------------------

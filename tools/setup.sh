@@ -116,6 +116,7 @@ POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# for the time of an installation by tools/setup.sh'
 forbid_services() {
     local name code=0
+    # shellcheck disable=SC2206 # a list of words
     for name in "${names[@]}"; do services+=(${SERVICES[$name]:-}); done
     [ ${#services[@]} != 0 ] || return 0
     if [ ! -e "$POLICY" ]; then
@@ -156,9 +157,9 @@ setup_cargo_pgrx() {
 pg$PG_MAJOR = \"$PG_CONFIG\""
     [ "$(cat "$PGRX_HOME/config.toml" 2>/dev/null)" = "$config" ] || echo "$config" >"$PGRX_HOME/config.toml"
     is_cargo_pgrx "$CARGO_PGRX" && return
-    say "Building cargo-pgrx $PGRX_VERSION into target/tools (once; some minutes)"
+    say "Building cargo-pgrx $PGRX_VERSION into $TOOLS (once; some minutes)"
     # Without its default features it needs no OpenSSL: they serve downloads, which nobody asks for here.
-    cargo install --locked --debug --no-default-features --root target/tools "cargo-pgrx@$PGRX_VERSION"
+    cargo install --locked --debug --no-default-features --root "$TOOLS" "cargo-pgrx@$PGRX_VERSION"
 }
 
 look_around "$@"

@@ -36,11 +36,12 @@ regression() { tools/regress.sh regress fsync=off; }
 # A second for each target; `make fuzz` has more.
 fuzz() { tools/fuzz.sh 1; }
 
-# First the tests that compare times, with the machine to themselves; then the others side by side, those of a file in turn.
+# First the tests that compare times, with the machine to themselves; then the others side by side, those of a file in turn. Most
+# wait for a clock or for one process, so that there are more of them than processors.
 end_to_end() {
     local status=0
     e2e alone -m alone || status=1
-    e2e together -m 'not alone' --numprocesses=auto --dist=loadfile || status=1
+    e2e together -m 'not alone' --numprocesses="${WORKERS:-$((2 * $(nproc)))}" --dist=loadfile || status=1
     return "$status"
 }
 e2e() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-$1.xml" "${@:2}" tests/e2e; }

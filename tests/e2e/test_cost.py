@@ -15,9 +15,9 @@ import pytest
 
 from bench.process import processor_time
 from idtypes import SCRU128, TYPES, of_types
-from server import Server, oldest_and_newest
+from server import Server
 
-pytestmark = [pytest.mark.alone, oldest_and_newest("the cost")]
+pytestmark = pytest.mark.alone
 
 ROUNDS = range(7, 32)
 LIMIT = 1.05
