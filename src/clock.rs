@@ -96,6 +96,15 @@ pub fn wait(micros: i64, event: &WaitEvent) {
             pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, millis, event.number());
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
+    }
+    let_interrupts_through();
+}
+
+/// Lets a cancel or a timeout through.
+#[inline]
+pub fn let_interrupts_through() {
+    // SAFETY: as the server's macro does it.
+    unsafe {
         if pg_sys::InterruptPending != 0 {
             ProcessInterrupts();
         }

@@ -106,8 +106,8 @@ impl Error {
     /// A time for which the type has no ID.
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
-        let message = format!("timestamp out of range for type {}", T::NAME);
         let [first, last] = [T::MIN, T::MAX].map(time::timestamptz_text);
+        let message = format!("timestamp out of range for type {}", T::NAME);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }

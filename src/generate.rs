@@ -45,7 +45,10 @@ fn draw<T: Type>() -> Result<T, Error> {
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
             // Where another backend was faster, or a reservation was made: again, from the state as it is then.
-            let Some(step) = shared::step::<T>(context)? else { continue };
+            let Some(step) = shared::step::<T>(context)? else {
+                clock::let_interrupts_through();
+                continue;
+            };
             step
         } else {
             own_step::<T>(&context())?
@@ -121,7 +124,8 @@ fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
 fn clock_moved_back<T: Type>(seconds: f64, server_wide: bool) -> Error {
     let message = format!("could not generate a {}: the system clock has moved back", T::NAME);
     let hint = if T::SERVER_WIDE {
-        "Correct the clock, or wait until it has caught up: an ID that was given out must not come again."
+        "Correct the clock, or wait until it has caught up: an ID that was given out must not come again. If the last ID has a \
+         wrong time, a superuser can set it back with scru_set_mark()."
     } else if server_wide {
         "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
     } else {

@@ -190,14 +190,24 @@ pub fn remove_durably<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<()
     }
 }
 
-/// Removes what writers left behind that were killed. For a state that begins: a writer that is still there fails, and begins
-/// again.
+/// Removes the temporary files of processes that are gone. For a state that begins.
 pub fn remove_temporaries() {
-    let names = names().unwrap_or_default();
-    let leftover = |name: &String| name.starts_with(TEMPORARY);
-    for path in names.iter().filter(|name| leftover(name)).map(|name| Path::new(FOLDER).join(name)) {
-        let _ = fs::remove_file(path);
+    for name in names().unwrap_or_default() {
+        if writer_of(&name).is_some_and(|pid| !exists(pid)) {
+            let _ = fs::remove_file(Path::new(FOLDER).join(name));
+        }
     }
+}
+
+/// The process that writes a temporary file of this name.
+fn writer_of(name: &str) -> Option<libc::pid_t> {
+    name.strip_prefix(TEMPORARY)?.split('-').next()?.parse().ok()
+}
+
+fn exists(pid: libc::pid_t) -> bool {
+    // SAFETY: no signal is sent.
+    let is_signalled = unsafe { libc::kill(pid, 0) == 0 };
+    is_signalled || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
 #[cold]

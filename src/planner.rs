@@ -25,7 +25,7 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
         let (table, level) = ((*node.cast::<pg_sys::Var>()).varno, (*node.cast::<pg_sys::Var>()).varlevelsup);
         let tables = (*(*root).parse).rtable;
         // Columns of what is not in the range table have numbers of their own.
-        level == 0 && (1..=(*tables).length).contains(&table) && {
+        level == 0 && !tables.is_null() && (1..=(*tables).length).contains(&table) && {
             let table = nth(tables, table as usize - 1).cast::<pg_sys::RangeTblEntry>();
             (*table).rtekind == pg_sys::RTEKind::RTE_RELATION && ((*table).inh || !is_heap((*table).relid))
         }

@@ -2,9 +2,13 @@
 
 use scru_ids::{SortableId, Stored, registry};
 
+/// The bytes of a uuid in its usual form.
+const UUID_LEN: usize = 36;
+
 /// The 16 bytes of a uuid in its usual form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 pub fn uuid_bytes(text: &[u8]) -> Option<[u8; 16]> {
-    let text = str::from_utf8(text).ok()?;
+    // A long text of hyphens would be as many groups.
+    let text = str::from_utf8(text).ok().filter(|text| text.len() == UUID_LEN)?;
     let groups: Vec<_> = text.split('-').collect();
     let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
     is_uuid.then(|| hexadecimal(&groups.concat()))?

@@ -4,6 +4,7 @@
 //! It needs no preloading: the first backend that draws makes the word. Beside it lies what the backends know of the durable
 //! high-water mark ([`crate::mark`]): no ID leaves the word before its node's IDs are reserved up to its tick.
 
+use core::ptr;
 use std::ffi::CString;
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use crate::datum::Type;
 use crate::error::Error;
 use crate::mark::{self, Record};
 use crate::process::{PerProcess, with_random};
-use crate::{clock, server, settings, time};
+use crate::{clock, error, server, settings, time};
 
 // The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
 unsafe extern "C-unwind" {
@@ -282,7 +283,17 @@ impl<T: Type> Memory<T> {
     /// process once, when the server takes writes; recovery is never re-entered.
     #[inline(always)]
     fn respect_promotion(self) -> Result<(), Error> {
-        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
+        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion_of_all() }
+    }
+
+    /// Of all types, so that a restart before their first draw does not forget it. Fails for this one alone.
+    #[cold]
+    #[inline(never)]
+    fn keep_promotion_of_all(self) -> Result<(), Error> {
+        if !is_in_recovery() {
+            let _ = keep_promotions();
+        }
+        self.keep_promotion()
     }
 
     #[cold]
@@ -299,8 +310,9 @@ impl<T: Type> Memory<T> {
             mark::remove(&mark::list::<T>(
                 |record| matches!(record, Record::Mark(old) if old.node == new.node && old.state == 0 && old.tick < new.tick),
             ));
-            self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel);
-            self.take_back();
+            if self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel) < last_commit as u64 {
+                self.take_back();
+            }
         }
         T::process().respects_promotion.with(|respects| *respects = true);
         Ok(())
@@ -317,6 +329,9 @@ impl<T: Type> Memory<T> {
         if let Some(last_commit) = last_replayed_commit() {
             self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel);
         }
+        // The marks that are left hold as those of a predecessor do: the word falls below the IDs of other nodes as well.
+        self.shared.state.store(0, Ordering::Release);
+        self.shared.predecessor.store(0, Ordering::Release);
         let word = with_random(|rng| T::state_after(tick, rng))?.pack();
         // Before the word: who sees the new one must not find it reserved.
         self.take_back();
@@ -468,19 +483,27 @@ pub fn initialise() {
                 register_promotion_worker();
             }
         } else if pg_sys::IsUnderPostmaster && last_replayed_commit().is_some() && !is_in_recovery() {
-            keep_promotions();
+            // A failure is left to the draw, which needs them.
+            let _ = keep_promotions();
         }
     }
 }
 
-/// Keeps the marks of a promotion, of all types. A failure is left to the draw, which needs them.
-fn keep_promotions() {
+/// Keeps the marks of a promotion, of all types.
+///
+/// # Errors
+/// The last one, if one of them cannot be kept.
+fn keep_promotions() -> Result<(), Error> {
+    let mut result = Ok(());
     macro_rules! keep {
         ($name:ident, $id:ident, $sql:literal) => {
-            let _ = memory::<scru_ids::$id>().and_then(Memory::keep_promotion);
+            if let Err(error) = memory::<scru_ids::$id>().and_then(Memory::keep_promotion) {
+                result = Err(error);
+            }
         };
     }
     registry!(keep);
+    result
 }
 
 /// Has the server start a process where recovery ends, which keeps the marks of the promotion.
@@ -489,7 +512,8 @@ unsafe fn register_promotion_worker() {
     let mut worker = pg_sys::BackgroundWorker {
         bgw_flags: pg_sys::BGWORKER_SHMEM_ACCESS as i32,
         bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
-        bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
+        // A crash of the standby forgets a process that is never to be restarted. One that has succeeded is not.
+        bgw_restart_time: 1,
         ..Default::default()
     };
     copy_name(&mut worker.bgw_name, name);
@@ -511,7 +535,10 @@ fn copy_name(to: &mut [core::ffi::c_char], name: &str) {
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn scru_keep_promotion(_argument: pg_sys::Datum) {
-    keep_promotions();
+    if let Err(error) = keep_promotions() {
+        // SAFETY: nothing of ours is left to drop. The server writes the error to its log, and starts the process again.
+        unsafe { error::report(error, ptr::null_mut()) };
+    }
 }
 
 #[pg_guard]

@@ -155,10 +155,12 @@ impl Comparison {
 
     /// The call `T_time_NAME(time, symbol)`.
     unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, name: &str) -> Option<*mut Node> {
-        let names = [format!("{}_time_{name}", T::NAME)];
         // SAFETY: the function takes a time and a text, and returns an ID.
         unsafe {
-            let function = planner::function_beside(self.function, &names, &[pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID])?;
+            let function = {
+                let names = [format!("{}_time_{name}", T::NAME)];
+                planner::function_beside(self.function, &names, &[pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID])?
+            };
             let symbol = datum::varlena(self.operator.symbol().as_bytes());
             let collation = pg_sys::DEFAULT_COLLATION_OID;
             let symbol = pg_sys::makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false);

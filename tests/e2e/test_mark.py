@@ -401,10 +401,13 @@ def test_leftovers_of_a_killed_writer_are_removed(new_server):
     server = create(new_server(NODE))
     draw_all(server)
     server.kill()
+    # The first of a process that is gone, the second of one that is there.
+    (server.data / "scru/tmp-2147483646-whatever").write_text("half")
     (server.data / "scru/tmp-1-whatever").write_text("half")
     server.start()
     draw_all(server)
-    assert [name.split("-")[:2] for name in records(server)] == [["scru64", "mark"], ["ulidflake", "mark"]]
+    kinds = [["scru64", "mark"], ["tmp", "1"], ["ulidflake", "mark"]]
+    assert [name.split("-")[:2] for name in records(server)] == kinds
 
 
 def test_a_copy_of_the_data_has_the_mark(new_server, clock):

@@ -182,7 +182,7 @@ RESET plan_cache_mode;
 -- A family of operators may be somebody else's: one in descending order has the same operators under other strategies.
 SET enable_seqscan = off;
 CALL for_each_type($$
-    CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $T_cmp($2, $1)';
+    CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT RETURN $T_cmp($2, $1);
     CREATE OPERATOR CLASS $T_reversed_ops FOR TYPE $T USING btree AS
         OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 $T_reversed_cmp($T, $T);
     CREATE TABLE $T_reversed AS SELECT id FROM $T_orders WHERE id <@ '[2026-01-01,2026-01-01 00:10)';
