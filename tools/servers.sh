@@ -117,9 +117,11 @@ enter() {
 run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin old=()
     cargo fetch --quiet --locked
-    OLD_SERVER=$(tools/server.sh home)/$WHEEL/pgserver/pginstall
+    OLD_SERVER=$(tools/server.sh home)/$WHEEL
     export OLD_SERVER
-    if [ -f "$OLD_SERVER/lib/postgresql/scru.so" ]; then old=(OLD_PG_CONFIG=/opt/old-server/bin/pg_config); fi
+    if [ -f "$OLD_SERVER/pgserver/pginstall/lib/postgresql/scru.so" ]; then
+        old=(OLD_PG_CONFIG=/opt/old-server/pgserver/pginstall/bin/pg_config)
+    fi
     apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" "${old[@]}" "$@"
 }

@@ -13,7 +13,6 @@ import pytest
 
 import amcheck
 import catalog
-import expect
 import orders
 from idtypes import TYPES
 from plans import explain
@@ -150,11 +149,7 @@ def test_ranges_of_time_survive_the_new_names_of_their_bounds(new_database, id_t
         assert connection.execute(f"SELECT {t}_lower('2025-01-01')::text").fetchone() == first
         [(definition,)] = connection.execute("SELECT pg_get_viewdef('first'::regclass)")
         assert f"{t}_range_lower(tstzrange(" in definition
-        with expect.error(
-            "42883",
-            f"function {t}_lower(tstzrange) does not exist",
-            hint="No function matches the given name and argument types. You might need to add explicit type casts.",
-        ):
+        with pytest.raises(psycopg.errors.UndefinedFunction, match=rf"^function {t}_lower\(tstzrange\) does not exist"):
             connection.execute(f"CREATE VIEW dumped AS SELECT {t}_lower('[2025-01-01,)'::tstzrange)")
 
 
