@@ -41,11 +41,15 @@ def test_hypertable(timescale, id_type):
             CREATE TABLE {table}_plain AS TABLE {table}"""
     )
     assert timescale.execute(f"SELECT count(*) FROM show_chunks('{table}')").fetchone() == (10,)
+    # Where a hypertable is planned as a table without children, a range is no comparison of IDs.
+    [(version,)] = timescale.execute("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+    excludes_by_range = [int(part) for part in version.split(".")[:2]] >= [2, 31]
     start = f"{t}_lower(timestamptz '2026-11-03')"
     neighbour = f"({start}::bigint + 5)::{t}"
     for condition, expected in {
-        "id <@ tstzrange('2026-11-03', '2026-11-04')": 1,
-        "id <@ tstzrange('2026-11-03 12:00', '2026-11-05 12:00')": 3,
+        "id <@ tstzrange('2026-11-03', '2026-11-04')": 1 if excludes_by_range else 10,
+        "id <@ tstzrange('2026-11-03 12:00', '2026-11-05 12:00')": 3 if excludes_by_range else 10,
+        "id >= timestamptz '2026-11-03' AND id < timestamptz '2026-11-04'": 1,
         f"id >= {start} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
         f"id >= {neighbour} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
         f"id < {neighbour} AND id > {t}_lower(timestamptz '2026-11-02')": 2,
@@ -62,7 +66,7 @@ def test_hypertable(timescale, id_type):
         assert timescale.execute(query).fetchone() == plain, condition
     # A range that begins with the clock is looked at as the query starts.
     recent = f"SELECT * FROM {table} WHERE id <@ tstzrange(now() + interval '100 years', NULL)"
-    assert "Chunks excluded during startup: 10" in plans.explain(timescale, recent)
+    assert ("Chunks excluded during startup: 10" in plans.explain(timescale, recent)) == excludes_by_range
     [(dropped,)] = timescale.execute(f"SELECT count(*) FROM drop_chunks('{table}', older_than => {t}_lower(timestamptz '2026-11-05'))")
     assert dropped == 4
     assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
