@@ -23,6 +23,8 @@ pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-mode
 # It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
 # so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.
 in_the_server() {
+    # Into the server of this variable, before that of its own configuration.
+    export PGRX_PG_CONFIG_PATH=$PG_CONFIG
     tools/setup.sh pgrx
     rm -f "$(pg pkglibdir)/scru.so"
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
