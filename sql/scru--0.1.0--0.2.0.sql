@@ -224,7 +224,7 @@ GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 
 CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back, and the state of all its nodes: IDs with a later time that were given out may come a second time';
+COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back: later IDs of any node of this server may come a second time';
 REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean

@@ -75,7 +75,7 @@ impl Error {
         Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
     }
 
-    /// A number, as the user wrote it, that is no ID.
+    /// A number outside the range of the type.
     #[cold]
     pub fn number_out_of_range<T: SortableId>(number: &str) -> Self {
         let number_of =

@@ -56,7 +56,7 @@ fn scru_generators() -> TableIterator<
 fn row<T: Type>() -> Row {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
-    // Without shared memory there is no ID yet, and a draw says why.
+    // Without shared memory no ID exists yet; a draw reports the reason.
     let status = shared::status::<T>().unwrap_or(Status { state: None, reserved_until: None });
     let last_micros = status.state.map(|state| T::TICKS.start(T::state_tick(state)));
     (

@@ -385,8 +385,8 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
     })
 }
 
-/// The stretch that this process has come to by its last whole [`step`]. What is asked before that stays answered: a server that
-/// has left recovery never enters it again, and a setting is refused as it is defined or never.
+/// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and every change
+/// of a setting changes `as_of`.
 pub struct Counting<T: Type> {
     word: &'static Atomic<T>,
     stretch: Stretch<T>,
