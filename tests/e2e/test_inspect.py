@@ -10,7 +10,6 @@ import pytest
 
 from idtypes import SCRU64, SCRU128, SCRU160, TYPES, ULID, ULIDFLAKE, IdType, each_type
 
-EPOCHS = {ULIDFLAKE: datetime(2024, 1, 1, tzinfo=UTC)}
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # The names, widths in bits, and lowest bits of the fields that need no parameter.
@@ -29,7 +28,7 @@ def expected(id_type: IdType, value: int) -> tuple:
     for name, (width, lowest) in FIELDS[id_type].items():
         number = value >> lowest & ((1 << width) - 1)
         fields[name] = number if width <= 32 else f"{number:0{width // 4}x}"
-    time = EPOCHS.get(id_type, UNIX_EPOCH) + (value >> id_type.body_bits) * timedelta(milliseconds=id_type.tick)
+    time = UNIX_EPOCH + timedelta(milliseconds=id_type.unix_milliseconds(value))
     return id_type.name, id_type.text(value), time, fields
 
 
@@ -40,7 +39,8 @@ def inspect(connection, text: str | None) -> list[tuple]:
 
 def readable(id_type: IdType, value: int) -> int:
     """The value with a time that Python knows as well, which ends with the year 9999."""
-    end = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCHS.get(id_type, UNIX_EPOCH)) // timedelta(milliseconds=id_type.tick)
+    milliseconds = (datetime(9999, 1, 1, tzinfo=UTC) - UNIX_EPOCH) // timedelta(milliseconds=1)
+    end = (milliseconds - id_type.epoch) // id_type.tick
     return value % (end << id_type.body_bits)
 
 
