@@ -1,18 +1,19 @@
-"""The ID types, as the tests know them: what all of them have in common is tested on each line of TYPES.
+"""The ID types, as the tests know them: what all of them have in common is tested on each of TYPES.
 
-Text and bytes are computed here from the specifications alone, so that the tests don't ask the extension what is right.
+Text and bytes are computed here from the specifications alone, of which tests/vectors has the facts, so that the tests don't
+ask the extension what is right.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-BASE32HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
+VECTORS = Path(__file__).parents[1] / "vectors"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +29,12 @@ class IdType:
     largest: int
     body_bits: int
     """Bits below the timestamp."""
-    tick: int = 1
+    tick: int
     """Milliseconds that have one timestamp."""
-    epoch: int = 0
+    epoch: int
     """The start of the first tick, in milliseconds since 1970."""
-    random_bits: int = 0
+    random_bits: int
     """Of the body, the last bits that are random in a session's first ID. 0 where all sessions draw from one state."""
-    yardstick: str | None = None
-    """The server's own type that costs as much."""
-    random_yardstick: str | None = None
-    """The SQL of a random value of that type, which can be cast to this one."""
-    free_casts: tuple[str, ...] = ()
-    """Types to which a column can be changed, and back, without a rewrite of the table."""
 
     def __str__(self) -> str:
         return self.name
@@ -48,6 +43,21 @@ class IdType:
     def generator(self) -> str:
         """The SQL that generates an ID."""
         return f"gen_{self.name}()"
+
+    @property
+    def yardstick(self) -> str | None:
+        """The server's own type that costs as much."""
+        return {8: "bigint", 16: "uuid"}.get(self.length)
+
+    @property
+    def random_yardstick(self) -> str | None:
+        """The SQL of a random value of that type, which can be cast to this one."""
+        return {8: f"(random() * {0.99 * self.largest:.1e})::bigint", 16: "gen_random_uuid()"}.get(self.length)
+
+    @property
+    def free_casts(self) -> list[str]:
+        """Types to which a column can be changed, and back, without a rewrite of the table."""
+        return ["uuid", *(t.name for t in TYPES if t.length == 16 and t != self)] if self.length == 16 else []
 
     @property
     def is_server_wide(self) -> bool:
@@ -99,63 +109,28 @@ class IdType:
         return values[:count]
 
 
-SCRU128 = IdType(
-    name="scru128",
-    length=16,
-    digits=BASE36,
-    text_length=25,
-    largest=2**128 - 1,
-    body_bits=80,
-    random_bits=80,
-    yardstick="uuid",
-    random_yardstick="gen_random_uuid()",
-    free_casts=("uuid", "ulid"),
-)
-ULID = IdType(
-    name="ulid",
-    length=16,
-    digits=CROCKFORD,
-    text_length=26,
-    largest=2**128 - 1,
-    body_bits=80,
-    random_bits=80,
-    yardstick="uuid",
-    random_yardstick="gen_random_uuid()",
-    free_casts=("uuid", "scru128"),
-)
-SCRU160 = IdType(
-    name="scru160",
-    length=20,
-    digits=BASE32HEX,
-    text_length=32,
-    largest=2**160 - 1,
-    body_bits=112,
-    random_bits=111,  # the counter begins in its lower half
-)
-SCRU64 = IdType(
-    name="scru64",
-    length=8,
-    digits=BASE36,
-    text_length=12,
-    largest=36**12 - 1,
-    body_bits=24,
-    tick=256,
-    yardstick="bigint",
-    random_yardstick="(random() * 4.7e18)::bigint",
-)
-ULIDFLAKE = IdType(
-    name="ulidflake",
-    length=8,
-    digits=CROCKFORD,
-    text_length=13,
-    largest=2**63 - 1,
-    body_bits=20,
-    epoch=1_704_067_200_000,
-    yardstick="bigint",
-    random_yardstick="(random() * 9.2e18)::bigint",
-)
+def of_vectors(path: Path) -> IdType:
+    """The type whose test vectors these are."""
+    vectors = json.loads(path.read_text())
+    facts = vectors["facts"]
+    return IdType(
+        name=vectors["type"],
+        length=facts["bytes"],
+        digits=facts["digits"],
+        text_length=facts["text_length"],
+        largest=int(facts["largest"], 16),
+        body_bits=facts["bits_below_the_timestamp"],
+        tick=facts["tick_ms"],
+        epoch=facts["epoch_ms"],
+        random_bits=facts["random_bits"],
+    )
 
-TYPES = [SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE]
+
+TYPES = [of_vectors(path) for path in sorted(VECTORS.glob("*.json"))]
+BY_NAME = {id_type.name: id_type for id_type in TYPES}
+SCRU128, ULID, SCRU160 = (BY_NAME[name] for name in ("scru128", "ulid", "scru160"))
+SCRU64, ULIDFLAKE = (BY_NAME[name] for name in ("scru64", "ulidflake"))
+CROCKFORD = ULID.digits
 SERVER_WIDE = [id_type for id_type in TYPES if id_type.is_server_wide]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from idtypes import each_type
+from idtypes import TYPES, each_type
 
 CATALOGS = (
     *("pg_aggregate", "pg_amop", "pg_amproc", "pg_cast", "pg_depend", "pg_description", "pg_extension"),
@@ -16,6 +16,13 @@ CATALOGS = (
 def snapshot(connection) -> dict[str, set]:
     """All rows of the catalogs, as text."""
     return {catalog: set(connection.execute(f"SELECT t::text FROM {catalog} AS t")) for catalog in CATALOGS}
+
+
+def test_the_types_are_those_of_the_tests(connection):
+    """tests/vectors has a file for each type, with the facts that the other tests compute with."""
+    columns = "type, bytes, digits, extract(epoch FROM tick) * 1000, smallest, largest"
+    rows = connection.execute(f"SELECT {columns} FROM scru_types() ORDER BY type").fetchall()
+    assert rows == [(t.name, t.length, t.text_length, t.tick, t.text(0), t.text(t.largest)) for t in TYPES]
 
 
 def test_drop_leaves_nothing(new_database):

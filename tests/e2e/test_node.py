@@ -11,7 +11,7 @@ import pytest
 from server import Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
-README = (Path(__file__).parents[2] / "README.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/several-servers.md").read_text()
 
 loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 
@@ -24,7 +24,7 @@ def with_extension(server: Server) -> Server:
 
 
 def store(server: Server, setting: str, value: str) -> None:
-    """Stores a setting in the catalog, as the README says."""
+    """Stores a setting in the catalog, as docs/several-servers.md says."""
     with server.connect() as connection:
         connection.execute(f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'")
 
@@ -54,7 +54,9 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
             assert node(connection) == 1
             number = connection.execute("SELECT ulidflake_scalability(gen_ulidflake())").fetchone()
             assert number == (5,)
-        assert log_of(standby, "scru64") == ['generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2']
+        assert log_of(standby, "scru64") == [
+            'generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2'
+        ]
     finally:
         standby.remove()
 
@@ -100,8 +102,8 @@ def test_what_dumps_carry(new_server):
     with copy.connect("other") as connection:
         connection.execute("CREATE EXTENSION scru")
         assert node(connection) == 9
-    # The statement that the README shows to look at what is stored.
-    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", README)
+    # The statement that the page shows to look at what is stored.
+    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", PAGE)
     assert server.value(query) == ["scru.scru64_node=3/4"]
 
 
@@ -169,7 +171,9 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
     """Takes the warnings of a connection from now on."""
     warnings = []
     connection.add_notice_handler(
-        lambda diag: warnings.append((diag.severity, diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint))
+        lambda diag: warnings.append(
+            (diag.severity, diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint)
+        )
     )
     return warnings
 
@@ -248,7 +252,9 @@ def test_which_ids_are_local(new_server):
     of_scru64 = "SELECT scru64_is_local(((1::bigint << 24 | {} << 16) | 65535)::scru64)"
     of_ulidflake = "SELECT ulidflake_is_local((1::bigint << 20 | {})::ulidflake)"
     with server.connect() as connection:
-        assert connection.execute("SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())").fetchone() == (
+        assert connection.execute(
+            "SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())"
+        ).fetchone() == (
             True,
             True,
         )
@@ -266,8 +272,8 @@ def test_which_ids_are_local(new_server):
 
 
 def recipe() -> str:
-    """The trigger of the README."""
-    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", README, re.DOTALL)
+    """The trigger of docs/several-servers.md."""
+    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", PAGE, re.DOTALL)
     return sql
 
 
@@ -279,7 +285,9 @@ def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
     subscriber = with_extension(new_server({**settings, NODE: "1/4"}))
     table = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
     with publisher.connect() as there, subscriber.connect() as here:
-        there.execute(f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders")
+        there.execute(
+            f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders"
+        )
         here.execute(f"{table}; {recipe()}")
         here.execute(
             f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres' PUBLICATION orders"

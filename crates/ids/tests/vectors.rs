@@ -12,8 +12,28 @@ use serde_json::{Value, json};
 #[serde(deny_unknown_fields)]
 struct Vectors {
     r#type: String,
+    facts: Facts,
     valid: Vec<Valid>,
     malformed: Vec<Malformed>,
+}
+
+/// What the specification says of the type; the end-to-end tests compute with it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    bytes: usize,
+    /// Those of the canonical text, in ascending order.
+    digits: String,
+    text_length: usize,
+    /// The bytes of the largest ID.
+    largest: String,
+    bits_below_the_timestamp: u32,
+    tick_ms: i64,
+    /// The start of the first tick, in milliseconds since 1970.
+    epoch_ms: i64,
+    /// Of the bits below the timestamp, the last ones that are random in a session's first ID; 0 where all sessions draw from
+    /// one state.
+    random_bits: u32,
 }
 
 #[derive(serde::Deserialize)]
@@ -52,6 +72,21 @@ impl Vectors {
             let id = valid.text.parse().unwrap_or_else(|error| panic!("{}: {error}", valid.text));
             (valid, id)
         })
+    }
+}
+
+fn facts_are_those_of_the_type<T: SortableId>(json: &str) {
+    let facts = Vectors::read::<T>(json).facts;
+    assert_eq!([T::Stored::LEN, T::TEXT_LEN], [facts.bytes, facts.text_length]);
+    assert_eq!(hex(T::MAX.to_be_bytes().as_ref()), facts.largest);
+    assert_eq!([T::TICKS.micros, T::TICKS.epoch], [facts.tick_ms * 1_000, facts.epoch_ms * 1_000]);
+    assert_eq!(facts.random_bits == 0, T::SERVER_WIDE);
+    assert!(facts.random_bits <= facts.bits_below_the_timestamp);
+    let last = T::last_of(0).to_be_bytes();
+    let body = last.as_ref().iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
+    assert_eq!(body, (1 << facts.bits_below_the_timestamp) - 1);
+    for (valid, _) in Vectors::ids::<T>(json) {
+        assert!(valid.text.chars().all(|digit| facts.digits.contains(digit)), "{}", valid.text);
     }
 }
 
@@ -218,6 +253,10 @@ macro_rules! test_type {
 
             const JSON: &str = include_str!(concat!("../../../tests/vectors/", stringify!($name), ".json"));
 
+            #[test]
+            fn facts_are_those_of_the_type() {
+                super::facts_are_those_of_the_type::<Id>(JSON);
+            }
             #[test]
             fn texts_are_written_as_they_are_read() {
                 super::texts_are_written_as_they_are_read::<Id>(JSON);
