@@ -20,6 +20,15 @@ CHARTS = {
     "growth": {"growth:rows/s": "rows inserted per second", "growth:WAL bytes": "bytes of WAL for a row"},
     "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs drawn per second"},
 }
+# Bytes, text, whether they are ordered by time, and whether others can be guessed from one.
+KEYS = {
+    "scru128": ("16", "25 characters", "yes", "no"),
+    "ulid": ("16", "26 characters", "yes", "in its millisecond"),
+    "scru64": ("8", "12 characters", "yes", "yes"),
+    "uuid": ("16", "36 characters", "no", "no"),
+    "uuidv7": ("16", "36 characters", "yes", "no"),
+    "bigint": ("8", "up to 19 digits", "yes, without a time", "yes"),
+}
 CHART_OF = {"summary": "growth", "growth": "growth", "clients": "clients"}
 
 
@@ -74,8 +83,21 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
 # ------------------------------------------------------------------------------------------------------------- the tables
 
 
+def keys(data: pd.DataFrame) -> str:
+    """The README's first: what tells keys apart, with times as ratios to a bigint."""
+    times = {
+        "insert": ratios(pick(data, "events", "processor ms"), "bigint"),
+        "generate": ratios(pick(data, "types", "processor ms", workload="generate"), "bigint"),
+    }
+    medians = {name: part.groupby("candidate").value.median() for name, part in times.items()}
+    measured = pd.DataFrame({name: median.map("{:.2f}".format) for name, median in medians.items()})
+    facts = pd.DataFrame.from_dict(KEYS, orient="index", columns=["bytes", "text", "ordered", "guessable"])
+    rows = facts.join(measured).fillna("1").rename(index=LABELS).reset_index(names="")
+    return rows.to_markdown(index=False, disable_numparse=True) + "\n"
+
+
 def summary(data: pd.DataFrame) -> str:
-    """The README's: what a table with each key costs, as a ratio to that with a bigint and a created_at."""
+    """The README's second: what a table with each key costs, as a ratio to that with a bigint and a created_at."""
     chosen = {
         "insert a row": pick(data, "events", "processor ms"),
         "bytes on disk": pick(data, "events", "bytes"),
@@ -129,7 +151,7 @@ def growth(data: pd.DataFrame) -> str:
     return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
 
 
-BLOCKS = {f.__name__: f for f in (summary, events, types, scale, growth, clients, time)}
+BLOCKS = {f.__name__: f for f in (keys, summary, events, types, scale, growth, clients, time)}
 
 # -------------------------------------------------------------------------------------------------------------- the pages
 
@@ -146,14 +168,14 @@ def source(name: str, results: Results, folder: Path) -> str:
     link, chart, about = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name), results.about
     server = f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode"
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {server}, load {about['load']}.\n"
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{server}, load {about['load']}.\n"
 
 
 def rendered(path: Path, results: Results) -> str:
     """A page with what it shows of some results: charts and links, and in the README a table."""
 
     def fill(found: re.Match[str]) -> str:
-        shown = f"\n{summary(frame(results))}\n" if found[2] == "summary" else ""
+        shown = f"\n{BLOCKS[found[2]](frame(results))}\n" if found[2] in ("keys", "summary") else ""
         return found[1] + shown + source(found[2], results, path.parent) + found[3]
 
     return BLOCK.sub(fill, path.read_text())

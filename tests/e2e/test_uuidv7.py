@@ -1,4 +1,4 @@
-"""What the README says of the server's own `uuid` and of what PostgreSQL 19 brings."""
+"""What docs/types.md says of the server's own `uuid` and of what PostgreSQL 19 brings."""
 
 from __future__ import annotations
 
