@@ -239,5 +239,6 @@ def test_the_page_lists_what_is_run():
     pinned |= {name: dependencies[package] for name, package in of_node.items()}
     crates = (PROGRAMS / "rust" / "Cargo.toml").read_text()
     pinned |= dict(re.findall(r'^(tokio-postgres|sqlx) = .*"(\d[\d.]*)"', crates, re.M))
+    pinned["Alembic"] = pinned["alembic"]
     assert {client.name for client in CLIENTS} <= listed.keys()
     assert listed == {name: pinned.get(name, version) for name, version in listed.items()}
