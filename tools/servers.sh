@@ -52,6 +52,8 @@ packages() {
         libfaketime valgrind sudo)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
+    # Go's driver, which needs a newer Go than Debian 12 has: on one server.
+    [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev)
     echo "${names[*]}"
 }
 

@@ -90,6 +90,16 @@ def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
     return command
 
 
+GO_PACKAGES = Path("/usr/share/gocode")
+
+
+def go(source: Path, id_type: IdType, folder: Path) -> list:
+    """Runs a single file of source with Debian's driver."""
+    if not shutil.which("go") or not (GO_PACKAGES / "src/github.com/jackc/pgx/v5").exists():
+        pytest.skip("there is no Go (Debian: golang-go) or no pgx 5 (golang-github-jackc-pgx-v5-dev)")
+    return ["env", f"GOPATH={GO_PACKAGES}", "GO111MODULE=off", "go", "run", program_of(source, id_type, folder)]
+
+
 @dataclass(frozen=True)
 class Client:
     """A client, and what its program does beyond what all do."""
