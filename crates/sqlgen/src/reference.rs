@@ -413,7 +413,7 @@ SELECT f('1');
 
     #[test]
     fn lines_are_wrapped_between_words() {
-        let text = wrapped(&"word ".repeat(40).trim_end());
+        let text = wrapped("word ".repeat(40).trim_end());
         assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [119, 79]);
     }
 }
