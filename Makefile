@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report install gen release clean
+.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report install gen fix release clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -41,8 +41,12 @@ bench-compare: ## The speed of this tree and of BASE=<commit>, in turn; ONLY=…
 bench-report: ## Render the README's table and docs/bench/*.md, *.svg from docs/bench/*.json
 	@tools/bench.sh render
 
-gen: ## Render sql/install from sql/*.in
+gen: ## Render sql/install and docs/reference from sql/*.in
 	@tools/gen.sh
+
+fix: ## Format Rust, Python, shell scripts and Markdown, and repair what the linters can
+	@cargo fmt --all
+	@tools/lint.sh fix
 
 release: ## Freeze the SQL of this version: upgrades will start from it
 	@tools/release.sh

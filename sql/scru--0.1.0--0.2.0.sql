@@ -12,7 +12,7 @@ BEGIN
                 AS 'MODULE_PATHNAME', '%1$s_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
             ALTER OPERATOR FAMILY %1$s_ops USING btree ADD
                 FUNCTION 3 (%1$s, interval) %1$s_in_range(%1$s, %1$s, interval, boolean, boolean);
-            COMMENT ON FUNCTION %1$s_in_range(%1$s, %1$s, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+            COMMENT ON FUNCTION %1$s_in_range(%1$s, %1$s, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
         $sql$, id_type);
 
         -- gist
@@ -65,11 +65,18 @@ BEGIN
             CREATE FUNCTION scru_inspect(id %1$s, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
                 RETURNS SETOF record
                 AS 'MODULE_PATHNAME', '%1$s_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-            COMMENT ON FUNCTION scru_inspect(%1$s) IS 'what an ID is: its type, canonical text, time and fields';
+            COMMENT ON FUNCTION scru_inspect(%1$s) IS 'type, canonical text, time and fields of an ID';
+        $sql$, id_type);
+
+        -- time
+        EXECUTE pg_catalog.format($sql$
+            COMMENT ON FUNCTION %1$s_time_decoder(text) IS 'time of a %1$s given as text; for a whole second, the inverse of %1$s_time_encoder';
         $sql$, id_type);
     END LOOP;
 END
 $$;
+
+COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
 
 -- Comparison with a time; and the functions on tstzrange have a name of their own, so that an untyped literal is a time.
 DO $$
@@ -91,10 +98,10 @@ BEGIN
                 AS 'MODULE_PATHNAME', '%1$s_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
             CREATE FUNCTION %1$s_time_support(internal) RETURNS internal
                 AS 'MODULE_PATHNAME', '%1$s_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s to a time for which an operator holds; NULL if there is none';
-            COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s for which an operator holds with a time; the largest of all if there is none';
-            COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s for which an operator holds with a time; the smallest of all if there is none';
-            COMMENT ON FUNCTION %1$s_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s to a time that satisfies an operator; NULL if there is none';
+            COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s that satisfies an operator with a time; the largest of all if there is none';
+            COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s that satisfies an operator with a time; the smallest of all if there is none';
+            COMMENT ON FUNCTION %1$s_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
         $sql$, id_type);
         FOR op IN
             SELECT * FROM (VALUES
@@ -208,7 +215,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not know, and returns what it added';
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not support, and returns what it added';
 SELECT scru_adapt_to_server();
 
 ------------------------------------------------------------------------------------------------------------ generators
@@ -218,19 +225,19 @@ CREATE FUNCTION scru_generators(
         OUT reserved_until timestamptz, OUT preloaded boolean)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators_wrapper' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION scru_generators() IS 'what each generator of the server has come to: last ID, how far it is ahead of the clock, reserved until when';
+COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, how far it is ahead of the clock, and until when IDs are reserved';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 
 CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back: later IDs of any node of this server may come a second time';
+COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also to an earlier time: IDs above it can be generated a second time';
 REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 bears the number that scru.scru64_node gives to this server';
+COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 has the number of this server, which is set by scru.scru64_node';
 
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake bears the number that scru.ulidflake_scalability gives to this server';
+COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';

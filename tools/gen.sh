@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Renders sql/install from sql/*.in.
+# Renders sql/install, the examples of the reference pages, and these pages from sql/*.in.
 source "$(dirname "$0")/env.sh"
 cargo sqlgen

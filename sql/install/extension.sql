@@ -13,28 +13,28 @@ COMMENT ON CAST (ulid AS scru128) IS 'the same 16 bytes, read as scru128';
 CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_inspect_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(text) IS 'what an ID is: its type by its shape, canonical text, time and fields; no row if it is none';
+COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
 
 CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru128_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(scru128) IS 'what an ID is: its type, canonical text, time and fields';
+COMMENT ON FUNCTION scru_inspect(scru128) IS 'type, canonical text, time and fields of an ID';
 CREATE FUNCTION scru_inspect(id scru160, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru160_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(scru160) IS 'what an ID is: its type, canonical text, time and fields';
+COMMENT ON FUNCTION scru_inspect(scru160) IS 'type, canonical text, time and fields of an ID';
 CREATE FUNCTION scru_inspect(id scru64, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru64_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(scru64) IS 'what an ID is: its type, canonical text, time and fields';
+COMMENT ON FUNCTION scru_inspect(scru64) IS 'type, canonical text, time and fields of an ID';
 CREATE FUNCTION scru_inspect(id ulid, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'ulid_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(ulid) IS 'what an ID is: its type, canonical text, time and fields';
+COMMENT ON FUNCTION scru_inspect(ulid) IS 'type, canonical text, time and fields of an ID';
 CREATE FUNCTION scru_inspect(id ulidflake, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'ulidflake_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION scru_inspect(ulidflake) IS 'what an ID is: its type, canonical text, time and fields';
+COMMENT ON FUNCTION scru_inspect(ulidflake) IS 'type, canonical text, time and fields of an ID';
 
 CREATE FUNCTION scru_types(
     OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
@@ -99,7 +99,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not know, and returns what it added';
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not support, and returns what it added';
 SELECT scru_adapt_to_server();
 
 ------------------------------------------------------------------------------------------------------------ generators
@@ -109,11 +109,11 @@ CREATE FUNCTION scru_generators(
         OUT reserved_until timestamptz, OUT preloaded boolean)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators_wrapper' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION scru_generators() IS 'what each generator of the server has come to: last ID, how far it is ahead of the clock, reserved until when';
+COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, how far it is ahead of the clock, and until when IDs are reserved';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 
 CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also back: later IDs of any node of this server may come a second time';
+COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also to an earlier time: IDs above it can be generated a second time';
 REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;

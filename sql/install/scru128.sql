@@ -198,7 +198,7 @@ CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru128_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru128_time_encoder(timestamptz) IS 'text of the smallest scru128 whose time is at or after a time';
-COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of creation of the scru128 of this text, or the whole second that was rounded up to it';
+COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 given as text; for a whole second, the inverse of scru128_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -279,10 +279,10 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 to a time for which an operator holds; NULL if there is none';
-COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 for which an operator holds with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 for which an operator holds with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies an operator with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION scru128_lt_timestamptz(scru128, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru128(timestamptz, scru128) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (scru128, timestamptz) IS 'less than, by time';
@@ -343,7 +343,7 @@ CREATE FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) R
     AS 'MODULE_PATHNAME', 'scru128_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 ALTER OPERATOR FAMILY scru128_ops USING btree ADD
     FUNCTION 3 (scru128, interval) scru128_in_range(scru128, scru128, interval, boolean, boolean);
-COMMENT ON FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+COMMENT ON FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
 ----------------------------------------------------------------------------------------------------------------- gist
 

@@ -196,7 +196,7 @@ CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
-COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of creation of the scru64 of this text, or the whole second that was rounded up to it';
+COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 given as text; for a whole second, the inverse of scru64_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -277,10 +277,10 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 to a time for which an operator holds; NULL if there is none';
-COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 for which an operator holds with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 for which an operator holds with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 that satisfies an operator with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION scru64_lt_timestamptz(scru64, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru64(timestamptz, scru64) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (scru64, timestamptz) IS 'less than, by time';
@@ -341,7 +341,7 @@ CREATE FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) RETU
     AS 'MODULE_PATHNAME', 'scru64_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 ALTER OPERATOR FAMILY scru64_ops USING btree ADD
     FUNCTION 3 (scru64, interval) scru64_in_range(scru64, scru64, interval, boolean, boolean);
-COMMENT ON FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+COMMENT ON FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
 ----------------------------------------------------------------------------------------------------------------- gist
 
@@ -434,4 +434,4 @@ COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the one before';
 
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 bears the number that scru.scru64_node gives to this server';
+COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 has the number of this server, which is set by scru.scru64_node';

@@ -198,7 +198,7 @@ CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
-COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of creation of the ulid of this text, or the whole second that was rounded up to it';
+COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid given as text; for a whole second, the inverse of ulid_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -279,10 +279,10 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid to a time for which an operator holds; NULL if there is none';
-COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid for which an operator holds with a time; the largest of all if there is none';
-COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid for which an operator holds with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid that satisfies an operator with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION ulid_lt_timestamptz(ulid, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulid(timestamptz, ulid) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (ulid, timestamptz) IS 'less than, by time';
@@ -343,7 +343,7 @@ CREATE FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) RETURNS bo
     AS 'MODULE_PATHNAME', 'ulid_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 ALTER OPERATOR FAMILY ulid_ops USING btree ADD
     FUNCTION 3 (ulid, interval) ulid_in_range(ulid, ulid, interval, boolean, boolean);
-COMMENT ON FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+COMMENT ON FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
 ----------------------------------------------------------------------------------------------------------------- gist
 

@@ -196,7 +196,7 @@ CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
-COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of creation of the ulidflake of this text, or the whole second that was rounded up to it';
+COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake given as text; for a whole second, the inverse of ulidflake_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -277,10 +277,10 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake to a time for which an operator holds; NULL if there is none';
-COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake for which an operator holds with a time; the largest of all if there is none';
-COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake for which an operator holds with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: a comparison with a time as one of IDs';
+COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies an operator with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (ulidflake, timestamptz) IS 'less than, by time';
@@ -341,7 +341,7 @@ CREATE FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, bool
     AS 'MODULE_PATHNAME', 'ulidflake_in_range' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 ALTER OPERATOR FAMILY ulidflake_ops USING btree ADD
     FUNCTION 3 (ulidflake, interval) ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean);
-COMMENT ON FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) IS 'window RANGE support: an offset of time';
+COMMENT ON FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
 ----------------------------------------------------------------------------------------------------------------- gist
 
@@ -434,4 +434,4 @@ COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the one be
 
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake bears the number that scru.ulidflake_scalability gives to this server';
+COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';

@@ -1,29 +1,42 @@
-//! Renders the SQL that users see, `sql/install/*.sql`, from its two templates `sql/*.sql.in` and from the registry of the
-//! types. With `--check` it writes nothing, but fails where the committed SQL is not what it would write.
+//! Renders from the templates `sql/*.sql.in` and from the registry of the types what users install, `sql/install/*.sql`, and
+//! what they read, the reference pages below `docs`. The examples of these pages are a regression test, which is rendered as
+//! well; its expected output is the source of their results.
+//!
+//! With `--check` it writes nothing, but fails where a committed file is not what it would write.
 //!
 //! With `--script` it prints the whole install script of this version.
 //!
 //! With `--release` it freezes the SQL of this version as one script, `sql/released/scru--VERSION.sql`. From then on that
 //! version's SQL does not change: `--check` fails where it would, and what changes belongs to the next version.
 
+mod catalog;
+mod reference;
+mod sample;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
+use catalog::Catalog;
 use minijinja::{Environment, UndefinedBehavior, context};
+use reference::{Release, Sources};
 use scru_ids::{Field, Getter, SettingContext, SortableId, Stored};
 use serde::Serialize;
 
 type Error = Box<dyn std::error::Error>;
 
-/// What `type.sql.in` knows of a type.
+/// This version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the templates know of a type.
 #[derive(Serialize)]
 struct Type {
     #[serde(rename = "T")]
     name: &'static str,
     summary: &'static str,
     length: usize,
+    digits: usize,
     by_value: bool,
     text_varies: bool,
     uuid: bool,
@@ -35,6 +48,9 @@ struct Type {
     fields: Vec<FieldFunction>,
     comparisons: &'static [Comparison],
     time_comparisons: Vec<Comparison>,
+    /// Two IDs for examples, the smaller one first.
+    first: String,
+    second: String,
 }
 
 /// What it knows of the function that reads a field.
@@ -86,10 +102,12 @@ const COMPARISONS: &[Comparison] = &[
 
 fn type_of<T: SortableId>() -> Type {
     let length = <T::Stored as Stored>::LEN;
+    let [first, second] = sample::ids::<T>();
     Type {
         name: T::NAME,
         summary: T::SUMMARY,
         length,
+        digits: T::TEXT_LEN,
         by_value: length == 8,
         text_varies: T::TEXT_VARIES,
         uuid: length == 16,
@@ -103,6 +121,8 @@ fn type_of<T: SortableId>() -> Type {
         fields: T::FIELDS.iter().map(field_function).collect(),
         comparisons: COMPARISONS,
         time_comparisons: COMPARISONS.iter().filter(|each| each.is_with_time()).copied().collect(),
+        first,
+        second,
     }
 }
 
@@ -132,74 +152,156 @@ fn casts_between(types: &[Type]) -> Vec<Cast> {
     names().flat_map(|from| names().filter(move |to| *to != from).map(move |to| Cast { from, to })).collect()
 }
 
-/// Every file below `sql/install`, with its content.
-fn rendered(sql: &Path) -> Result<Vec<(String, String)>, Error> {
+/// A path below the root, and the content of the file.
+type File = (String, String);
+
+const INSTALL: &str = "sql/install";
+const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
+const OUTPUT: &str = "tests/pg_regress/expected/reference.out";
+
+/// The templates, rendered: the install scripts, and the regression test with the examples.
+fn rendered(root: &Path) -> Result<(Vec<File>, File), Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_keep_trailing_newline(true);
-    let type_template = fs::read_to_string(sql.join("type.sql.in"))?;
-    let extension_template = fs::read_to_string(sql.join("extension.sql.in"))?;
+    let template = |name: &str| fs::read_to_string(root.join("sql").join(name));
+    let type_template = template("type.sql.in")?;
 
     let types = registered_types();
-    let mut files = Vec::new();
+    let mut scripts = Vec::new();
     for each in &types {
-        files.push((format!("{}.sql", each.name), environment.render_str(&type_template, each)?));
+        scripts.push((format!("{INSTALL}/{}.sql", each.name), environment.render_str(&type_template, each)?));
     }
-    let extension = context! { types, casts_between_types => casts_between(&types) };
-    files.push(("extension.sql".into(), environment.render_str(&extension_template, extension)?));
-    Ok(files)
+    let all = context! { types, casts_between_types => casts_between(&types) };
+    scripts.push((format!("{INSTALL}/extension.sql"), environment.render_str(&template("extension.sql.in")?, &all)?));
+    let examples = environment.render_str(&template("reference.sql.in")?, &all)?;
+    Ok((scripts, (EXAMPLES.into(), examples)))
 }
 
-/// The names below `sql/install` that are not as rendered: changed, missing, or rendered from nothing.
-fn drift(install: &Path, files: &[(String, String)]) -> Result<Vec<String>, Error> {
-    let is_current = |(name, content): &(String, String)| {
-        fs::read_to_string(install.join(name)).is_ok_and(|committed| committed == *content)
+/// The reference pages.
+fn pages(root: &Path, script: &str, examples: &str) -> Result<Vec<File>, Error> {
+    let sources = Sources {
+        sql: examples,
+        output: &fs::read_to_string(root.join(OUTPUT)).unwrap_or_default(),
+        catalog: &Catalog::of(script),
+        releases: &releases(root)?,
+        version: VERSION,
     };
-    let mut names: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(name, _)| name.clone()).collect();
-    for entry in fs::read_dir(install)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if !files.iter().any(|(rendered, _)| *rendered == name) {
-            names.push(name);
-        }
-    }
-    Ok(names)
+    let pages = reference::pages(&sources)?;
+    Ok(pages.into_iter().map(|(path, content)| (format!("docs/{path}"), content)).collect())
 }
 
-/// The whole install script of this version, as it is released, and where.
-fn release(sql: &Path, files: &[(String, String)]) -> (PathBuf, String) {
-    let path = sql.join("released").join(concat!("scru--", env!("CARGO_PKG_VERSION"), ".sql"));
-    let scripts: Vec<_> = files.iter().map(|(_, content)| content.as_str()).collect();
-    (path, format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n")))
+/// The released versions, oldest first.
+fn releases(root: &Path) -> Result<Vec<Release>, Error> {
+    let mut releases = Vec::new();
+    for entry in fs::read_dir(root.join("sql/released"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(version) = name.strip_prefix("scru--").and_then(|name| name.strip_suffix(".sql")) {
+            let catalog = Catalog::of(&fs::read_to_string(&path)?);
+            releases.push(Release { version: version.into(), catalog });
+        }
+    }
+    let numbers = |version: &str| version.split('.').map(|number| number.parse().unwrap_or(0)).collect::<Vec<u32>>();
+    releases.sort_by_key(|release| numbers(&release.version));
+    Ok(releases)
 }
 
-fn main() -> Result<ExitCode, Error> {
-    let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql");
-    let install = sql.join("install");
-    let files = rendered(&sql)?;
-    let (released, script) = release(&sql, &files);
-    if env::args().any(|argument| argument == "--script") {
-        print!("{script}");
-        return Ok(ExitCode::SUCCESS);
-    }
-    if env::args().any(|argument| argument == "--release") {
-        fs::File::create_new(&released)
-            .and_then(|mut file| file.write_all(script.as_bytes()))
-            .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if env::args().any(|argument| argument == "--check") {
-        if fs::read_to_string(&released).is_ok_and(|frozen| frozen != script) {
-            eprintln!("The SQL of {} is released: a change of it needs the next version", env!("CARGO_PKG_VERSION"));
-            return Ok(ExitCode::FAILURE);
+/// The paths that are not as rendered: changed, missing, or, in a folder that has nothing else, rendered from nothing.
+fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
+    let is_current =
+        |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
+    let mut paths: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(path, _)| path.clone()).collect();
+    for folder in [INSTALL, "docs/reference"] {
+        for entry in fs::read_dir(root.join(folder))? {
+            let path = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+            if !files.iter().any(|(rendered, _)| *rendered == path) {
+                paths.push(path);
+            }
         }
-        let names = drift(&install, &files)?;
-        for name in &names {
-            eprintln!("sql/install/{name} is not what the templates render: run `make gen`");
+    }
+    Ok(paths)
+}
+
+/// The whole install script of this version.
+fn script(scripts: &[File]) -> String {
+    let scripts: Vec<_> = scripts.iter().map(|(_, content)| content.as_str()).collect();
+    format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n"))
+}
+
+/// Fails where a committed file differs from what is rendered, or the SQL of a released version changes.
+fn check(root: &Path, released: &Path, script: &str, files: &[File]) -> Result<ExitCode, Error> {
+    if fs::read_to_string(released).is_ok_and(|frozen| frozen != script) {
+        eprintln!("The SQL of {VERSION} is released: a change of it needs the next version");
+        return Ok(ExitCode::FAILURE);
+    }
+    let paths = drift(root, files)?;
+    for path in &paths {
+        eprintln!("{path} is not what the templates render: run `make gen`");
+    }
+    Ok(if paths.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn write(root: &Path, files: &[File]) -> Result<(), Error> {
+    for (path, content) in files {
+        fs::write(root.join(path), content)?;
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> Result<ExitCode, Error> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut files, examples) = rendered(&root)?;
+    let script = script(&files);
+    let released = root.join(format!("sql/released/scru--{VERSION}.sql"));
+    match env::args().nth(1).as_deref() {
+        Some("--script") => {
+            print!("{script}");
+            return Ok(ExitCode::SUCCESS);
         }
-        return Ok(if names.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        Some("--release") => {
+            fs::File::create_new(&released)
+                .and_then(|mut file| file.write_all(script.as_bytes()))
+                .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some("--check") => {
+            let pages = pages(&root, &script, &examples.1)?;
+            files.push(examples);
+            files.extend(pages);
+            return check(&root, &released, &script, &files);
+        }
+        _ => {}
     }
-    for (name, content) in files {
-        fs::write(install.join(name), content)?;
-    }
+    // The pages come last: they need the output of what is written first.
+    files.push(examples.clone());
+    write(&root, &files)?;
+    write(&root, &pages(&root, &script, &examples.1)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_describes_the_extension_names_every_type() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let texts = ["scru.control", "META.json"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+        let comment = texts[0].lines().find(|line| line.starts_with("comment = ")).unwrap();
+        let tags = texts[1].lines().find(|line| line.contains("\"tags\"")).unwrap();
+        for each in registered_types() {
+            let is_name = |word: &str| word == each.name;
+            for line in [comment, tags] {
+                assert!(line.split(|c: char| !c.is_alphanumeric()).any(is_name), "{} is not in {line}", each.name);
+            }
+        }
+    }
 }

@@ -1,0 +1,157 @@
+//! The objects of an install script: what `CREATE` defines and `COMMENT ON` describes.
+
+use std::collections::BTreeMap;
+
+/// The objects of an install script, by their [`key`].
+#[derive(Debug, Default)]
+pub struct Catalog(BTreeMap<String, Object>);
+
+/// An object of the extension.
+#[derive(Debug, Default)]
+pub struct Object {
+    /// What kind of object it is, as SQL writes it.
+    pub kind: &'static str,
+    /// Its COMMENT.
+    pub comment: String,
+    /// The statement that creates it, in one line, without a function's body.
+    pub definition: String,
+}
+
+/// The kinds, of which none is the beginning of a later one.
+const KINDS: [&str; 7] = ["FUNCTION", "AGGREGATE", "OPERATOR CLASS", "OPERATOR FAMILY", "OPERATOR", "CAST", "TYPE"];
+
+impl Catalog {
+    /// Reads a script.
+    pub fn of(script: &str) -> Self {
+        let mut catalog = Self::default();
+        for statement in statements(script) {
+            if let Some((identity, comment)) = commented(&statement) {
+                catalog.object(&identity).comment = comment;
+            } else if let Some(identity) = created(&statement) {
+                catalog.object(&identity).definition = statement;
+            }
+        }
+        catalog
+    }
+
+    /// The object with this name, as `COMMENT ON` writes it; `None` if the script has none.
+    pub fn get(&self, identity: &str) -> Option<&Object> {
+        self.0.get(&key(identity))
+    }
+
+    /// The keys of all objects with a COMMENT that users name: operator families have the names of their classes.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, object)| object.kind != "OPERATOR FAMILY").map(|(key, _)| key.as_str())
+    }
+
+    fn object(&mut self, identity: &str) -> &mut Object {
+        let object = self.0.entry(key(identity)).or_default();
+        object.kind = kind(identity).unwrap_or_default();
+        object
+    }
+}
+
+/// The statements that begin a line with CREATE or COMMENT, each in one line. A body in `$function$` is left out.
+fn statements(script: &str) -> Vec<String> {
+    let mut statements = Vec::new();
+    let mut lines = script.lines();
+    while let Some(line) = lines.next() {
+        if !line.starts_with("CREATE ") && !line.starts_with("COMMENT ON ") {
+            continue;
+        }
+        let mut statement = line.to_owned();
+        while !statement.ends_with(';') && !statement.ends_with("$function$") {
+            let Some(line) = lines.next() else { break };
+            statement = format!("{statement} {}", line.trim());
+        }
+        statements.push(statement);
+    }
+    statements
+}
+
+/// The name and the text of a COMMENT statement.
+fn commented(statement: &str) -> Option<(String, String)> {
+    let (identity, literal) = statement.strip_prefix("COMMENT ON ")?.split_once(" IS '")?;
+    Some((identity.into(), literal.strip_suffix("';")?.replace("''", "'")))
+}
+
+/// The name, as COMMENT ON would write it, of what a CREATE statement creates.
+fn created(statement: &str) -> Option<String> {
+    let created = statement.strip_prefix("CREATE ")?;
+    Some(match kind(created)? {
+        "OPERATOR CLASS" => {
+            let method = created.split_once(" USING ")?.1.split(' ').next()?;
+            format!("OPERATOR CLASS {} USING {method}", created.split(' ').nth(2)?)
+        }
+        "OPERATOR" => {
+            let symbol = created.split(' ').nth(1)?;
+            format!("OPERATOR {symbol} ({}, {})", property(created, "LEFTARG")?, property(created, "RIGHTARG")?)
+        }
+        "TYPE" => created.split([' ', ';']).take(2).collect::<Vec<_>>().join(" "),
+        _ => created[..=created.find(')')?].into(),
+    })
+}
+
+/// The value of `NAME = value` in a definition.
+fn property<'a>(definition: &'a str, name: &str) -> Option<&'a str> {
+    definition.split_once(&format!("{name} = "))?.1.split([',', ' ']).next()
+}
+
+fn kind(identity: &str) -> Option<&'static str> {
+    KINDS.into_iter().find(|kind| identity.strip_prefix(kind).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// The name without the names of parameters and without OUT parameters.
+pub fn key(identity: &str) -> String {
+    let Some((name, arguments)) = identity.strip_suffix(')').and_then(|identity| identity.split_once('(')) else {
+        return identity.into();
+    };
+    if identity.starts_with("CAST") {
+        return identity.into();
+    }
+    let types = arguments.split(',').filter(|argument| !argument.trim().starts_with("OUT "));
+    let types: Vec<_> = types.filter_map(|argument| argument.split(' ').next_back()).collect();
+    format!("{name}({})", types.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "CREATE TYPE t;
+CREATE TYPE t (
+    INPUT = t_in
+);
+COMMENT ON TYPE t IS 'one server''s IDs';
+CREATE FUNCTION f(id t, size integer, OUT part text) RETURNS record
+    AS 'MODULE_PATHNAME', 'f' LANGUAGE C;
+COMMENT ON FUNCTION f(t, integer) IS 'a part';
+CREATE FUNCTION g() RETURNS text
+    AS $function$
+BEGIN
+    COMMENT ON TYPE u IS 'none';
+END $function$;
+CREATE OPERATOR <@ (
+    LEFTARG = t, RIGHTARG = tstzrange, FUNCTION = within
+);
+CREATE OPERATOR CLASS t_ops DEFAULT FOR TYPE t USING btree AS
+    OPERATOR 1 <;
+CREATE CAST (t AS uuid) WITHOUT FUNCTION;
+";
+
+    #[test]
+    fn every_kind_is_found_by_the_name_of_its_comment() {
+        let catalog = Catalog::of(SCRIPT);
+        let keys: Vec<_> = catalog.keys().collect();
+        let operators = ["OPERATOR <@ (t, tstzrange)", "OPERATOR CLASS t_ops USING btree"];
+        assert_eq!(
+            keys,
+            ["CAST (t AS uuid)", "FUNCTION f(t, integer)", "FUNCTION g()", operators[0], operators[1], "TYPE t"]
+        );
+        assert_eq!(catalog.get("TYPE t").unwrap().comment, "one server's IDs");
+        let function = catalog.get("FUNCTION f(id t, size integer)").unwrap();
+        assert_eq!(function.comment, "a part");
+        assert!(function.definition.ends_with("RETURNS record AS 'MODULE_PATHNAME', 'f' LANGUAGE C;"));
+        assert!(catalog.get("FUNCTION f(t)").is_none());
+    }
+}

@@ -1,0 +1,992 @@
+-- The examples of docs/reference.md and docs/reference/*.md. Rendered from sql/reference.sql.in by `make gen`: change it there.
+--
+-- `make gen` also renders these pages: from the comments below, which are their text, from the COMMENT of each object that is
+-- named after ### (a heading) or | (a row of a table), and from what the statements print, in expected/reference.out.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+SET search_path = public, test;
+SET intervalstyle = postgres;
+
+-- # Reference
+-- Every function, operator, cast and operator class of the extension, with its type's page:
+-- - [scru128](reference/scru128.md): SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)
+-- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)
+-- - [scru64](reference/scru64.md): SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)
+-- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
+-- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
+--
+-- This page has the functions that concern several types. [Settings](settings.md) has the settings, and
+-- [Errors](errors.md) the error messages.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. A test runs all of them. Columns that differ
+-- from server to server are left out.
+-- ## What an ID is
+-- ### FUNCTION scru_inspect(text)
+SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru_types()
+SELECT type, bytes, digits, tick, latest FROM scru_types();
+-- ## The server
+-- ### FUNCTION scru_generators()
+SELECT type, scope, node, preloaded FROM scru_generators();
+-- ### FUNCTION scru_set_mark(text, timestamptz)
+SELECT scru_set_mark('scru64', now());
+-- ### FUNCTION scru_adapt_to_server()
+SELECT scru_adapt_to_server();
+
+-- # scru128
+-- SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits).
+--
+-- An ID has 16 bytes, and 25 digits as text. Its time is that of the millisecond in which it was made.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- the [Reference](../reference.md).
+-- ## Type
+-- ### TYPE scru128
+CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
+INSERT INTO orders VALUES ('03d4fq8sr5tnnxlsbr5p2a8ek', 'second'), ('03d4fq8oj742uer31ohpcrq54', 'first');
+SELECT id, note FROM orders ORDER BY id;
+-- ## Generate
+-- ### FUNCTION gen_scru128()
+SELECT gen_scru128() < gen_scru128();
+-- ### FUNCTION gen_scru128(timestamptz)
+SELECT scru128_timestamp(gen_scru128('2025-01-01 12:00:00+00'));
+-- ## Time
+-- ### FUNCTION scru128_timestamp(scru128)
+SELECT scru128_timestamp('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru128_lower(timestamptz)
+SELECT scru128_lower('2025-01-01 12:00:00+00');
+SELECT scru128_lower('-infinity');
+-- ### FUNCTION scru128_upper(timestamptz)
+SELECT scru128_upper('2025-01-01 12:00:00+00');
+SELECT scru128_upper('infinity');
+-- ### FUNCTION scru128_range_lower(tstzrange)
+SELECT scru128_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru128_range_upper(tstzrange)
+SELECT scru128_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru128_time_encoder(timestamptz)
+SELECT scru128_time_encoder('2025-01-01 12:00:00+00');
+-- ### FUNCTION scru128_time_decoder(text)
+SELECT scru128_time_decoder(scru128_time_encoder('2025-01-01 12:00:00+00'));
+-- ## Fields
+-- ### FUNCTION scru128_counter_hi(id scru128)
+SELECT scru128_counter_hi('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru128_counter_lo(id scru128)
+SELECT scru128_counter_lo('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru128_entropy(id scru128)
+SELECT scru128_entropy('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru_inspect(scru128)
+SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54'::scru128);
+-- ## Aggregates
+-- ### AGGREGATE min(scru128)
+SELECT min(id) FROM orders;
+-- ### AGGREGATE max(scru128)
+SELECT max(id) FROM orders;
+-- ## Operators
+-- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- | OPERATOR = (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 = '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR <> (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <> '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR < (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 < '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR <= (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <= '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR > (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 > '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR >= (scru128, scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 >= '03d4fq8sr5tnnxlsbr5p2a8ek';
+-- | OPERATOR < (scru128, timestamptz)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, scru128)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '03d4fq8oj742uer31ohpcrq54'::scru128;
+-- | OPERATOR <= (scru128, timestamptz)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, scru128)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '03d4fq8oj742uer31ohpcrq54'::scru128;
+-- | OPERATOR > (scru128, timestamptz)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, scru128)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '03d4fq8oj742uer31ohpcrq54'::scru128;
+-- | OPERATOR >= (scru128, timestamptz)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, scru128)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '03d4fq8oj742uer31ohpcrq54'::scru128;
+-- | OPERATOR <@ (scru128, tstzrange)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (tstzrange, scru128)
+SELECT tstzrange('2025-01-01', NULL) @> '03d4fq8oj742uer31ohpcrq54'::scru128;
+-- ## Operator classes
+-- All but two are the default of their access method. Those two are written after the column: `id scru128_bloom_ops`.
+-- | OPERATOR CLASS scru128_ops USING btree
+CREATE INDEX ON orders (id);
+-- | OPERATOR CLASS scru128_ops USING hash
+CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru128_gist_ops USING gist
+CREATE INDEX ON orders USING gist (id);
+-- | OPERATOR CLASS scru128_minmax_ops USING brin
+CREATE INDEX ON orders USING brin (id);
+-- | OPERATOR CLASS scru128_minmax_multi_ops USING brin
+CREATE INDEX ON orders USING brin (id scru128_minmax_multi_ops);
+-- | OPERATOR CLASS scru128_bloom_ops USING brin
+CREATE INDEX ON orders USING brin (id scru128_bloom_ops);
+-- ## Casts
+-- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
+-- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+DROP TABLE orders;
+-- | CAST (scru128 AS timestamptz)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::timestamptz;
+-- | CAST (timestamptz AS scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::timestamptz::scru128;
+-- | CAST (scru128 AS bytea)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::bytea;
+-- | CAST (bytea AS scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::bytea::scru128;
+-- | CAST (scru128 AS uuid)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::uuid;
+-- | CAST (uuid AS scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::uuid::scru128;
+-- | CAST (scru128 AS numeric)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::numeric;
+-- | CAST (numeric AS scru128)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::numeric::scru128;
+-- | CAST (scru128 AS ulid)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::ulid;
+-- ## Support functions
+-- The server calls these for the type's operators, casts, indexes and plans.
+-- | FUNCTION scru128_in(cstring)
+SELECT scru128_in('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_out(scru128)
+SELECT scru128_out('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_recv(internal)
+-- | FUNCTION scru128_send(scru128)
+SELECT scru128_send('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_eq(scru128, scru128)
+SELECT scru128_eq('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_ne(scru128, scru128)
+SELECT scru128_ne('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_lt(scru128, scru128)
+SELECT scru128_lt('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_le(scru128, scru128)
+SELECT scru128_le('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_gt(scru128, scru128)
+SELECT scru128_gt('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_ge(scru128, scru128)
+SELECT scru128_ge('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_lt_timestamptz(scru128, timestamptz)
+SELECT scru128_lt_timestamptz('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_scru128(timestamptz, scru128)
+SELECT timestamptz_lt_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_le_timestamptz(scru128, timestamptz)
+SELECT scru128_le_timestamptz('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_scru128(timestamptz, scru128)
+SELECT timestamptz_le_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_gt_timestamptz(scru128, timestamptz)
+SELECT scru128_gt_timestamptz('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_scru128(timestamptz, scru128)
+SELECT timestamptz_gt_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_ge_timestamptz(scru128, timestamptz)
+SELECT scru128_ge_timestamptz('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_scru128(timestamptz, scru128)
+SELECT timestamptz_ge_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_contained_by_range(scru128, tstzrange)
+SELECT scru128_contained_by_range('03d4fq8oj742uer31ohpcrq54', '[2025-01-01,)');
+-- | FUNCTION scru128_range_contains(tstzrange, scru128)
+SELECT scru128_range_contains('[2025-01-01,)', '03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_cmp(scru128, scru128)
+SELECT scru128_cmp('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_smaller(scru128, scru128)
+SELECT scru128_smaller('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_larger(scru128, scru128)
+SELECT scru128_larger('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
+-- | FUNCTION scru128_hash(scru128)
+SELECT scru128_hash('03d4fq8oj742uer31ohpcrq54') = scru128_hash('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_hash_extended(scru128, bigint)
+SELECT scru128_hash_extended('03d4fq8oj742uer31ohpcrq54', 1) = scru128_hash_extended('03d4fq8oj742uer31ohpcrq54', 2);
+-- | FUNCTION scru128_distance(scru128, scru128)
+SELECT scru128_distance('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek') > 0;
+-- | FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean)
+SELECT scru128_in_range('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek', '1 hour', true, false);
+-- | FUNCTION scru128_time_bound(timestamptz, text)
+SELECT scru128_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION scru128_time_lower(timestamptz, text)
+SELECT scru128_time_lower('2025-01-01 12:00:00+00', '>=');
+-- | FUNCTION scru128_time_upper(timestamptz, text)
+SELECT scru128_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru128_to_bytea(scru128)
+SELECT scru128_to_bytea('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_from_bytea(bytea)
+SELECT scru128_from_bytea(scru128_to_bytea('03d4fq8oj742uer31ohpcrq54'));
+-- | FUNCTION scru128_to_numeric(scru128)
+SELECT scru128_to_numeric('03d4fq8oj742uer31ohpcrq54');
+-- | FUNCTION scru128_from_numeric(numeric)
+SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
+-- | FUNCTION scru128_sortsupport(internal)
+-- | FUNCTION scru128_time_support(internal)
+-- | FUNCTION scru128_range_support(internal)
+-- | FUNCTION scru128_rangesel(internal, oid, internal, integer)
+-- | FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal)
+-- | FUNCTION scru128_gist_union(internal, internal)
+-- | FUNCTION scru128_gist_compress(internal)
+-- | FUNCTION scru128_gist_penalty(internal, internal, internal)
+-- | FUNCTION scru128_gist_picksplit(internal, internal)
+-- | FUNCTION scru128_gist_same(bytea, bytea, internal)
+-- | FUNCTION scru128_gist_fetch(internal)
+-- | FUNCTION scru128_gist_sortsupport(internal)
+
+-- # scru160
+-- SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits).
+--
+-- An ID has 20 bytes, and 32 digits as text. Its time is that of the millisecond in which it was made.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- the [Reference](../reference.md).
+-- ## Type
+-- ### TYPE scru160
+CREATE TABLE orders (id scru160 PRIMARY KEY DEFAULT gen_scru160(), note text);
+INSERT INTO orders VALUES ('06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA', 'second'), ('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', 'first');
+SELECT id, note FROM orders ORDER BY id;
+-- ## Generate
+-- ### FUNCTION gen_scru160()
+SELECT gen_scru160() < gen_scru160();
+-- ### FUNCTION gen_scru160(timestamptz)
+SELECT scru160_timestamp(gen_scru160('2025-01-01 12:00:00+00'));
+-- ## Time
+-- ### FUNCTION scru160_timestamp(scru160)
+SELECT scru160_timestamp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION scru160_lower(timestamptz)
+SELECT scru160_lower('2025-01-01 12:00:00+00');
+SELECT scru160_lower('-infinity');
+-- ### FUNCTION scru160_upper(timestamptz)
+SELECT scru160_upper('2025-01-01 12:00:00+00');
+SELECT scru160_upper('infinity');
+-- ### FUNCTION scru160_range_lower(tstzrange)
+SELECT scru160_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru160_range_upper(tstzrange)
+SELECT scru160_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru160_time_encoder(timestamptz)
+SELECT scru160_time_encoder('2025-01-01 12:00:00+00');
+-- ### FUNCTION scru160_time_decoder(text)
+SELECT scru160_time_decoder(scru160_time_encoder('2025-01-01 12:00:00+00'));
+-- ## Fields
+-- ### FUNCTION scru160_counter(id scru160)
+SELECT scru160_counter('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION scru160_random16(id scru160)
+SELECT scru160_random16('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION scru160_random80(id scru160)
+SELECT scru160_random80('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION scru_inspect(scru160)
+SELECT type, "timestamp", fields FROM scru_inspect('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160);
+-- ## Aggregates
+-- ### AGGREGATE min(scru160)
+SELECT min(id) FROM orders;
+-- ### AGGREGATE max(scru160)
+SELECT max(id) FROM orders;
+-- ## Operators
+-- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- | OPERATOR = (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 = '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR <> (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <> '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR < (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 < '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR <= (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <= '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR > (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 > '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR >= (scru160, scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 >= '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
+-- | OPERATOR < (scru160, timestamptz)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, scru160)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
+-- | OPERATOR <= (scru160, timestamptz)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, scru160)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
+-- | OPERATOR > (scru160, timestamptz)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, scru160)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
+-- | OPERATOR >= (scru160, timestamptz)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, scru160)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
+-- | OPERATOR <@ (scru160, tstzrange)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (tstzrange, scru160)
+SELECT tstzrange('2025-01-01', NULL) @> '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
+-- ## Operator classes
+-- All but two are the default of their access method. Those two are written after the column: `id scru160_bloom_ops`.
+-- | OPERATOR CLASS scru160_ops USING btree
+CREATE INDEX ON orders (id);
+-- | OPERATOR CLASS scru160_ops USING hash
+CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru160_gist_ops USING gist
+CREATE INDEX ON orders USING gist (id);
+-- | OPERATOR CLASS scru160_minmax_ops USING brin
+CREATE INDEX ON orders USING brin (id);
+-- | OPERATOR CLASS scru160_minmax_multi_ops USING brin
+CREATE INDEX ON orders USING brin (id scru160_minmax_multi_ops);
+-- | OPERATOR CLASS scru160_bloom_ops USING brin
+CREATE INDEX ON orders USING brin (id scru160_bloom_ops);
+-- ## Casts
+-- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
+-- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+DROP TABLE orders;
+-- | CAST (scru160 AS timestamptz)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::timestamptz;
+-- | CAST (timestamptz AS scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::timestamptz::scru160;
+-- | CAST (scru160 AS bytea)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea;
+-- | CAST (bytea AS scru160)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea::scru160;
+-- ## Support functions
+-- The server calls these for the type's operators, casts, indexes and plans.
+-- | FUNCTION scru160_in(cstring)
+SELECT scru160_in('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_out(scru160)
+SELECT scru160_out('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_recv(internal)
+-- | FUNCTION scru160_send(scru160)
+SELECT scru160_send('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_eq(scru160, scru160)
+SELECT scru160_eq('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_ne(scru160, scru160)
+SELECT scru160_ne('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_lt(scru160, scru160)
+SELECT scru160_lt('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_le(scru160, scru160)
+SELECT scru160_le('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_gt(scru160, scru160)
+SELECT scru160_gt('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_ge(scru160, scru160)
+SELECT scru160_ge('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_lt_timestamptz(scru160, timestamptz)
+SELECT scru160_lt_timestamptz('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_scru160(timestamptz, scru160)
+SELECT timestamptz_lt_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_le_timestamptz(scru160, timestamptz)
+SELECT scru160_le_timestamptz('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_scru160(timestamptz, scru160)
+SELECT timestamptz_le_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_gt_timestamptz(scru160, timestamptz)
+SELECT scru160_gt_timestamptz('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_scru160(timestamptz, scru160)
+SELECT timestamptz_gt_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_ge_timestamptz(scru160, timestamptz)
+SELECT scru160_ge_timestamptz('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_scru160(timestamptz, scru160)
+SELECT timestamptz_ge_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_contained_by_range(scru160, tstzrange)
+SELECT scru160_contained_by_range('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '[2025-01-01,)');
+-- | FUNCTION scru160_range_contains(tstzrange, scru160)
+SELECT scru160_range_contains('[2025-01-01,)', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_cmp(scru160, scru160)
+SELECT scru160_cmp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_smaller(scru160, scru160)
+SELECT scru160_smaller('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_larger(scru160, scru160)
+SELECT scru160_larger('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
+-- | FUNCTION scru160_hash(scru160)
+SELECT scru160_hash('06A23F5DT0K3IRJOJPL0DH2T3200IHAF') = scru160_hash('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_hash_extended(scru160, bigint)
+SELECT scru160_hash_extended('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', 1) = scru160_hash_extended('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', 2);
+-- | FUNCTION scru160_distance(scru160, scru160)
+SELECT scru160_distance('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA') > 0;
+-- | FUNCTION scru160_in_range(scru160, scru160, interval, boolean, boolean)
+SELECT scru160_in_range('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA', '1 hour', true, false);
+-- | FUNCTION scru160_time_bound(timestamptz, text)
+SELECT scru160_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION scru160_time_lower(timestamptz, text)
+SELECT scru160_time_lower('2025-01-01 12:00:00+00', '>=');
+-- | FUNCTION scru160_time_upper(timestamptz, text)
+SELECT scru160_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru160_to_bytea(scru160)
+SELECT scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- | FUNCTION scru160_from_bytea(bytea)
+SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
+-- | FUNCTION scru160_sortsupport(internal)
+-- | FUNCTION scru160_time_support(internal)
+-- | FUNCTION scru160_range_support(internal)
+-- | FUNCTION scru160_rangesel(internal, oid, internal, integer)
+-- | FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal)
+-- | FUNCTION scru160_gist_union(internal, internal)
+-- | FUNCTION scru160_gist_compress(internal)
+-- | FUNCTION scru160_gist_penalty(internal, internal, internal)
+-- | FUNCTION scru160_gist_picksplit(internal, internal)
+-- | FUNCTION scru160_gist_same(bytea, bytea, internal)
+-- | FUNCTION scru160_gist_fetch(internal)
+-- | FUNCTION scru160_gist_sortsupport(internal)
+
+-- # scru64
+-- SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits).
+--
+-- An ID has 8 bytes, and 12 digits as text. Its time is that of the tick of 256 milliseconds in which it was made.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- the [Reference](../reference.md).
+-- ## Type
+-- ### TYPE scru64
+CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text);
+INSERT INTO orders VALUES ('0v422fue314a', 'second'), ('0v422ft6p3jt', 'first');
+SELECT id, note FROM orders ORDER BY id;
+-- ## Generate
+-- ### FUNCTION gen_scru64()
+SELECT gen_scru64() < gen_scru64();
+-- ### FUNCTION scru64_is_local(scru64)
+SELECT scru64_is_local(gen_scru64());
+-- ## Time
+-- ### FUNCTION scru64_timestamp(scru64)
+SELECT scru64_timestamp('0v422ft6p3jt');
+-- ### FUNCTION scru64_lower(timestamptz)
+SELECT scru64_lower('2025-01-01 12:00:00+00');
+SELECT scru64_lower('-infinity');
+-- ### FUNCTION scru64_upper(timestamptz)
+SELECT scru64_upper('2025-01-01 12:00:00+00');
+SELECT scru64_upper('infinity');
+-- ### FUNCTION scru64_range_lower(tstzrange)
+SELECT scru64_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru64_range_upper(tstzrange)
+SELECT scru64_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION scru64_time_encoder(timestamptz)
+SELECT scru64_time_encoder('2025-01-01 12:00:00+00');
+-- ### FUNCTION scru64_time_decoder(text)
+SELECT scru64_time_decoder(scru64_time_encoder('2025-01-01 12:00:00+00'));
+-- ## Fields
+-- ### FUNCTION scru64_node_ctr(id scru64)
+SELECT scru64_node_ctr('0v422ft6p3jt');
+-- ### FUNCTION scru64_node_id(id scru64, node_id_size integer)
+SELECT scru64_node_id('0v422ft6p3jt', 8);
+-- ### FUNCTION scru64_counter(id scru64, node_id_size integer)
+SELECT scru64_counter('0v422ft6p3jt', 8);
+-- ### FUNCTION scru_inspect(scru64)
+SELECT type, "timestamp", fields FROM scru_inspect('0v422ft6p3jt'::scru64);
+-- ## Aggregates
+-- ### AGGREGATE min(scru64)
+SELECT min(id) FROM orders;
+-- ### AGGREGATE max(scru64)
+SELECT max(id) FROM orders;
+-- ## Operators
+-- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- | OPERATOR = (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 = '0v422fue314a';
+-- | OPERATOR <> (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 <> '0v422fue314a';
+-- | OPERATOR < (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 < '0v422fue314a';
+-- | OPERATOR <= (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 <= '0v422fue314a';
+-- | OPERATOR > (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 > '0v422fue314a';
+-- | OPERATOR >= (scru64, scru64)
+SELECT '0v422ft6p3jt'::scru64 >= '0v422fue314a';
+-- | OPERATOR < (scru64, timestamptz)
+SELECT '0v422ft6p3jt'::scru64 < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, scru64)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '0v422ft6p3jt'::scru64;
+-- | OPERATOR <= (scru64, timestamptz)
+SELECT '0v422ft6p3jt'::scru64 <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, scru64)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '0v422ft6p3jt'::scru64;
+-- | OPERATOR > (scru64, timestamptz)
+SELECT '0v422ft6p3jt'::scru64 > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, scru64)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '0v422ft6p3jt'::scru64;
+-- | OPERATOR >= (scru64, timestamptz)
+SELECT '0v422ft6p3jt'::scru64 >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, scru64)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '0v422ft6p3jt'::scru64;
+-- | OPERATOR <@ (scru64, tstzrange)
+SELECT '0v422ft6p3jt'::scru64 <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (tstzrange, scru64)
+SELECT tstzrange('2025-01-01', NULL) @> '0v422ft6p3jt'::scru64;
+-- ## Operator classes
+-- All but two are the default of their access method. Those two are written after the column: `id scru64_bloom_ops`.
+-- | OPERATOR CLASS scru64_ops USING btree
+CREATE INDEX ON orders (id);
+-- | OPERATOR CLASS scru64_ops USING hash
+CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru64_gist_ops USING gist
+CREATE INDEX ON orders USING gist (id);
+-- | OPERATOR CLASS scru64_minmax_ops USING brin
+CREATE INDEX ON orders USING brin (id);
+-- | OPERATOR CLASS scru64_minmax_multi_ops USING brin
+CREATE INDEX ON orders USING brin (id scru64_minmax_multi_ops);
+-- | OPERATOR CLASS scru64_bloom_ops USING brin
+CREATE INDEX ON orders USING brin (id scru64_bloom_ops);
+-- ## Casts
+-- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
+-- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+DROP TABLE orders;
+-- | CAST (scru64 AS timestamptz)
+SELECT '0v422ft6p3jt'::scru64::timestamptz;
+-- | CAST (timestamptz AS scru64)
+SELECT '0v422ft6p3jt'::scru64::timestamptz::scru64;
+-- | CAST (scru64 AS bytea)
+SELECT '0v422ft6p3jt'::scru64::bytea;
+-- | CAST (bytea AS scru64)
+SELECT '0v422ft6p3jt'::scru64::bytea::scru64;
+-- | CAST (scru64 AS bigint)
+SELECT '0v422ft6p3jt'::scru64::bigint;
+-- | CAST (bigint AS scru64)
+SELECT '0v422ft6p3jt'::scru64::bigint::scru64;
+-- ## Support functions
+-- The server calls these for the type's operators, casts, indexes and plans. PostgreSQL 18 and later have another one, `scru64_skipsupport(internal)`, for skip scans.
+-- | FUNCTION scru64_in(cstring)
+SELECT scru64_in('0v422ft6p3jt');
+-- | FUNCTION scru64_out(scru64)
+SELECT scru64_out('0v422ft6p3jt');
+-- | FUNCTION scru64_recv(internal)
+-- | FUNCTION scru64_send(scru64)
+SELECT scru64_send('0v422ft6p3jt');
+-- | FUNCTION scru64_eq(scru64, scru64)
+SELECT scru64_eq('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_ne(scru64, scru64)
+SELECT scru64_ne('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_lt(scru64, scru64)
+SELECT scru64_lt('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_le(scru64, scru64)
+SELECT scru64_le('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_gt(scru64, scru64)
+SELECT scru64_gt('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_ge(scru64, scru64)
+SELECT scru64_ge('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_lt_timestamptz(scru64, timestamptz)
+SELECT scru64_lt_timestamptz('0v422ft6p3jt', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_scru64(timestamptz, scru64)
+SELECT timestamptz_lt_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
+-- | FUNCTION scru64_le_timestamptz(scru64, timestamptz)
+SELECT scru64_le_timestamptz('0v422ft6p3jt', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_scru64(timestamptz, scru64)
+SELECT timestamptz_le_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
+-- | FUNCTION scru64_gt_timestamptz(scru64, timestamptz)
+SELECT scru64_gt_timestamptz('0v422ft6p3jt', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_scru64(timestamptz, scru64)
+SELECT timestamptz_gt_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
+-- | FUNCTION scru64_ge_timestamptz(scru64, timestamptz)
+SELECT scru64_ge_timestamptz('0v422ft6p3jt', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_scru64(timestamptz, scru64)
+SELECT timestamptz_ge_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
+-- | FUNCTION scru64_contained_by_range(scru64, tstzrange)
+SELECT scru64_contained_by_range('0v422ft6p3jt', '[2025-01-01,)');
+-- | FUNCTION scru64_range_contains(tstzrange, scru64)
+SELECT scru64_range_contains('[2025-01-01,)', '0v422ft6p3jt');
+-- | FUNCTION scru64_cmp(scru64, scru64)
+SELECT scru64_cmp('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_smaller(scru64, scru64)
+SELECT scru64_smaller('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_larger(scru64, scru64)
+SELECT scru64_larger('0v422ft6p3jt', '0v422fue314a');
+-- | FUNCTION scru64_hash(scru64)
+SELECT scru64_hash('0v422ft6p3jt') = scru64_hash('0v422ft6p3jt');
+-- | FUNCTION scru64_hash_extended(scru64, bigint)
+SELECT scru64_hash_extended('0v422ft6p3jt', 1) = scru64_hash_extended('0v422ft6p3jt', 2);
+-- | FUNCTION scru64_distance(scru64, scru64)
+SELECT scru64_distance('0v422ft6p3jt', '0v422fue314a') > 0;
+-- | FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean)
+SELECT scru64_in_range('0v422ft6p3jt', '0v422fue314a', '1 hour', true, false);
+-- | FUNCTION scru64_time_bound(timestamptz, text)
+SELECT scru64_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION scru64_time_lower(timestamptz, text)
+SELECT scru64_time_lower('2025-01-01 12:00:00+00', '>=');
+-- | FUNCTION scru64_time_upper(timestamptz, text)
+SELECT scru64_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru64_to_bytea(scru64)
+SELECT scru64_to_bytea('0v422ft6p3jt');
+-- | FUNCTION scru64_from_bytea(bytea)
+SELECT scru64_from_bytea(scru64_to_bytea('0v422ft6p3jt'));
+-- | FUNCTION scru64_from_bigint(bigint)
+SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
+-- | FUNCTION scru64_sortsupport(internal)
+-- | FUNCTION scru64_time_support(internal)
+-- | FUNCTION scru64_range_support(internal)
+-- | FUNCTION scru64_rangesel(internal, oid, internal, integer)
+-- | FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal)
+-- | FUNCTION scru64_gist_union(internal, internal)
+-- | FUNCTION scru64_gist_compress(internal)
+-- | FUNCTION scru64_gist_penalty(internal, internal, internal)
+-- | FUNCTION scru64_gist_picksplit(internal, internal)
+-- | FUNCTION scru64_gist_same(bytea, bytea, internal)
+-- | FUNCTION scru64_gist_fetch(internal)
+-- | FUNCTION scru64_gist_sortsupport(internal)
+
+-- # ulid
+-- ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits).
+--
+-- An ID has 16 bytes, and 26 digits as text. Its time is that of the millisecond in which it was made.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- the [Reference](../reference.md).
+-- ## Type
+-- ### TYPE ulid
+CREATE TABLE orders (id ulid PRIMARY KEY DEFAULT gen_ulid(), note text);
+INSERT INTO orders VALUES ('01JGGVSCEGBMCFH2XRN1S4S0FC', 'second'), ('01JGGVSBF8N0WPWY4YDAGVJSFM', 'first');
+SELECT id, note FROM orders ORDER BY id;
+-- ## Generate
+-- ### FUNCTION gen_ulid()
+SELECT gen_ulid() < gen_ulid();
+-- ### FUNCTION gen_ulid(timestamptz)
+SELECT ulid_timestamp(gen_ulid('2025-01-01 12:00:00+00'));
+-- ## Time
+-- ### FUNCTION ulid_timestamp(ulid)
+SELECT ulid_timestamp('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- ### FUNCTION ulid_lower(timestamptz)
+SELECT ulid_lower('2025-01-01 12:00:00+00');
+SELECT ulid_lower('-infinity');
+-- ### FUNCTION ulid_upper(timestamptz)
+SELECT ulid_upper('2025-01-01 12:00:00+00');
+SELECT ulid_upper('infinity');
+-- ### FUNCTION ulid_range_lower(tstzrange)
+SELECT ulid_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION ulid_range_upper(tstzrange)
+SELECT ulid_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION ulid_time_encoder(timestamptz)
+SELECT ulid_time_encoder('2025-01-01 12:00:00+00');
+-- ### FUNCTION ulid_time_decoder(text)
+SELECT ulid_time_decoder(ulid_time_encoder('2025-01-01 12:00:00+00'));
+-- ## Fields
+-- ### FUNCTION ulid_randomness(id ulid)
+SELECT ulid_randomness('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- ### FUNCTION scru_inspect(ulid)
+SELECT type, "timestamp", fields FROM scru_inspect('01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid);
+-- ## Aggregates
+-- ### AGGREGATE min(ulid)
+SELECT min(id) FROM orders;
+-- ### AGGREGATE max(ulid)
+SELECT max(id) FROM orders;
+-- ## Operators
+-- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- | OPERATOR = (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid = '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR <> (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <> '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR < (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid < '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR <= (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <= '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR > (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid > '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR >= (ulid, ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid >= '01JGGVSCEGBMCFH2XRN1S4S0FC';
+-- | OPERATOR < (ulid, timestamptz)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, ulid)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
+-- | OPERATOR <= (ulid, timestamptz)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, ulid)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
+-- | OPERATOR > (ulid, timestamptz)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, ulid)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
+-- | OPERATOR >= (ulid, timestamptz)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, ulid)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
+-- | OPERATOR <@ (ulid, tstzrange)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (tstzrange, ulid)
+SELECT tstzrange('2025-01-01', NULL) @> '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
+-- ## Operator classes
+-- All but two are the default of their access method. Those two are written after the column: `id ulid_bloom_ops`.
+-- | OPERATOR CLASS ulid_ops USING btree
+CREATE INDEX ON orders (id);
+-- | OPERATOR CLASS ulid_ops USING hash
+CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS ulid_gist_ops USING gist
+CREATE INDEX ON orders USING gist (id);
+-- | OPERATOR CLASS ulid_minmax_ops USING brin
+CREATE INDEX ON orders USING brin (id);
+-- | OPERATOR CLASS ulid_minmax_multi_ops USING brin
+CREATE INDEX ON orders USING brin (id ulid_minmax_multi_ops);
+-- | OPERATOR CLASS ulid_bloom_ops USING brin
+CREATE INDEX ON orders USING brin (id ulid_bloom_ops);
+-- ## Casts
+-- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
+-- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+DROP TABLE orders;
+-- | CAST (ulid AS timestamptz)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::timestamptz;
+-- | CAST (timestamptz AS ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::timestamptz::ulid;
+-- | CAST (ulid AS bytea)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::bytea;
+-- | CAST (bytea AS ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::bytea::ulid;
+-- | CAST (ulid AS uuid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::uuid;
+-- | CAST (uuid AS ulid)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::uuid::ulid;
+-- | CAST (ulid AS scru128)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::scru128;
+-- ## Support functions
+-- The server calls these for the type's operators, casts, indexes and plans.
+-- | FUNCTION ulid_in(cstring)
+SELECT ulid_in('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_out(ulid)
+SELECT ulid_out('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_recv(internal)
+-- | FUNCTION ulid_send(ulid)
+SELECT ulid_send('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_eq(ulid, ulid)
+SELECT ulid_eq('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_ne(ulid, ulid)
+SELECT ulid_ne('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_lt(ulid, ulid)
+SELECT ulid_lt('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_le(ulid, ulid)
+SELECT ulid_le('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_gt(ulid, ulid)
+SELECT ulid_gt('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_ge(ulid, ulid)
+SELECT ulid_ge('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_lt_timestamptz(ulid, timestamptz)
+SELECT ulid_lt_timestamptz('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_ulid(timestamptz, ulid)
+SELECT timestamptz_lt_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_le_timestamptz(ulid, timestamptz)
+SELECT ulid_le_timestamptz('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_ulid(timestamptz, ulid)
+SELECT timestamptz_le_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_gt_timestamptz(ulid, timestamptz)
+SELECT ulid_gt_timestamptz('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_ulid(timestamptz, ulid)
+SELECT timestamptz_gt_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_ge_timestamptz(ulid, timestamptz)
+SELECT ulid_ge_timestamptz('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_ulid(timestamptz, ulid)
+SELECT timestamptz_ge_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_contained_by_range(ulid, tstzrange)
+SELECT ulid_contained_by_range('01JGGVSBF8N0WPWY4YDAGVJSFM', '[2025-01-01,)');
+-- | FUNCTION ulid_range_contains(tstzrange, ulid)
+SELECT ulid_range_contains('[2025-01-01,)', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_cmp(ulid, ulid)
+SELECT ulid_cmp('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_smaller(ulid, ulid)
+SELECT ulid_smaller('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_larger(ulid, ulid)
+SELECT ulid_larger('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
+-- | FUNCTION ulid_hash(ulid)
+SELECT ulid_hash('01JGGVSBF8N0WPWY4YDAGVJSFM') = ulid_hash('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_hash_extended(ulid, bigint)
+SELECT ulid_hash_extended('01JGGVSBF8N0WPWY4YDAGVJSFM', 1) = ulid_hash_extended('01JGGVSBF8N0WPWY4YDAGVJSFM', 2);
+-- | FUNCTION ulid_distance(ulid, ulid)
+SELECT ulid_distance('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC') > 0;
+-- | FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean)
+SELECT ulid_in_range('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC', '1 hour', true, false);
+-- | FUNCTION ulid_time_bound(timestamptz, text)
+SELECT ulid_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION ulid_time_lower(timestamptz, text)
+SELECT ulid_time_lower('2025-01-01 12:00:00+00', '>=');
+-- | FUNCTION ulid_time_upper(timestamptz, text)
+SELECT ulid_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulid_to_bytea(ulid)
+SELECT ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- | FUNCTION ulid_from_bytea(bytea)
+SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
+-- | FUNCTION ulid_sortsupport(internal)
+-- | FUNCTION ulid_time_support(internal)
+-- | FUNCTION ulid_range_support(internal)
+-- | FUNCTION ulid_rangesel(internal, oid, internal, integer)
+-- | FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal)
+-- | FUNCTION ulid_gist_union(internal, internal)
+-- | FUNCTION ulid_gist_compress(internal)
+-- | FUNCTION ulid_gist_penalty(internal, internal, internal)
+-- | FUNCTION ulid_gist_picksplit(internal, internal)
+-- | FUNCTION ulid_gist_same(bytea, bytea, internal)
+-- | FUNCTION ulid_gist_fetch(internal)
+-- | FUNCTION ulid_gist_sortsupport(internal)
+
+-- # ulidflake
+-- Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits).
+--
+-- An ID has 8 bytes, and 13 digits as text. Its time is that of the millisecond in which it was made.
+--
+-- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- the [Reference](../reference.md).
+-- ## Type
+-- ### TYPE ulidflake
+CREATE TABLE orders (id ulidflake PRIMARY KEY DEFAULT gen_ulidflake(), note text);
+INSERT INTO orders VALUES ('00XFPNFEGH7KA', 'second'), ('00XFPNEF81A1S', 'first');
+SELECT id, note FROM orders ORDER BY id;
+-- ## Generate
+-- ### FUNCTION gen_ulidflake()
+SELECT gen_ulidflake() < gen_ulidflake();
+-- ### FUNCTION ulidflake_is_local(ulidflake)
+SELECT ulidflake_is_local(gen_ulidflake());
+-- ## Time
+-- ### FUNCTION ulidflake_timestamp(ulidflake)
+SELECT ulidflake_timestamp('00XFPNEF81A1S');
+-- ### FUNCTION ulidflake_lower(timestamptz)
+SELECT ulidflake_lower('2025-01-01 12:00:00+00');
+SELECT ulidflake_lower('-infinity');
+-- ### FUNCTION ulidflake_upper(timestamptz)
+SELECT ulidflake_upper('2025-01-01 12:00:00+00');
+SELECT ulidflake_upper('infinity');
+-- ### FUNCTION ulidflake_range_lower(tstzrange)
+SELECT ulidflake_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION ulidflake_range_upper(tstzrange)
+SELECT ulidflake_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION ulidflake_time_encoder(timestamptz)
+SELECT ulidflake_time_encoder('2025-01-01 12:00:00+00');
+-- ### FUNCTION ulidflake_time_decoder(text)
+SELECT ulidflake_time_decoder(ulidflake_time_encoder('2025-01-01 12:00:00+00'));
+-- ## Fields
+-- ### FUNCTION ulidflake_randomness(id ulidflake)
+SELECT ulidflake_randomness('00XFPNEF81A1S');
+-- ### FUNCTION ulidflake_scalable_randomness(id ulidflake)
+SELECT ulidflake_scalable_randomness('00XFPNEF81A1S');
+-- ### FUNCTION ulidflake_scalability(id ulidflake)
+SELECT ulidflake_scalability('00XFPNEF81A1S');
+-- ### FUNCTION scru_inspect(ulidflake)
+SELECT type, "timestamp", fields FROM scru_inspect('00XFPNEF81A1S'::ulidflake);
+-- ## Aggregates
+-- ### AGGREGATE min(ulidflake)
+SELECT min(id) FROM orders;
+-- ### AGGREGATE max(ulidflake)
+SELECT max(id) FROM orders;
+-- ## Operators
+-- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- | OPERATOR = (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake = '00XFPNFEGH7KA';
+-- | OPERATOR <> (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake <> '00XFPNFEGH7KA';
+-- | OPERATOR < (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake < '00XFPNFEGH7KA';
+-- | OPERATOR <= (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake <= '00XFPNFEGH7KA';
+-- | OPERATOR > (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake > '00XFPNFEGH7KA';
+-- | OPERATOR >= (ulidflake, ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake >= '00XFPNFEGH7KA';
+-- | OPERATOR < (ulidflake, timestamptz)
+SELECT '00XFPNEF81A1S'::ulidflake < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, ulidflake)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '00XFPNEF81A1S'::ulidflake;
+-- | OPERATOR <= (ulidflake, timestamptz)
+SELECT '00XFPNEF81A1S'::ulidflake <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, ulidflake)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '00XFPNEF81A1S'::ulidflake;
+-- | OPERATOR > (ulidflake, timestamptz)
+SELECT '00XFPNEF81A1S'::ulidflake > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, ulidflake)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '00XFPNEF81A1S'::ulidflake;
+-- | OPERATOR >= (ulidflake, timestamptz)
+SELECT '00XFPNEF81A1S'::ulidflake >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, ulidflake)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '00XFPNEF81A1S'::ulidflake;
+-- | OPERATOR <@ (ulidflake, tstzrange)
+SELECT '00XFPNEF81A1S'::ulidflake <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (tstzrange, ulidflake)
+SELECT tstzrange('2025-01-01', NULL) @> '00XFPNEF81A1S'::ulidflake;
+-- ## Operator classes
+-- All but two are the default of their access method. Those two are written after the column: `id ulidflake_bloom_ops`.
+-- | OPERATOR CLASS ulidflake_ops USING btree
+CREATE INDEX ON orders (id);
+-- | OPERATOR CLASS ulidflake_ops USING hash
+CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS ulidflake_gist_ops USING gist
+CREATE INDEX ON orders USING gist (id);
+-- | OPERATOR CLASS ulidflake_minmax_ops USING brin
+CREATE INDEX ON orders USING brin (id);
+-- | OPERATOR CLASS ulidflake_minmax_multi_ops USING brin
+CREATE INDEX ON orders USING brin (id ulidflake_minmax_multi_ops);
+-- | OPERATOR CLASS ulidflake_bloom_ops USING brin
+CREATE INDEX ON orders USING brin (id ulidflake_bloom_ops);
+-- ## Casts
+-- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
+-- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+DROP TABLE orders;
+-- | CAST (ulidflake AS timestamptz)
+SELECT '00XFPNEF81A1S'::ulidflake::timestamptz;
+-- | CAST (timestamptz AS ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake::timestamptz::ulidflake;
+-- | CAST (ulidflake AS bytea)
+SELECT '00XFPNEF81A1S'::ulidflake::bytea;
+-- | CAST (bytea AS ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake::bytea::ulidflake;
+-- | CAST (ulidflake AS bigint)
+SELECT '00XFPNEF81A1S'::ulidflake::bigint;
+-- | CAST (bigint AS ulidflake)
+SELECT '00XFPNEF81A1S'::ulidflake::bigint::ulidflake;
+-- ## Support functions
+-- The server calls these for the type's operators, casts, indexes and plans. PostgreSQL 18 and later have another one, `ulidflake_skipsupport(internal)`, for skip scans.
+-- | FUNCTION ulidflake_in(cstring)
+SELECT ulidflake_in('00XFPNEF81A1S');
+-- | FUNCTION ulidflake_out(ulidflake)
+SELECT ulidflake_out('00XFPNEF81A1S');
+-- | FUNCTION ulidflake_recv(internal)
+-- | FUNCTION ulidflake_send(ulidflake)
+SELECT ulidflake_send('00XFPNEF81A1S');
+-- | FUNCTION ulidflake_eq(ulidflake, ulidflake)
+SELECT ulidflake_eq('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_ne(ulidflake, ulidflake)
+SELECT ulidflake_ne('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_lt(ulidflake, ulidflake)
+SELECT ulidflake_lt('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_le(ulidflake, ulidflake)
+SELECT ulidflake_le('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_gt(ulidflake, ulidflake)
+SELECT ulidflake_gt('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_ge(ulidflake, ulidflake)
+SELECT ulidflake_ge('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz)
+SELECT ulidflake_lt_timestamptz('00XFPNEF81A1S', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake)
+SELECT timestamptz_lt_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
+-- | FUNCTION ulidflake_le_timestamptz(ulidflake, timestamptz)
+SELECT ulidflake_le_timestamptz('00XFPNEF81A1S', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_ulidflake(timestamptz, ulidflake)
+SELECT timestamptz_le_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
+-- | FUNCTION ulidflake_gt_timestamptz(ulidflake, timestamptz)
+SELECT ulidflake_gt_timestamptz('00XFPNEF81A1S', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_ulidflake(timestamptz, ulidflake)
+SELECT timestamptz_gt_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
+-- | FUNCTION ulidflake_ge_timestamptz(ulidflake, timestamptz)
+SELECT ulidflake_ge_timestamptz('00XFPNEF81A1S', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake)
+SELECT timestamptz_ge_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
+-- | FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange)
+SELECT ulidflake_contained_by_range('00XFPNEF81A1S', '[2025-01-01,)');
+-- | FUNCTION ulidflake_range_contains(tstzrange, ulidflake)
+SELECT ulidflake_range_contains('[2025-01-01,)', '00XFPNEF81A1S');
+-- | FUNCTION ulidflake_cmp(ulidflake, ulidflake)
+SELECT ulidflake_cmp('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_smaller(ulidflake, ulidflake)
+SELECT ulidflake_smaller('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_larger(ulidflake, ulidflake)
+SELECT ulidflake_larger('00XFPNEF81A1S', '00XFPNFEGH7KA');
+-- | FUNCTION ulidflake_hash(ulidflake)
+SELECT ulidflake_hash('00XFPNEF81A1S') = ulidflake_hash('00XFPNEF81A1S');
+-- | FUNCTION ulidflake_hash_extended(ulidflake, bigint)
+SELECT ulidflake_hash_extended('00XFPNEF81A1S', 1) = ulidflake_hash_extended('00XFPNEF81A1S', 2);
+-- | FUNCTION ulidflake_distance(ulidflake, ulidflake)
+SELECT ulidflake_distance('00XFPNEF81A1S', '00XFPNFEGH7KA') > 0;
+-- | FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean)
+SELECT ulidflake_in_range('00XFPNEF81A1S', '00XFPNFEGH7KA', '1 hour', true, false);
+-- | FUNCTION ulidflake_time_bound(timestamptz, text)
+SELECT ulidflake_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION ulidflake_time_lower(timestamptz, text)
+SELECT ulidflake_time_lower('2025-01-01 12:00:00+00', '>=');
+-- | FUNCTION ulidflake_time_upper(timestamptz, text)
+SELECT ulidflake_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulidflake_to_bytea(ulidflake)
+SELECT ulidflake_to_bytea('00XFPNEF81A1S');
+-- | FUNCTION ulidflake_from_bytea(bytea)
+SELECT ulidflake_from_bytea(ulidflake_to_bytea('00XFPNEF81A1S'));
+-- | FUNCTION ulidflake_from_bigint(bigint)
+SELECT ulidflake_from_bigint('00XFPNEF81A1S'::ulidflake::bigint);
+-- | FUNCTION ulidflake_sortsupport(internal)
+-- | FUNCTION ulidflake_time_support(internal)
+-- | FUNCTION ulidflake_range_support(internal)
+-- | FUNCTION ulidflake_rangesel(internal, oid, internal, integer)
+-- | FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal)
+-- | FUNCTION ulidflake_gist_union(internal, internal)
+-- | FUNCTION ulidflake_gist_compress(internal)
+-- | FUNCTION ulidflake_gist_penalty(internal, internal, internal)
+-- | FUNCTION ulidflake_gist_picksplit(internal, internal)
+-- | FUNCTION ulidflake_gist_same(bytea, bytea, internal)
+-- | FUNCTION ulidflake_gist_fetch(internal)
+-- | FUNCTION ulidflake_gist_sortsupport(internal)
