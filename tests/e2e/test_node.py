@@ -11,7 +11,7 @@ import pytest
 from server import Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
-README = (Path(__file__).parents[2] / "README.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/several-servers.md").read_text()
 
 loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 
@@ -24,7 +24,7 @@ def with_extension(server: Server) -> Server:
 
 
 def store(server: Server, setting: str, value: str) -> None:
-    """Stores a setting in the catalog, as the README says."""
+    """Stores a setting in the catalog, as docs/several-servers.md says."""
     with server.connect() as connection:
         connection.execute(f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'")
 
@@ -100,8 +100,8 @@ def test_what_dumps_carry(new_server):
     with copy.connect("other") as connection:
         connection.execute("CREATE EXTENSION scru")
         assert node(connection) == 9
-    # The statement that the README shows to look at what is stored.
-    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", README)
+    # The statement that the page shows to look at what is stored.
+    [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", PAGE)
     assert server.value(query) == ["scru.scru64_node=3/4"]
 
 
@@ -266,8 +266,8 @@ def test_which_ids_are_local(new_server):
 
 
 def recipe() -> str:
-    """The trigger of the README."""
-    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", README, re.DOTALL)
+    """The trigger of docs/several-servers.md."""
+    [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", PAGE, re.DOTALL)
     return sql
 
 

@@ -1,0 +1,31 @@
+"""docs/settings.md has every setting as the server has it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text()
+
+
+def test_the_table_is_that_of_the_server(connection):
+    """Name, default and context of each; the values of those that are words or numbers."""
+    connection.execute("LOAD 'scru'")
+    columns = "name, vartype, boot_val, context, min_val, max_val, enumvals"
+    server = connection.execute(f"SELECT {columns} FROM pg_settings WHERE name LIKE 'scru.%'").fetchall()
+    rows = re.findall(r"^\| \[`(scru\.\w+)`\]\(#\w+\) \| (.*) \| `(.*)` \| (\w+) \|$", PAGE, re.MULTILINE)
+    assert sorted((name, default, context) for name, _, default, context in rows) == sorted(
+        (name, default, context) for name, _, default, context, *_ in server
+    )
+    values = {name: values for name, values, *_ in rows}
+    for name, vartype, _, _, least, most, words in server:
+        if vartype == "integer":
+            assert values[name] == f"{least} to {most}"
+        elif vartype == "enum":
+            assert values[name] == ", ".join(f"`{word}`" for word in words)
+
+
+def test_each_setting_has_its_section(connection):
+    connection.execute("LOAD 'scru'")
+    names = {name for (name,) in connection.execute("SELECT name FROM pg_settings WHERE name LIKE 'scru.%'")}
+    assert set(re.findall(r"^## (scru\.\w+)$", PAGE, re.MULTILINE)) == names
