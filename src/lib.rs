@@ -2,7 +2,7 @@
 //! own facts come from its [`scru_ids::SortableId`] alone.
 //!
 //! A call's way: the server calls a C symbol ([`symbols`]), which hands a [`call::Call`] to a generic function of one of the
-//! concerns; that returns a Datum, or an [`error::Error`] that [`error`] reports as the server's own types do.
+//! concerns; that returns a Datum, or an [`error::Error`] that [`mod@error`] reports as the server's own types do.
 
 mod brin;
 mod call;

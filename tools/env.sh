@@ -10,7 +10,10 @@ cd "$ROOT"
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
 
 say() { printf '\n==> %s\n' "$*"; }
-die() { printf '\n%s\n' "$*" >&2; exit 1; }
+die() {
+    printf '\n%s\n' "$*" >&2
+    exit 1
+}
 
 # The Rust that builds: the active toolchain if it is new enough, else the first one of rustup's that is.
 RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)

@@ -6,7 +6,7 @@ source "$(dirname "$0")/env.sh"
 
 cargo sqlgen --check
 cargo sqlgen --release
-cd sql
+cd "$ROOT/sql"
 version=$(sed -n '/^name = "scru"$/{n;s/^version = "\(.*\)"$/\1/p}' ../Cargo.lock)
 find . -name "scru--$version.sql" -o -name "scru--*--$version.sql" | sort | xargs sha256sum >>released/SHA256SUMS
 say "Frozen, and to be committed:"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|operators|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or
-# the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, the tests of pgrx's framework;
+# setup.sh [test|lint|clients|operators|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need,
+# or the linters, the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, the tests of pgrx's framework;
 # installs what is missing. If all is there, it takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
@@ -39,6 +39,7 @@ look_around() {
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
     case ${1:-} in
     test) look_for_tests ;;
+    lint) look_for_linters ;;
     clients) look_for_clients ;;
     operators) look_for_operators ;;
     servers) look_for_servers ;;
@@ -68,8 +69,10 @@ look_for_tests() {
     need 'sudo' sudo command -v sudo
 }
 
+look_for_linters() { need 'virtual environments of Python' python3-venv has_venv; }
+
 look_for_clients() {
-    need 'virtual environments of Python' python3-venv has_venv
+    look_for_linters
     need 'Node.js with npm' 'nodejs npm' has_node
     need 'a JDK' default-jdk-headless command -v javac
     need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
@@ -111,7 +114,7 @@ install_packages() {
 apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
 
 # Debian starts and enables the services of these packages. Here nothing starts them, and they stay disabled.
-declare -A SERVICES=([patroni]=patroni [etcd-server]=etcd [pgbouncer]=pgbouncer)
+declare -A SERVICES=([patroni]=patroni ['etcd-server']=etcd [pgbouncer]=pgbouncer)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# for the time of an installation by tools/setup.sh'
 forbid_services() {

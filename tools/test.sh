@@ -17,6 +17,16 @@ server_versions() {
     ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
         ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
 }
+# Of private items, too: the extension has no others.
+rust_docs() {
+    RUSTDOCFLAGS='--deny warnings --allow rustdoc::private_intra_doc_links' \
+        cargo doc --workspace --no-deps --document-private-items --profile "$PROFILE" "${FEATURES[@]}"
+}
+python() { tools/lint.sh python; }
+shell_scripts() { tools/lint.sh shell; }
+documents() { tools/lint.sh documents; }
+spelling() { tools/lint.sh spelling; }
+workflows() { tools/lint.sh workflows; }
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
@@ -103,6 +113,12 @@ use_private_copy
 suite format count_check
 suite lint count_check
 suite server_versions count_check
+suite rust_docs count_check
+suite python count_check
+suite shell_scripts count_check
+suite documents count_check
+suite spelling count_check
+suite workflows count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 suite in_the_server count_cargo

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# lint.sh CHECK…: checks the files that are not Rust: python, shell, documents, spelling, workflows.
+# lint.sh fix: formats Python and shell scripts, and repairs what ruff can.
+source "$(dirname "$0")/env.sh"
+PINS=tools/lint.txt
+LINTERS=$TOOLS/lint-$(cksum <"$PINS" | cut -d ' ' -f 1)
+SCRIPTS=(tools/*.sh .ci/run)
+
+# In a virtual environment that all clones share; another one for other versions.
+install_linters() {
+    tools/setup.sh lint
+    [ ! -e "$LINTERS/installed" ] || return 0
+    say "Installing linters into $LINTERS (once)"
+    rm -rf "$LINTERS"
+    /usr/bin/python3 -m venv "$LINTERS"
+    "$LINTERS/bin/pip" install --quiet --disable-pip-version-check --requirement "$PINS"
+    touch "$LINTERS/installed"
+}
+
+python() { ruff check && ruff format --check; }
+shell() { side_by_side shellcheck && shfmt --diff "${SCRIPTS[@]}"; }
+side_by_side() { printf '%s\n' "${SCRIPTS[@]}" | xargs --max-procs="$(nproc)" --max-args=3 "$@"; }
+documents() { /usr/bin/python3 tools/documents.py && md-dead-link-check --config tools/lint.toml; }
+spelling() { codespell --toml tools/lint.toml; }
+workflows() {
+    check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml && zizmor --offline --quiet .github
+}
+
+fix() {
+    ruff check --fix
+    ruff format
+    shfmt --write "${SCRIPTS[@]}"
+    /usr/bin/python3 tools/documents.py --fix
+}
+
+install_linters
+PATH=$LINTERS/bin:$PATH
+for check in "$@"; do "$check"; done
