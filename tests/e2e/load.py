@@ -67,7 +67,9 @@ class Load:
     def wait_for(self, count: int) -> None:
         """Waits until so many more IDs have been given out."""
         enough = len(self.ids) + count
-        wait_until(lambda: len(self.ids) >= enough or self._failed(), f"{count} more IDs of {self.id_type} are given out")
+        wait_until(
+            lambda: len(self.ids) >= enough or self._failed(), f"{count} more IDs of {self.id_type} are given out"
+        )
 
     def _failed(self) -> bool:
         return any(session.done() and session.exception() for session in self._sessions)

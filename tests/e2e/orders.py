@@ -75,7 +75,9 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
     same = ", ".join(["sample.id"] * len(INDEXES))
     connection.execute(f"INSERT INTO indexed SELECT n, {same} FROM ({numbered}) AS sample", [samples])
     # The first release has no GiST.
-    has_gist = connection.execute("SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'scru128_gist_ops')").fetchone()[0]
+    has_gist = connection.execute(
+        "SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'scru128_gist_ops')"
+    ).fetchone()[0]
     for column, definition in INDEXES.items():
         if column == "in_gist" and not has_gist:
             continue

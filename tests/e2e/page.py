@@ -13,8 +13,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "several-servers.md"
 def sections(language: str = "sql") -> dict[str, list[str]]:
     """By the heading above them: the blocks of a language."""
     parts = re.split(r"^#+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
-    blocks = {heading: re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-              for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
+    blocks = {
+        heading: re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        for heading, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
     return {heading: found for heading, found in blocks.items() if found}
 
 

@@ -126,7 +126,9 @@ class Cluster:
         give_to_server_user(folder)
         port, api_port = next(self._ports), next(self._ports)
         configuration = folder / "patroni.yml"
-        configuration.write_text(json.dumps(self._configuration(name, folder, port, api_port, programs(folder, environment))))
+        configuration.write_text(
+            json.dumps(self._configuration(name, folder, port, api_port, programs(folder, environment)))
+        )
         give_to_server_user(configuration)
         patroni = Program(folder / "patroni.log", path_of("patroni"), configuration)
         member = Member(name, port, api_port, folder, patroni)
@@ -144,7 +146,13 @@ class Cluster:
             "etcd3": {"host": f"{LOOPBACK}:{self._etcd_port}"},
             "bootstrap": {
                 "dcs": {**TIMES, "postgresql": {"use_pg_rewind": True, "parameters": self._parameters}},
-                "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, {"auth": "scram-sha-256"}, "data-checksums", "no-sync"],
+                "initdb": [
+                    {"encoding": "UTF8"},
+                    {"locale": "C"},
+                    {"auth": "scram-sha-256"},
+                    "data-checksums",
+                    "no-sync",
+                ],
             },
             "postgresql": {
                 "listen": f"{LOOPBACK}:{port}",
@@ -152,9 +160,7 @@ class Cluster:
                 "data_dir": str(folder / "data"),
                 "bin_dir": str(bin_dir),
                 "pgpass": str(folder / "pgpass"),
-                "authentication": {
-                    who: {"username": user, "password": self.password} for who, user in users.items()
-                },
+                "authentication": {who: {"username": user, "password": self.password} for who, user in users.items()},
                 "parameters": {"unix_socket_directories": str(folder)},
                 "pg_hba": [
                     f"host all all {LOOPBACK}/32 scram-sha-256",

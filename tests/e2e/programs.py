@@ -31,7 +31,9 @@ def needs(*programs: str):
     if MAJOR != 15:
         return pytest.mark.skip(reason=f"run on PostgreSQL 15 alone; this is {MAJOR}")
     missing = [program for program in programs if not path_of(program) and not has_library(program)]
-    return pytest.mark.skipif(bool(missing), reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}")
+    return pytest.mark.skipif(
+        bool(missing), reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}"
+    )
 
 
 def has_library(name: str) -> bool:

@@ -68,7 +68,9 @@ def since(major: int, what: str):
     return pytest.mark.skipif(major > MAJOR, reason=f"{what} is there from PostgreSQL {major} on; this is {MAJOR}")
 
 
-MAJORS = [int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)]
+MAJORS = [
+    int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)
+]
 """The supported versions."""
 
 
@@ -126,7 +128,9 @@ class Server:
 
     def initialise(self) -> None:
         """Creates the data directory: a copy of one that initdb makes once in a run."""
-        subprocess.run(as_server_user("cp", "-R", str(new_data_directory(self.bindir, *self.initdb)), str(self.data)), check=True)
+        subprocess.run(
+            as_server_user("cp", "-R", str(new_data_directory(self.bindir, *self.initdb)), str(self.data)), check=True
+        )
         with open(self.data / "postgresql.conf", "a") as conf:
             conf.write("include 'tests.conf'\n")
         self._write_settings()

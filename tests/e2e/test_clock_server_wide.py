@@ -133,7 +133,9 @@ def test_a_new_node_holds_at_once(server, clock):
     with server.connect() as connection:
         for node in 5, 42, 5:
             server.reload(**{"scru.scru64_node": f"{node}/8"})
-            wait_until(lambda: connection.execute("SHOW scru.scru64_node").fetchone() == (f"{node}/8",), "it is set")
+            wait_until(
+                lambda node=node: connection.execute("SHOW scru.scru64_node").fetchone() == (f"{node}/8",), "it is set"
+            )
             ids += draw(connection, SCRU64, 1)
             assert (SCRU64.value(ids[-1]) & 0xFFFFFF) >> 16 == node
     assert ids == sorted(set(ids))

@@ -82,7 +82,9 @@ def test_pgoutput(connection, changes, id_type, binary):
                'proto_version', '1', 'publication_names', 'orders', 'binary', %s)"""
     messages = list(of_pgoutput(changes(query, str(binary).lower())))
 
-    oid, array_oid = connection.execute(f"SELECT '{id_type}'::regtype::oid::int, '{id_type}[]'::regtype::oid::int").fetchone()
+    oid, array_oid = connection.execute(
+        f"SELECT '{id_type}'::regtype::oid::int, '{id_type}[]'::regtype::oid::int"
+    ).fetchone()
     if binary:
         value = "b", id_type.binary(id_type.value(text))
         item = struct.pack("!I", id_type.length) + value[1]

@@ -8,6 +8,7 @@ import amcheck
 import orders
 from idtypes import TYPES, each_type, of_types
 
+
 def schema(server, dbname: str) -> list[bytes]:
     """The database's definition, as a dump says it, without the random keys that guard its replay in psql."""
     lines = server.pg_dump(dbname, "--schema-only").splitlines()

@@ -60,7 +60,9 @@ class Clients:
     def wait_for(self, count: int) -> None:
         """Waits until so many more rows have been committed, as the clients see it."""
         enough = len(self.rows) + count
-        wait_until(lambda: len(self.rows) >= enough or any(map(Future.done, self._futures)), f"{count} more rows are committed")
+        wait_until(
+            lambda: len(self.rows) >= enough or any(map(Future.done, self._futures)), f"{count} more rows are committed"
+        )
 
     def _run(self) -> None:
         while not self._stopped.is_set():

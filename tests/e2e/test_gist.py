@@ -46,7 +46,11 @@ def test_no_larger_than_btree_gist(connection, id_type, order):
             CREATE INDEX theirs_growing ON growing USING gist (same);
             INSERT INTO growing SELECT id, id::{yardstick} FROM ids"""
     )
-    for ours, theirs in ("ours", "theirs"), ("ours_one_by_one", "theirs_one_by_one"), ("ours_growing", "theirs_growing"):
+    for ours, theirs in (
+        ("ours", "theirs"),
+        ("ours_one_by_one", "theirs_one_by_one"),
+        ("ours_growing", "theirs_growing"),
+    ):
         size, limit = sizes(connection, ours, theirs)
         assert size <= limit * 1.02, ours
 
@@ -82,7 +86,9 @@ def test_random_histories(connection, id_type):
     """After each of many random changes the index finds what a look at all rows finds."""
     source = random.Random(f"{id_type} histories")
     name = id_type.name
-    connection.execute(f"CREATE TABLE history (id {name}, n serial); CREATE INDEX history_id ON history USING gist (id)")
+    connection.execute(
+        f"CREATE TABLE history (id {name}, n serial); CREATE INDEX history_id ON history USING gist (id)"
+    )
 
     def insert(values: list[int]) -> None:
         texts = [id_type.text(value) for value in values]
@@ -95,12 +101,18 @@ def test_random_histories(connection, id_type):
         lambda: insert(range(start + 3000, start, -7)),
         lambda: insert([start + 5] * 700),
         lambda: connection.execute("INSERT INTO history (id) SELECT NULL FROM generate_series(1, 50)"),
-        lambda: connection.execute(f"INSERT INTO history (id) SELECT {id_type.generator} FROM generate_series(1, 1000)"),
+        lambda: connection.execute(
+            f"INSERT INTO history (id) SELECT {id_type.generator} FROM generate_series(1, 1000)"
+        ),
         lambda: connection.execute("DELETE FROM history WHERE n % 3 = 1"),
-        lambda: connection.execute("UPDATE history SET id = (SELECT max(id) FROM history AS h WHERE h.n < 100) WHERE n % 7 = 1"),
+        lambda: connection.execute(
+            "UPDATE history SET id = (SELECT max(id) FROM history AS h WHERE h.n < 100) WHERE n % 7 = 1"
+        ),
         lambda: connection.execute("VACUUM history"),
         lambda: connection.execute("REINDEX INDEX history_id"),
-        lambda: connection.execute("ALTER INDEX history_id SET (buffering = on, fillfactor = 50); REINDEX INDEX history_id"),
+        lambda: connection.execute(
+            "ALTER INDEX history_id SET (buffering = on, fillfactor = 50); REINDEX INDEX history_id"
+        ),
     ]
     compared = 0
     for _ in range(3):

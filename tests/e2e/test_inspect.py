@@ -69,7 +69,9 @@ def test_each_type(inspecting, id_type):
 def test_hexadecimal_scru160(inspecting):
     for value in SCRU160.samples(100, seed=17):
         value = readable(SCRU160, value)
-        assert inspect(inspecting, f"{value:040x}") == inspect(inspecting, f"{value:040X}") == [expected(SCRU160, value)]
+        assert (
+            inspect(inspecting, f"{value:040x}") == inspect(inspecting, f"{value:040X}") == [expected(SCRU160, value)]
+        )
 
 
 @pytest.mark.parametrize("output", ["base32hex", "hex"])
@@ -77,7 +79,9 @@ def test_it_is_immutable(connection, output):
     """It heeds no setting."""
     connection.execute(f"SELECT gen_scru160(); SET scru.scru160_output = '{output}'")
     assert inspect(connection, SCRU160.text(5)) == [expected(SCRU160, 5)]
-    assert connection.execute("SELECT provolatile::text FROM pg_proc WHERE proname = 'scru_inspect'").fetchone() == ("i",)
+    assert connection.execute("SELECT provolatile::text FROM pg_proc WHERE proname = 'scru_inspect'").fetchone() == (
+        "i",
+    )
 
 
 def test_a_uuid_is_shown_as_both(inspecting):
@@ -125,7 +129,9 @@ def test_a_table_of_texts(connection):
     connection.execute("CREATE TABLE texts (n int, text text)")
     values = {id_type: readable(id_type, id_type.samples(9, seed=19)[5]) for id_type in TYPES}
     for n, (id_type, value) in enumerate(values.items()):
-        connection.execute("INSERT INTO texts VALUES (%s, %s), (%s, 'neither'), (%s, NULL)", [n, id_type.text(value), n, n])
+        connection.execute(
+            "INSERT INTO texts VALUES (%s, %s), (%s, 'neither'), (%s, NULL)", [n, id_type.text(value), n, n]
+        )
     rows = connection.execute("SELECT i.* FROM texts, scru_inspect(text) AS i ORDER BY n").fetchall()
     assert rows == [expected(id_type, value) for id_type, value in values.items()]
 

@@ -228,7 +228,12 @@ def shared(server, database_names) -> Iterator[psycopg.Connection]:
 
 def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str, str | None]:
     """The error for a text that is none of the type."""
-    return expect.INVALID_TEXT, f'invalid input syntax for type {id_type.name}: "{text}"', detail, hint(id_type, text, detail)
+    return (
+        expect.INVALID_TEXT,
+        f'invalid input syntax for type {id_type.name}: "{text}"',
+        detail,
+        hint(id_type, text, detail),
+    )
 
 
 def hint(id_type: IdType, text: str, detail: str) -> str | None:
@@ -255,7 +260,9 @@ def is_text_of(id_type: IdType, text: str) -> bool:
     if id_type is SCRU160 and re.fullmatch("[0-9a-fA-F]{40}", text):
         return True
     text = text.upper() if id_type.digits[-1].isupper() else text.lower()
-    return len(text) == id_type.text_length and not text.strip(id_type.digits) and id_type.value(text) <= id_type.largest
+    return (
+        len(text) == id_type.text_length and not text.strip(id_type.digits) and id_type.value(text) <= id_type.largest
+    )
 
 
 @pytest.mark.parametrize(("id_type", "text", "detail"), CASES)

@@ -85,7 +85,9 @@ V7 = Recipe(
     time=time_of("scru128"),
 )
 V4 = replace(V7, key="uuid PRIMARY KEY DEFAULT gen_random_uuid()", id="gen_random_uuid()", time=None)
-UNEXTENDED = replace(V7, key="uuid PRIMARY KEY DEFAULT scru_uuid.generate()", id="scru_uuid.generate(at)", setup=SCRU_UUID)
+UNEXTENDED = replace(
+    V7, key="uuid PRIMARY KEY DEFAULT scru_uuid.generate()", id="scru_uuid.generate(at)", setup=SCRU_UUID
+)
 TO_ULID = (("scru128", "ulid"),)
 BIGINT = Recipe(
     section="From bigint and serial",
@@ -265,7 +267,9 @@ def test_times_of_uuid_version_4(connection):
         run(block)
     future = value(connection, "SELECT count(*) FROM orders WHERE scru128_timestamp(id) > now()")
     assert future == pytest.approx(3000 * 0.994, abs=20)
-    connection.execute("INSERT INTO orders (id, note, created_at) VALUES (gen_scru128('2026-11-05'), 'new', '2026-11-05')")
+    connection.execute(
+        "INSERT INTO orders (id, note, created_at) VALUES (gen_scru128('2026-11-05'), 'new', '2026-11-05')"
+    )
     [query] = blocks("From uuid, version 4")
     assert [note for _, note, _ in connection.execute(query)] == ["new"]
 
@@ -351,7 +355,9 @@ def test_filling_waits_for_no_lock(database, connection):
     with database.connect(autocommit=False) as other, database.connect() as filling:
         other.execute("SELECT FROM orders WHERE note = 'old 17' FOR UPDATE")
         with background(filling, "CALL fill_in_batches('orders', 'new_id', pages => 1, pause => 0.001)") as call:
-            wait_until(lambda: connection.execute(empty).fetchall() == [("old 17",)], "all but the locked row is filled")
+            wait_until(
+                lambda: connection.execute(empty).fetchall() == [("old 17",)], "all but the locked row is filled"
+            )
             assert not call.done()
             other.rollback()
             call.result(timeout=60)
@@ -378,11 +384,19 @@ def test_a_change_gives_way_to_the_application(database, connection):
     """Where both hold what the other needs, the change begins again before the server looks for deadlocks."""
     create(connection, V7)
     run = Run(connection)
-    waits = "SELECT true FROM pg_locks WHERE relation = 'orders'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"
-    with database.connect(autocommit=False) as application, database.connect() as observer, ThreadPoolExecutor(1) as pool:
+    waits = (
+        "SELECT true FROM pg_locks WHERE relation = 'orders'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted"
+    )
+    with (
+        database.connect(autocommit=False) as application,
+        database.connect() as observer,
+        ThreadPoolExecutor(1) as pool,
+    ):
         application.execute("UPDATE orders SET note = note WHERE note = 'old 1'")
         change = pool.submit(run, V7.blocks[0])
-        wait_until(lambda: observer.execute(waits).fetchall(), "the change has the view's lock and waits for that of orders")
+        wait_until(
+            lambda: observer.execute(waits).fetchall(), "the change has the view's lock and waits for that of orders"
+        )
         application.execute("SELECT count(*) FROM order_items")
         application.commit()
         change.result(timeout=60)

@@ -21,7 +21,7 @@ import expect
 from conftest import Database
 from idtypes import SCRU128, IdType, each_type
 from server import oldest_and_newest
-from wire import EXECUTE, SIGNATURE, SYNC, RawConnection, binary_copy, bind, copy_in, message, outcome, sqlstate
+from wire import EXECUTE, SYNC, RawConnection, binary_copy, bind, copy_in, message, outcome, sqlstate
 
 pytestmark = oldest_and_newest("mutated input")
 
@@ -149,7 +149,7 @@ def type_oid(connection: psycopg.Connection, name: str) -> int:
 
 def expected_of_text(id_type: IdType, text: bytes, encoding: str) -> bytes | str:
     """The canonical text, or the SQLSTATE, by the specification alone."""
-    if b"\0" in text or encoding == "UTF8" and not is_utf8(text):
+    if b"\0" in text or (encoding == "UTF8" and not is_utf8(text)):
         return NOT_IN_THE_ENCODING
     forms = [(id_type.digits, id_type.text_length)]
     if id_type.name == "scru160":

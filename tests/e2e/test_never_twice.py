@@ -68,7 +68,9 @@ def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
 def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
     """However fast it is back: here no time passes at all from the last ID before to the first attempt after."""
     if preload["shared_preload_libraries"] and end == "a backend killed" and MAJOR < 16:
-        pytest.skip("up to 15 the postmaster restarts within a signal handler, where libfaketime lets the real time through")
+        pytest.skip(
+            "up to 15 the postmaster restarts within a signal handler, where libfaketime lets the real time through"
+        )
     clock.freeze("2030-01-01 00:00:00")
     server = new_server({**NODE, **preload}, clock.environment)
     with server.connect() as connection:
@@ -115,7 +117,7 @@ def test_an_orphaned_session_keeps_a_new_server_away(new_server):
         server.process.kill()
         server.process.wait(timeout=60)
         try:
-            with pytest.raises(RuntimeError, match="pre-existing shared memory block .* is still in use"):
+            with pytest.raises(RuntimeError, match=r"pre-existing shared memory block .* is still in use"):
                 server.start()
             assert not future.done()
         finally:

@@ -66,7 +66,12 @@ def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
     configuration = server.folder / "pgbouncer.ini"
     address = f"host={server.folder} port={server.port} user=postgres"
     settings = {**SETTINGS, "unix_socket_dir": str(server.folder)}
-    lines = ["[databases]", f"{DATABASE} = {address}", "[pgbouncer]", *(f"{name} = {value}" for name, value in settings.items())]
+    lines = [
+        "[databases]",
+        f"{DATABASE} = {address}",
+        "[pgbouncer]",
+        *(f"{name} = {value}" for name, value in settings.items()),
+    ]
     configuration.write_text("\n".join(lines))
     give_to_server_user(configuration)
     pgbouncer = Program(server.folder / "pgbouncer.log", path_of("pgbouncer"), configuration)

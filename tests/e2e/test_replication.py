@@ -10,7 +10,7 @@ import pytest
 import amcheck
 import orders
 from idtypes import SERVER_WIDE, TYPES
-from server import Server, since, wait_until
+from server import since, wait_until
 
 # ------------------------------------------------------------------------------------------------------------- physical
 
@@ -118,7 +118,9 @@ def publish(connection: psycopg.Connection, name: str) -> None:
     connection.execute(f"CREATE PUBLICATION {name} FOR TABLE {tables}")
 
 
-def subscribe(connection: psycopg.Connection, to: psycopg.Connection, name: str, subscription: str, options: str) -> None:
+def subscribe(
+    connection: psycopg.Connection, to: psycopg.Connection, name: str, subscription: str, options: str
+) -> None:
     """Subscribes to what the other server has published, and waits for the initial copy."""
     other = f"host={to.info.host} dbname=postgres user=postgres"
     connection.execute(f"CREATE SUBSCRIPTION {subscription} CONNECTION '{other}' PUBLICATION {name} WITH ({options})")

@@ -17,6 +17,7 @@ from idtypes import SCRU64, TYPES, ULIDFLAKE, each_server_wide_type, each_type
 from load import Load, background, forever, wait_until_it_waits
 from server import Server, wait_until
 
+
 def draw(connection, id_type, count: int = 1) -> list[str]:
     """So many IDs of one statement."""
     return [id_ for (id_,) in connection.execute(f"SELECT {id_type.generator}::text FROM generate_series(1, {count})")]
@@ -155,6 +156,7 @@ def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
 
 
 # ------------------------------------------------------------------------------------------------------------------ waiting
+
 
 def test_a_timeout_ends_the_wait(small_counter):
     with small_counter.connect() as connection:

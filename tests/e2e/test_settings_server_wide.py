@@ -155,7 +155,9 @@ def test_alter_system_and_reload_reach_running_sessions(own_server, setting):
         connection.execute("SELECT pg_reload_conf()")
         wait_until(lambda: show(connection, setting) == OTHERS[setting], "the session has the new value")
         load_library(fresh)
-        wait_until(lambda: show(fresh, setting) == OTHERS[setting], "a session that loads the library has the new value")
+        wait_until(
+            lambda: show(fresh, setting) == OTHERS[setting], "a session that loads the library has the new value"
+        )
         connection.execute(f"ALTER SYSTEM RESET {setting}")
         connection.execute("SELECT pg_reload_conf()")
         wait_until(lambda: show(connection, setting) == DEFAULTS[setting], "the session has the default")
@@ -168,7 +170,8 @@ def test_they_are_described(new_server, preload):
         connection.execute("CREATE EXTENSION scru")
         load_library(connection)
         rows = connection.execute(
-            "SELECT name, setting, boot_val, context, short_desc <> '' FROM pg_settings WHERE name = ANY(%s)", [[*DEFAULTS]]
+            "SELECT name, setting, boot_val, context, short_desc <> '' FROM pg_settings WHERE name = ANY(%s)",
+            [[*DEFAULTS]],
         ).fetchall()
         bounds = connection.execute(
             "SELECT name, min_val, max_val FROM pg_settings WHERE name LIKE 'scru.%' AND vartype = 'integer' ORDER BY name"
@@ -234,7 +237,10 @@ def test_malformed_nodes_are_refused(informed, value):
 
 @pytest.mark.parametrize(
     ("setting", "bounds", "values"),
-    [("scru.ulidflake_scalability", "-1 .. 31", (-2, 32, 2147483647)), ("scru.ulidflake_entropy_bits", "1 .. 16", (-1, 0, 17))],
+    [
+        ("scru.ulidflake_scalability", "-1 .. 31", (-2, 32, 2147483647)),
+        ("scru.ulidflake_entropy_bits", "1 .. 16", (-1, 0, 17)),
+    ],
 )
 def test_numbers_out_of_bounds_are_refused(informed, setting, bounds, values):
     for value in values:
@@ -305,7 +311,8 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
 
 
 @pytest.mark.parametrize(
-    ("node", "size", "node_id"), [("42/8", 8, 42), ("0xb00/12", 12, 0xB00), ("0XFF/8", 8, 255), ("1/1", 1, 1), ("0/23", 23, 0)]
+    ("node", "size", "node_id"),
+    [("42/8", 8, 42), ("0xb00/12", 12, 0xB00), ("0XFF/8", 8, 255), ("1/1", 1, 1), ("0/23", 23, 0)],
 )
 def test_the_node_is_in_the_ids(own_server, node, size, node_id):
     own_server.reload(**{"scru.scru64_node": node})
@@ -334,7 +341,7 @@ def test_the_microsecond_is_in_the_counter(own_server):
     with own_server.connect() as connection:
         query = "SELECT scru160_counter(id) >> 6 FROM (SELECT gen_scru160() AS id FROM generate_series(1, 20000) OFFSET 0) AS t"
         micros = [micro for (micro,) in connection.execute(query)]
-        assert 0 <= min(micros) and max(micros) <= 999 and len(set(micros)) > 500
+        assert min(micros) >= 0 and max(micros) <= 999 and len(set(micros)) > 500
         ids = [id_ for (id_,) in connection.execute("SELECT gen_scru160()::text FROM generate_series(1, 20000)")]
     assert ids == sorted(set(ids))
 

@@ -46,7 +46,10 @@ def test_every_block_is_run():
         "Connection poolers": 2,
         "Clones, copies and snapshots": 1,
     }
-    assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {"Patroni": 1, "CloudNativePG": 1}
+    assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {
+        "Patroni": 1,
+        "CloudNativePG": 1,
+    }
 
 
 def test_a_new_cluster_of_cloudnativepg_has_the_node():
@@ -143,7 +146,9 @@ def test_two_servers_write_one_table_by_row_filter(new_writers):
     ids = writers.write()
     writers.wait_until_equal(ids)
     for connection in writers.connections:
-        assert connection.execute("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM orders WHERE writer <> scru64_node_id(id, 4)").fetchone() == (
+            0,
+        )
 
 
 @needs("pglogical")
@@ -176,7 +181,9 @@ def replicate_natively(writers: Writers) -> None:
     first, second = writers.connections
     first.execute("CREATE PUBLICATION written_here FOR TABLE orders")
     address = writers.address(0)
-    second.execute(f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH (copy_data = false)")
+    second.execute(
+        f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH (copy_data = false)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,7 +205,9 @@ def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
     wait_until(lambda: error in writers.servers[1].log_text(), "the row is refused")
     assert column(second, "SELECT count(*) FROM orders") == [0]
     set_node(writers.servers[1], 2)
-    if replicate is replicate_by_pglogical:  # which tries again at its own pace, or at once when it is told to begin anew
+    if (
+        replicate is replicate_by_pglogical
+    ):  # which tries again at its own pace, or at once when it is told to begin anew
         for change in "disable", "enable":
             second.execute(f"SELECT pglogical.alter_subscription_{change}('from_first', true)")
     wait_until(lambda: column(second, "SELECT id::text FROM orders") == [id_], "the row has been applied")

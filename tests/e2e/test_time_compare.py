@@ -30,7 +30,9 @@ def orders() -> Iterator[psycopg.Connection]:
         connection.execute("CREATE EXTENSION scru")
         numbers = f"generate_series(0, {ROWS - 1}) AS n"
         connection.execute(f"CREATE UNLOGGED TABLE orders AS SELECT gen_scru128({moment}) AS id, n FROM {numbers}")
-        connection.execute("CREATE UNLOGGED TABLE orders_with_time AS SELECT id::timestamptz AS created_at, n FROM orders")
+        connection.execute(
+            "CREATE UNLOGGED TABLE orders_with_time AS SELECT id::timestamptz AS created_at, n FROM orders"
+        )
         connection.execute("ALTER TABLE orders ADD PRIMARY KEY (id)")
         connection.execute("ALTER TABLE orders_with_time ADD PRIMARY KEY (created_at)")
         connection.execute("VACUUM (FREEZE, ANALYZE) orders, orders_with_time")

@@ -59,7 +59,9 @@ def test_hypertable(timescale, id_type):
     }.items():
         query = f"SELECT count(*), sum(n) FROM {table} WHERE {condition}"
         with timescale.transaction(force_rollback=True):
-            timescale.execute("SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off")
+            timescale.execute(
+                "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off"
+            )
             plan = plans.explain(timescale, query)
         assert plan.count("Seq Scan on") == expected, condition
         plain = timescale.execute(f"SELECT count(*), sum(n) FROM {table}_plain WHERE {condition}").fetchone()
@@ -67,7 +69,9 @@ def test_hypertable(timescale, id_type):
     # A range that begins with the clock is looked at as the query starts.
     recent = f"SELECT * FROM {table} WHERE id <@ tstzrange(now() + interval '100 years', NULL)"
     assert ("Chunks excluded during startup: 10" in plans.explain(timescale, recent)) == excludes_by_range
-    [(dropped,)] = timescale.execute(f"SELECT count(*) FROM drop_chunks('{table}', older_than => {t}_lower(timestamptz '2026-11-05'))")
+    [(dropped,)] = timescale.execute(
+        f"SELECT count(*) FROM drop_chunks('{table}', older_than => {t}_lower(timestamptz '2026-11-05'))"
+    )
     assert dropped == 4
     assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
     assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
@@ -90,5 +94,7 @@ def test_a_partitioning_function_gives_wrong_rows(timescale):
             SELECT create_hypertable('partitioned', by_range('id', interval '1 day', partition_func => 'scru128_timestamp'));
             INSERT INTO partitioned SELECT set_byte({first}::bytea, 15, n)::scru128 FROM generate_series(1, 9) AS n"""
     )
-    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id <@ tstzrange('2026-11-03', '2026-11-04')").fetchone() == (9,)
+    assert timescale.execute(
+        "SELECT count(*) FROM partitioned WHERE id <@ tstzrange('2026-11-03', '2026-11-04')"
+    ).fetchone() == (9,)
     assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id < {neighbour}").fetchone() != (4,)
