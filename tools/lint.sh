@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # lint.sh CHECK…: checks the files that are not Rust: python, shell, documents, spelling, workflows.
-# lint.sh fix: formats Python and shell scripts, and repairs what ruff can.
+# lint.sh fix: formats Python, shell scripts and Markdown, and repairs what ruff can.
 source "$(dirname "$0")/env.sh"
 PINS=tools/lint.txt
 LINTERS=$TOOLS/lint-$(cksum <"$PINS" | cut -d ' ' -f 1)
