@@ -10,10 +10,12 @@ LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
 
 
 def promises() -> dict[str, list[tuple[str, Path]]]:
-    """The rows of the tables: a promise, and the names and files of its tests."""
-    rows = [line.strip("|").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
-    tables = [row for row in rows if row[0].strip() != "promise"]
-    return {promise: [(name, PAGE.parent / path) for name, path in LINK.findall(tests)] for promise, tests in tables}
+    """The items of the lists: a promise, and the names and files of its tests."""
+    proved = PAGE.read_text().split("\n### What an ID tells")[0]
+    items = [
+        item.split("\n\n")[0].partition("\n  Proved by ") for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]
+    ]
+    return {promise: [(name, PAGE.parent / path) for name, path in LINK.findall(tests)] for promise, _, tests in items}
 
 
 def has_test(name: str, path: Path) -> bool:

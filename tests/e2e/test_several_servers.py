@@ -36,7 +36,7 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """Here and in test_failover.py and test_pooler.py, block by block."""
+    """Here and in test_failover.py, test_pooler.py and test_node.py, block by block."""
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,
@@ -44,7 +44,7 @@ def test_every_block_is_run():
         "pglogical": 2,
         "Citus": 1,
         "Connection poolers": 2,
-        "Clones, copies and snapshots": 1,
+        "Clones, copies and snapshots": 2,
     }
     assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {
         "Patroni": 1,
