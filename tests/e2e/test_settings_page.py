@@ -25,6 +25,19 @@ def test_the_table_is_that_of_the_server(connection):
             assert values[name] == ", ".join(f"`{word}`" for word in words)
 
 
+def test_the_examples_return_what_the_page_says(new_server):
+    """Each block in a session of its own, one after the other on one server."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    for block in re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        lines = block.splitlines()
+        with server.connect() as connection:
+            results = [connection.execute(line).pgresult for line in lines if not line.startswith("--")]
+        returned = [result.get_value(0, 0).decode() for result in results if result.ntuples]
+        assert [f"-- {value}" for value in returned] == [line for line in lines if line.startswith("--")]
+
+
 def test_each_setting_has_its_section(connection):
     connection.execute("LOAD 'scru'")
     names = {name for (name,) in connection.execute("SELECT name FROM pg_settings WHERE name LIKE 'scru.%'")}
