@@ -133,6 +133,7 @@ CLIENTS = [
     Client("SQLAlchemy", "sqlalchemy_client.py", python(SQLALCHEMY), ("found_by_any",)),
     Client("node-postgres", "node_postgres_client.mjs", node, ("copied", "found_in_binary"), ("binary",)),
     Client("JDBC", "Jdbc.java", java, ("copied",), ("cast", "unspecified")),
+    Client("pgx", "pgx.go", go, ("copied", *IN_BINARY), ("binary",)),
     Client(
         "tokio-postgres", "rust/src/with_tokio_postgres.rs", rust("tokio-postgres"), ("copied", *BY_CAST), ("cast",)
     ),
