@@ -107,6 +107,7 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_time_bound"), time_compare::bound::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_lower"), time_compare::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_upper"), time_compare::upper::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_possible"), time_compare::possible::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_support"), time_support::support::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_lower_of_range"), range::lower::<Id>);
