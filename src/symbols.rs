@@ -142,6 +142,9 @@ macro_rules! symbols {
 
 registry!(symbols);
 
+export!(guarded, "scru_inspect_wrapper", inspect::of_text);
+export!(guarded, "scru_types_wrapper", inspect::types);
+export!(guarded, "scru_generators_wrapper", generators::all);
 export!(guarded, "scru_set_mark", generators::set_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);
