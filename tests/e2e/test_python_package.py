@@ -255,7 +255,7 @@ def test_the_pages_show_what_is_run(installed):
         if path.suffix in (".py", ".mako")
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
-    assert len(snippets) == 12
+    assert len(snippets) == 14
     shown = [line for snippet in snippets for line in without_indentation(snippet).splitlines() if line and ">>>" not in line]
     imports = [line for line in shown if line.startswith(("from ", "import "))]
     environment = {**os.environ, "PYTHONPATH": str(installed)}
