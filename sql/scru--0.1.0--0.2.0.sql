@@ -98,9 +98,13 @@ BEGIN
                 AS 'MODULE_PATHNAME', '%1$s_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
             CREATE FUNCTION %1$s_time_support(internal) RETURNS internal
                 AS 'MODULE_PATHNAME', '%1$s_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_time_possible(%1$s, timestamptz, text) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                SUPPORT %1$s_time_support;
             COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s to a time that satisfies an operator; NULL if there is none';
             COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s that satisfies an operator with a time; the largest of all if there is none';
             COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s that satisfies an operator with a time; the smallest of all if there is none';
+            COMMENT ON FUNCTION %1$s_time_possible(%1$s, timestamptz, text) IS 'whether any %1$s satisfies an operator with a time';
             COMMENT ON FUNCTION %1$s_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
         $sql$, id_type);
         FOR op IN

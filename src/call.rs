@@ -5,8 +5,10 @@ use core::ffi::CStr;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgSqlErrorCode as SqlState, varlena_to_byte_slice};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::datum::{StoredDatum, Type};
 use crate::error::{self, Error};
@@ -31,11 +33,6 @@ unsafe extern "C-unwind" {
 pub struct Call(pg_sys::FunctionCallInfo);
 
 impl Call {
-    /// The call as the server's functions take it.
-    pub fn info(self) -> pg_sys::FunctionCallInfo {
-        self.0
-    }
-
     /// An argument as it is.
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so that it is there.
@@ -47,6 +44,24 @@ impl Call {
         // SAFETY: the server reads this of a call when it has returned.
         unsafe { (*self.0).isnull = true };
         Datum::null()
+    }
+
+    /// The rows that a function returns, one at each call of it: made at the first one.
+    pub fn rows<Row: 'static, Rows>(self, rows: impl FnOnce() -> Rows) -> Datum
+    where
+        Rows: IntoIterator<Item = Row, IntoIter: 'static> + 'static,
+        TableIterator<'static, Row>: RetAbi,
+    {
+        // SAFETY: the server calls the function with a call that lasts until all rows are returned.
+        unsafe {
+            let next = match TableIterator::<Row>::check_fcinfo_and_prepare(self.0) {
+                CallCx::WrappedFn(context) => {
+                    PgMemoryContexts::For(context).switch_to(|_| TableIterator::new(rows())).to_ret()
+                }
+                CallCx::RestoreCx => TableIterator::<Row>::ret_from_fcinfo_fcx(self.0),
+            };
+            TableIterator::<Row>::box_ret_in_fcinfo(self.0, next)
+        }
     }
 
     /// An argument of the ID type itself.

@@ -71,9 +71,17 @@ fn context<T: Type>(common: Common) -> Context<T::Settings> {
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     let tick = time::unix_micros(call.int8(0))
         .and_then(|micros| T::TICKS.minted_at(micros).ok())
-        .ok_or_else(Error::time_out_of_range::<T>)?;
+        .ok_or_else(not_generated::<T>)?;
     let id = with_random(|rng| T::random_of(tick, rng))?;
     Ok(id.to_stored().into_datum())
+}
+
+/// A time of which no ID is generated: the first tick and the last are reserved.
+#[cold]
+fn not_generated<T: Type>() -> Error {
+    let [first, end] = [1, T::TICKS.max].map(|tick| time::timestamptz_text(T::first_of(tick)));
+    let detail = format!("A {} is generated for times from {first} until before {end}.", T::NAME);
+    Error::time_out_of_range::<T>().detail(detail)
 }
 
 /// One step from the state of this process.

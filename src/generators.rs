@@ -2,9 +2,7 @@
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
-use pgrx::iter::TableIterator;
 use pgrx::pg_sys::Datum;
-use pgrx::{name, pg_extern};
 use scru_ids::{MAX_TEXT_LEN, registry};
 
 use crate::call::Call;
@@ -28,29 +26,17 @@ type Row = (
 /// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
 /// reserved_until timestamptz, preloaded boolean)`: a row for each type, about the state that all backends share, and as this
 /// session's settings have it.
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity, reason = "pgrx reads the columns from it")]
-fn scru_generators() -> TableIterator<
-    'static,
-    (
-        name!(type, &'static str),
-        name!(scope, &'static str),
-        name!(node, Option<String>),
-        name!(last_id, Option<String>),
-        name!(last_time, Option<TimestampWithTimeZone>),
-        name!(ahead, Option<Interval>),
-        name!(reserved_until, Option<TimestampWithTimeZone>),
-        name!(preloaded, bool),
-    ),
-> {
-    let mut rows = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident, $sql:literal) => {
-            rows.push(row::<scru_ids::$id>());
-        };
-    }
-    registry!(add);
-    TableIterator::new(rows)
+pub fn all(call: Call) -> Result<Datum, Error> {
+    Ok(call.rows(|| {
+        let mut rows = Vec::new();
+        macro_rules! add {
+            ($name:ident, $id:ident, $sql:literal) => {
+                rows.push(row::<scru_ids::$id>());
+            };
+        }
+        registry!(add);
+        rows
+    }))
 }
 
 fn row<T: Type>() -> Row {

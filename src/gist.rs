@@ -15,7 +15,6 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, Type};
 use crate::error::Error;
 use crate::sort;
-use crate::time;
 
 /// No ID has more bytes.
 const MAX_LEN: usize = 20;
@@ -113,7 +112,7 @@ fn distance(low: impl Stored, high: impl Stored) -> f64 {
 
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
 ///
-/// The second argument is of another type where the operator's is: a tstzrange, or a timestamptz.
+/// The second argument is a tstzrange for `<@`.
 pub fn consistent<T: Type>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes an entry of the index, and a place to note whether the row has to be looked at.
     let key = unsafe {
@@ -121,18 +120,13 @@ pub fn consistent<T: Type>(call: Call) -> Result<Datum, Error> {
         Key::<T>::from_datum((*entry(call)).key)
     };
     let strategy = call.int2(2) as u32;
-    let matches = match (strategy, call.oid(3)) {
-        (pg_sys::RTContainedByStrategyNumber, _) => time_range::<T>(call).is_some_and(|(first, last)| {
+    let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
+        time_range::<T>(call).is_some_and(|(first, last)| {
             key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
-        }),
-        (_, pg_sys::TIMESTAMPTZOID) => {
-            let micros = time::saturated_unix_micros(call.int8(1));
-            key.may_be(strategy, |id| T::from_stored(id).unwrap_or(T::MAX).timestamp_micros().cmp(&micros))
-        }
-        _ => {
-            let id = call.stored::<T>(1);
-            key.may_be(strategy, |end| end.order(id))
-        }
+        })
+    } else {
+        let id = call.stored::<T>(1);
+        key.may_be(strategy, |end| end.order(id))
     };
     Ok(Datum::from(matches))
 }

@@ -1,10 +1,8 @@
 //! What an ID is, and what the types are, for a person to read.
 
-use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
-use pgrx::iter::TableIterator;
 use pgrx::pg_sys::Datum;
-use pgrx::{JsonB, PgMemoryContexts, name, pg_extern};
 use scru_ids::{MAX_TEXT_LEN, SortableId, Stored, registry};
 use serde_json::{Map, Value};
 
@@ -13,88 +11,49 @@ use crate::datum::Type;
 use crate::error::Error;
 use crate::{shape, time};
 
-/// What an ID is.
-type Row = (
-    name!(type, &'static str),
-    name!(canonical, String),
-    name!(timestamp, TimestampWithTimeZone),
-    name!(fields, JsonB),
-);
+/// Type, canonical text, timestamp, fields.
+type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
 
 /// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: a row for the type whose text
-/// it is, which its shape tells, two for the text of a uuid, which is read as scru128 and as ulid, or none.
+/// it is, which its shape tells, two for the text of a uuid, which is read as scru128 and as ulid, or none
 ///
-/// The text comes as bytes, for it need not be in UTF-8.
-#[pg_extern(sql = false)]
-fn scru_inspect(
-    text: &[u8],
-) -> TableIterator<
-    'static,
-    (
-        name!(type, &'static str),
-        name!(canonical, String),
-        name!(timestamp, TimestampWithTimeZone),
-        name!(fields, JsonB),
-    ),
-> {
-    let uuid = shape::uuid_bytes(text);
-    let mut rows = Vec::new();
-    macro_rules! inspect {
-        ($name:ident, $id:ident, $sql:literal) => {
-            rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
-        };
-    }
-    registry!(inspect);
-    TableIterator::new(rows)
+/// The text need not be in UTF-8.
+pub fn of_text(call: Call) -> Result<Datum, Error> {
+    Ok(call.rows(|| {
+        let text = call.varlena(0);
+        let uuid = shape::uuid_bytes(text);
+        let mut rows = Vec::new();
+        macro_rules! inspect {
+            ($name:ident, $id:ident, $sql:literal) => {
+                rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
+            };
+        }
+        registry!(inspect);
+        rows
+    }))
 }
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: the row of an ID
 pub fn of_id<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(returned(call, || TableIterator::new(row(call.id::<T>(0)))))
-}
-
-/// The rows that a function returns, one at each call of it: made at the first one. As pgrx does it for a function that is
-/// not generic.
-fn returned(call: Call, rows: impl FnOnce() -> TableIterator<'static, Row>) -> Datum {
-    type Rows = TableIterator<'static, Row>;
-    // SAFETY: the server calls the function with a call that lasts until all rows are returned.
-    unsafe {
-        let next = match Rows::check_fcinfo_and_prepare(call.info()) {
-            CallCx::WrappedFn(context) => PgMemoryContexts::For(context).switch_to(|_| rows()).to_ret(),
-            CallCx::RestoreCx => Rows::ret_from_fcinfo_fcx(call.info()),
-        };
-        Rows::box_ret_in_fcinfo(call.info(), next)
-    }
+    Ok(call.rows(|| row(call.id::<T>(0))))
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
 /// smallest text, largest text)`: a row for each type
-#[pg_extern(sql = false)]
-#[allow(clippy::type_complexity, reason = "pgrx reads the columns from it")]
-fn scru_types() -> TableIterator<
-    'static,
-    (
-        name!(type, &'static str),
-        name!(bytes, i32),
-        name!(digits, i32),
-        name!(tick, Interval),
-        name!(earliest, TimestampWithTimeZone),
-        name!(latest, TimestampWithTimeZone),
-        name!(smallest, String),
-        name!(largest, String),
-    ),
-> {
-    let mut rows = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident, $sql:literal) => {
-            rows.extend(facts::<scru_ids::$id>());
-        };
-    }
-    registry!(add);
-    TableIterator::new(rows)
+pub fn types(call: Call) -> Result<Datum, Error> {
+    Ok(call.rows(|| {
+        let mut rows = Vec::new();
+        macro_rules! add {
+            ($name:ident, $id:ident, $sql:literal) => {
+                rows.extend(facts::<scru_ids::$id>());
+            };
+        }
+        registry!(add);
+        rows
+    }))
 }
 
-/// The row of a type.
+/// Type, bytes, digits, tick, earliest, latest, smallest, largest.
 type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
 
 fn facts<T: SortableId>() -> Option<Facts> {

@@ -19,6 +19,7 @@ mod hash;
 mod inspect;
 mod io;
 mod mark;
+mod near_clock;
 mod node;
 mod planner;
 mod process;

@@ -1,8 +1,40 @@
 //! The planner's expressions and catalog look-ups that the support functions share.
 
-use std::ffi::CString;
+use core::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
+
+// The server's functions as they are: planning a query takes dozens of these calls, and pgrx's guards would cost more than they do.
+// What they may raise is a longjmp over frames of ours that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn SearchSysCache1(cache: c_int, key: Datum) -> pg_sys::HeapTuple;
+    fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> pg_sys::HeapTuple;
+    fn ReleaseSysCache(row: pg_sys::HeapTuple);
+    fn buildoidvector(oids: *const Oid, length: c_int) -> *mut pg_sys::oidvector;
+    fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
+    fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
+    fn get_opcode(operator: Oid) -> Oid;
+    fn exprType(node: *const Node) -> Oid;
+    fn copyObjectImpl(node: *const c_void) -> *mut c_void;
+    fn lappend(list: *mut List, node: *mut c_void) -> *mut List;
+    fn makeFuncExpr(
+        function: Oid,
+        returns: Oid,
+        arguments: *mut List,
+        collation: Oid,
+        input_collation: Oid,
+        form: pg_sys::CoercionForm::Type,
+    ) -> *mut pg_sys::FuncExpr;
+    fn make_opclause(
+        operator: Oid,
+        returns: Oid,
+        returns_set: bool,
+        left: *mut Expr,
+        right: *mut Expr,
+        collation: Oid,
+        input_collation: Oid,
+    ) -> *mut Expr;
+}
 
 /// Whether a predicate on `node` does its work only as native comparisons: `node` is a column, of the type itself or of a domain
 /// over it, of a table of this very query that has partitions or children, or whose access method is not heap. Partitions and
@@ -52,7 +84,7 @@ unsafe fn is_heap(relation: Oid) -> bool {
 /// `id_type` is an ID type.
 pub unsafe fn family(id_type: Oid) -> Oid {
     // SAFETY: a look-up in the catalog, whose entry stays.
-    unsafe { (*pg_sys::lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
+    unsafe { (*lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
 }
 
 /// The operator of an ID type with a strategy of btree.
@@ -61,7 +93,7 @@ pub unsafe fn family(id_type: Oid) -> Oid {
 /// `id_type` is an ID type.
 pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
     // SAFETY: look-ups in the catalog.
-    unsafe { pg_sys::get_opfamily_member(family(id_type), id_type, id_type, strategy as i16) }
+    unsafe { get_opfamily_member(family(id_type), id_type, id_type, strategy as i16) }
 }
 
 /// `id op bound`, with the operator of the ID type that has this strategy of btree.
@@ -72,7 +104,7 @@ pub unsafe fn comparison(id_type: Oid, strategy: u32, id: *mut Node, bound: *mut
     // SAFETY: builds an expression of the planner's in its memory.
     unsafe {
         let (operator, none) = (operator(id_type, strategy), Oid::INVALID);
-        pg_sys::make_opclause(operator, pg_sys::BOOLOID, false, id.cast(), bound.cast(), none, none)
+        make_opclause(operator, pg_sys::BOOLOID, false, id.cast(), bound.cast(), none, none)
     }
 }
 
@@ -82,7 +114,7 @@ pub unsafe fn comparison(id_type: Oid, strategy: u32, id: *mut Node, bound: *mut
 /// `node` is an expression.
 pub unsafe fn copy(node: *mut Node) -> *mut Node {
     // SAFETY: as promised.
-    unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
+    unsafe { copyObjectImpl(node.cast()).cast() }
 }
 
 /// Whether a family of an index has the operators of these strategies, under whichever strategies of its own: a family may be
@@ -95,48 +127,85 @@ pub unsafe fn is_indexable<const N: usize>(id_type: Oid, strategies: [u32; N], i
     strategies.iter().all(|&strategy| unsafe { pg_sys::op_in_opfamily(operator(id_type, strategy), index_family) })
 }
 
-/// The first function of these names and argument types that there is in the schema of another one. It is looked up without
-/// regard to the user's privileges, and counts only if it is written in C, as no one but a superuser can.
+/// The type of an expression.
 ///
 /// # Safety
-/// `neighbour` is a function.
-pub unsafe fn function_beside(neighbour: Oid, names: &[String], arguments: &[Oid]) -> Option<Oid> {
-    // SAFETY: look-ups in the catalog, which are given back.
-    unsafe {
-        let schema = pg_sys::get_func_namespace(neighbour);
-        let arguments = pg_sys::buildoidvector(arguments.as_ptr(), arguments.len() as i32);
-        names.iter().find_map(|name| {
-            let name = CString::new(name.as_str()).ok()?;
-            let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
-            let keys = (Datum::from(name.as_ptr()), Datum::from(arguments), Datum::from(schema));
-            let row = pg_sys::SearchSysCache3(cache, keys.0, keys.1, keys.2);
-            if row.is_null() {
-                return None;
-            }
-            let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
-            let found = (function.prolang == Oid::from(pg_sys::ClanguageId)).then_some(function.oid);
-            pg_sys::ReleaseSysCache(row);
-            found
-        })
+/// `node` is an expression.
+pub unsafe fn type_of(node: *mut Node) -> Oid {
+    // SAFETY: as promised.
+    unsafe { exprType(node) }
+}
+
+/// The name of a function or of another object in the catalog.
+#[derive(Clone, Copy)]
+pub struct Name([u8; pg_sys::NAMEDATALEN as usize]);
+
+impl Name {
+    /// Of parts that are together shorter than what the server allows.
+    pub fn of(parts: &[&str]) -> Self {
+        let mut name = [0; _];
+        let end = name.len() - 1;
+        for (to, from) in name[..end].iter_mut().zip(parts.iter().flat_map(|part| part.bytes())) {
+            *to = from;
+        }
+        Self(name)
+    }
+
+    /// The name as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        CStr::from_bytes_until_nul(&self.0).map_or(&[], CStr::to_bytes)
     }
 }
 
-/// A call of a function, or its value if that is known by now.
+/// The name of a function and the OID of its schema; `None` if there is no such function.
 ///
 /// # Safety
-/// `function` takes these arguments and returns the type.
-pub unsafe fn evaluated<const N: usize>(
-    root: *mut PlannerInfo,
-    function: Oid,
-    returns: Oid,
-    arguments: [*mut Node; N],
-) -> *mut Node {
+/// In a transaction.
+pub unsafe fn name_and_schema(function: Oid) -> Option<(Name, Oid)> {
+    // SAFETY: a look-up in the catalog, which is given back.
+    unsafe {
+        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, Datum::from(function));
+        if row.is_null() {
+            return None;
+        }
+        let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+        let found = (Name(function.proname.data.map(|byte| byte as u8)), function.pronamespace);
+        ReleaseSysCache(row);
+        Some(found)
+    }
+}
+
+/// The function of a name and argument types in a schema. It is looked up without regard to the user's privileges, and counts
+/// only if it is written in C, as no one but a superuser can.
+///
+/// # Safety
+/// In a transaction.
+pub unsafe fn function_in(schema: Oid, name: &Name, arguments: &[Oid]) -> Option<Oid> {
+    // SAFETY: look-ups in the catalog, which are given back.
+    unsafe {
+        let arguments = buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
+        let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
+        let row = SearchSysCache3(cache, Datum::from(name.0.as_ptr()), Datum::from(arguments), Datum::from(schema));
+        if row.is_null() {
+            return None;
+        }
+        let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+        let found = (function.prolang == Oid::from(pg_sys::ClanguageId)).then_some(function.oid);
+        ReleaseSysCache(row);
+        found
+    }
+}
+
+/// A call of a function.
+///
+/// # Safety
+/// `function` takes these arguments and returns the type. They are no part of another expression.
+pub unsafe fn call<const N: usize>(function: Oid, returns: Oid, arguments: [*mut Node; N]) -> *mut Node {
     // SAFETY: builds an expression of the planner's in its memory.
     unsafe {
-        let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, node| append(list, copy(node)));
+        let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, node| append(list, node));
         let explicit = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-        let call = pg_sys::makeFuncExpr(function, returns, arguments, Oid::INVALID, Oid::INVALID, explicit);
-        pg_sys::eval_const_expressions(root, call.cast())
+        makeFuncExpr(function, returns, arguments, Oid::INVALID, Oid::INVALID, explicit).cast()
     }
 }
 
@@ -146,7 +215,7 @@ pub unsafe fn evaluated<const N: usize>(
 /// `list` is a list of nodes, or null if it is empty.
 pub unsafe fn append<N>(list: *mut List, node: *mut N) -> *mut List {
     // SAFETY: as promised.
-    unsafe { pg_sys::lappend(list, node.cast()) }
+    unsafe { lappend(list, node.cast()) }
 }
 
 /// A node of a list.
@@ -168,7 +237,9 @@ pub unsafe fn called(node: *mut Node) -> Option<(Oid, *mut List)> {
         match (*node).type_ {
             NodeTag::T_OpExpr => {
                 let operator = &*node.cast::<pg_sys::OpExpr>();
-                Some((pg_sys::get_opcode(operator.opno), operator.args))
+                let is_looked_up = operator.opfuncid != Oid::INVALID;
+                let function = if is_looked_up { operator.opfuncid } else { get_opcode(operator.opno) };
+                Some((function, operator.args))
             }
             NodeTag::T_FuncExpr => {
                 let call = &*node.cast::<pg_sys::FuncExpr>();

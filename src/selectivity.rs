@@ -21,7 +21,7 @@ use crate::span::{self, Span};
 pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
     // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
     let part = unsafe {
-        let function = pg_sys::get_opcode(Oid::from(call.int4(1) as u32));
+        let function = pg_sys::get_opcode(call.oid(1));
         if is_ours::<T>(function) {
             estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
         } else {

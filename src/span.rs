@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
 
 use crate::datum::{StoredDatum, Type};
-use crate::planner::{self, nth};
+use crate::planner::{self, Name, nth};
 
 /// The strategies of the two comparisons, and which bound each has.
 const BOUNDS: [(u32, &str); 2] =
@@ -71,11 +71,13 @@ impl Span {
     /// # Safety
     /// For the planner to call.
     pub unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
-        let names = [format!("{}_range_{bound}", T::NAME), format!("{}_{bound}", T::NAME)];
         // SAFETY: the function takes a range and returns an ID.
         unsafe {
-            let function = planner::function_beside(self.function, &names, &[pg_sys::TSTZRANGEOID])?;
-            Some(planner::evaluated(root, function, self.id_type, [self.range]))
+            let (_, schema) = planner::name_and_schema(self.function)?;
+            let names = [Name::of(&[T::NAME, "_range_", bound]), Name::of(&[T::NAME, "_", bound])];
+            let function = names.iter().find_map(|name| planner::function_in(schema, name, &[pg_sys::TSTZRANGEOID]))?;
+            let call = planner::call(function, self.id_type, [planner::copy(self.range)]);
+            Some(pg_sys::eval_const_expressions(root, call))
         }
     }
 }

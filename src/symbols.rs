@@ -107,6 +107,7 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_time_bound"), time_compare::bound::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_lower"), time_compare::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_upper"), time_compare::upper::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_possible"), time_compare::possible::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_support"), time_support::support::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_lower_of_range"), range::lower::<Id>);
@@ -141,6 +142,9 @@ macro_rules! symbols {
 
 registry!(symbols);
 
+export!(guarded, "scru_inspect_wrapper", inspect::of_text);
+export!(guarded, "scru_types_wrapper", inspect::types);
+export!(guarded, "scru_generators_wrapper", generators::all);
 export!(guarded, "scru_set_mark", generators::set_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

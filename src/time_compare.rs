@@ -20,12 +20,12 @@ pub enum Operator {
 
 impl Operator {
     /// By its short name in the names of functions.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &[u8]) -> Option<Self> {
         match name {
-            "lt" => Some(Self::Less),
-            "le" => Some(Self::LessOrEqual),
-            "ge" => Some(Self::GreaterOrEqual),
-            "gt" => Some(Self::Greater),
+            b"lt" => Some(Self::Less),
+            b"le" => Some(Self::LessOrEqual),
+            b"ge" => Some(Self::GreaterOrEqual),
+            b"gt" => Some(Self::Greater),
             _ => None,
         }
     }
@@ -58,6 +58,16 @@ impl Operator {
             Self::LessOrEqual => Self::GreaterOrEqual,
             Self::GreaterOrEqual => Self::LessOrEqual,
             Self::Greater => Self::Less,
+        }
+    }
+
+    /// The operator that holds where this one does not.
+    pub const fn negated(self) -> Self {
+        match self {
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::GreaterOrEqual => Self::Less,
+            Self::Greater => Self::LessOrEqual,
         }
     }
 
@@ -102,7 +112,7 @@ pub fn time_with_id<T: Type>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
 /// `T_time_bound(timestamptz, text) → T`: the smallest or the largest ID for which the operator of this symbol holds, whichever is
 /// the nearer to the time; NULL if it holds for none
 pub fn bound<T: Type>(call: Call) -> Result<Datum, Error> {
-    let Some(operator) = operator(call) else { return Ok(call.null()) };
+    let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
     Ok(match operator.ids::<T>(call.int8(0)) {
         Some((smallest, largest)) => {
             let nearest = if operator.is_from_below() { smallest } else { largest };
@@ -125,10 +135,17 @@ pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_stored().into_datum()))
 }
 
-fn smallest_and_largest<T: Type>(call: Call) -> Option<(T, T)> {
-    Some(operator(call)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
+/// `T_time_possible(T, timestamptz, text) → boolean`: whether the operator of this symbol holds for any ID with a time
+pub fn possible<T: Type>(call: Call) -> Result<Datum, Error> {
+    let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
+    Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
 }
 
-fn operator(call: Call) -> Option<Operator> {
-    Operator::from_symbol(call.varlena(1))
+fn smallest_and_largest<T: Type>(call: Call) -> Option<(T, T)> {
+    Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
+}
+
+/// The operator of an argument.
+fn operator(call: Call, index: usize) -> Option<Operator> {
+    Operator::from_symbol(call.varlena(index))
 }

@@ -1,6 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- Every function is PARALLEL SAFE, and STRICT if it has arguments. It is IMMUTABLE, unless it depends on a setting, on the session's
+-- time zone or on statistics (STABLE), or on the clock and random numbers (VOLATILE). Comparisons, and questions by time, are
 -- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
@@ -212,6 +213,9 @@ CREATE FUNCTION scru128_time_upper(timestamptz, text) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru128_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_time_possible(scru128, timestamptz, text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru128_time_support;
 
 CREATE FUNCTION scru128_lt_timestamptz(scru128, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -282,6 +286,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 to a time that satisfies an operator; NULL if there is none';
 COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies an operator with a time; the largest of all if there is none';
 COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies an operator with a time';
 COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION scru128_lt_timestamptz(scru128, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru128(timestamptz, scru128) IS 'implementation of < operator';

@@ -1,6 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- Every function is PARALLEL SAFE, and STRICT if it has arguments. It is IMMUTABLE, unless it depends on a setting, on the session's
+-- time zone or on statistics (STABLE), or on the clock and random numbers (VOLATILE). Comparisons, and questions by time, are
 -- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
@@ -212,6 +213,9 @@ CREATE FUNCTION ulid_time_upper(timestamptz, text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulid_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_time_possible(ulid, timestamptz, text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_time_support;
 
 CREATE FUNCTION ulid_lt_timestamptz(ulid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -282,6 +286,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid to a time that satisfies an operator; NULL if there is none';
 COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid that satisfies an operator with a time; the largest of all if there is none';
 COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_time_possible(ulid, timestamptz, text) IS 'whether any ulid satisfies an operator with a time';
 COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION ulid_lt_timestamptz(ulid, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulid(timestamptz, ulid) IS 'implementation of < operator';

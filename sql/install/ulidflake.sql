@@ -1,6 +1,7 @@
 -- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
 --
--- Every function is PARALLEL SAFE and, but for the generators, IMMUTABLE and STRICT. Comparisons, and questions by time, are
+-- Every function is PARALLEL SAFE, and STRICT if it has arguments. It is IMMUTABLE, unless it depends on a setting, on the session's
+-- time zone or on statistics (STABLE), or on the clock and random numbers (VOLATILE). Comparisons, and questions by time, are
 -- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
 
 -------------------------------------------------------------------------------------------------------------------- io
@@ -210,6 +211,9 @@ CREATE FUNCTION ulidflake_time_upper(timestamptz, text) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulidflake_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_time_support;
 
 CREATE FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -280,6 +284,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake to a time that satisfies an operator; NULL if there is none';
 COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies an operator with a time; the largest of all if there is none';
 COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies an operator with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies an operator with a time';
 COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
 COMMENT ON FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'implementation of < operator';

@@ -12,7 +12,7 @@ import pytest
 
 import expect
 from idtypes import SCRU128
-from test_clients import PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
+from test_clients import PASSWORD, PROGRAMS, ROOT, is_since_november, server  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,6 +43,7 @@ def test_activerecord(new_database, tmp_path):
     assert reported == {
         "made": [made],
         "found": in_order,
+        "found_by_time": [SCRU128.text(value) for value in sorted(values) if is_since_november(SCRU128, value)],
         "first": in_order[:1],
         "item": reported["item"],
         "array": ["NULL", *ids],
@@ -69,7 +70,7 @@ def test_the_page_shows_what_is_run():
     folder = PROGRAMS / "activerecord"
     programs = "".join(path.read_text() for path in sorted(folder.rglob("*.rb")))
     snippets = re.findall(r"```ruby\n(.*?)```", section, re.DOTALL)
-    assert len(snippets) == 1
+    assert len(snippets) == 2
     assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in programs] == []
     for link in re.findall(r"\(\.\./([^)]+)\)", section):
         assert Path(ROOT / link).exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+import expect
 from idtypes import TYPES, each_type
 
 CATALOGS = (
@@ -56,6 +57,19 @@ def test_a_user_of_the_database_does_not_create_it(plain_user, new_database):
     connect = new_database(extension=False).connect
     with connect(user=plain_user) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("CREATE EXTENSION scru")
+
+
+def test_it_requires_plpgsql(new_database):
+    """Which each database has, unless it was dropped: what adapts the extension to the server is written in it."""
+    with new_database(extension=False).connect() as connection:
+        connection.execute("DROP EXTENSION plpgsql")
+        with expect.error(
+            "42704",
+            'required extension "plpgsql" is not installed',
+            hint="Use CREATE EXTENSION ... CASCADE to install required extensions too.",
+        ):
+            connection.execute("CREATE EXTENSION scru")
+        connection.execute("CREATE EXTENSION scru CASCADE")
 
 
 @each_type

@@ -12,12 +12,13 @@ import pytest
 
 import expect
 from idtypes import SCRU128
-from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
+from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, is_since_november, server  # noqa: F401  (a fixture)
 
 PACKAGES = INSTALLED / "node" / "node_modules"
 VALUES = list(dict.fromkeys(SCRU128.samples(12)))
 IDS = [SCRU128.text(value) for value in VALUES]
 IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
+SINCE_NOVEMBER = [SCRU128.text(value) for value in sorted(VALUES) if is_since_november(SCRU128, value)]
 
 
 def project(name: str, package: str, folder: Path, major: int) -> Path:
@@ -61,6 +62,7 @@ def test_drizzle(new_database, tmp_path):
     assert found == {
         "made": [made],
         "found": IN_ORDER,
+        "found_by_time": SINCE_NOVEMBER,
         "item": [item],
         "array": IDS,
         "joined": ["made"],
@@ -78,9 +80,20 @@ def test_prisma(new_database, tmp_path):
         uuids = [str(uuid) for (uuid,) in connection.execute("SELECT unnest(%s::text[])::scru128::uuid", [IN_ORDER])]
         found = reported(run(folder, database, "program.mjs", *uuids))
         [made], [text], items = found["made"], found["text"], found["items"]
+        since_november = uuids[-len(SINCE_NOVEMBER) :]
         query = "SELECT %s::uuid = %s::scru128::uuid, round(extract(epoch FROM scru128_timestamp(%s)) * 1000)::text"
         same, time = connection.execute(query, [made, text, text]).fetchone()
-        assert (same, found) == (True, {"made": [made], "items": items, "found": uuids, "text": [text], "time": [time]})
+        assert (same, found) == (
+            True,
+            {
+                "made": [made],
+                "items": items,
+                "found": uuids,
+                "found_by_time": since_november,
+                "text": [text],
+                "time": [time],
+            },
+        )
         assert sorted(items) == items and len(items) == 2
 
 

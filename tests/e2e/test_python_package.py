@@ -262,7 +262,7 @@ def test_the_pages_show_what_is_run(installed):
         if path.suffix in (".py", ".mako")
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
-    assert len(snippets) == 12
+    assert len(snippets) == 14
     programs_shown = [snippet for snippet in snippets if not snippet.startswith(">>>")]
     shown = [line for snippet in programs_shown for line in without_indentation(snippet).splitlines() if line]
     imports = [line for line in shown if line.startswith(("from ", "import "))]

@@ -4,6 +4,7 @@ run and to plan."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 import psycopg
@@ -13,19 +14,34 @@ from plans import nodes
 from server import Server
 
 ROWS = 1_000_000
-FROM, TO = "timestamptz '2026-02-20 02:00+00'", "timestamptz '2026-02-20 03:00+00'"
+STEP = timedelta(seconds=8.64)
+START = datetime.now(UTC).replace(microsecond=0) - ROWS * STEP
+
+
+def time_of(hours: int) -> str:
+    """A literal."""
+    return f"timestamptz '{START + timedelta(hours=hours)}'"
+
+
+FROM, TO = time_of(50 * 24 + 2), time_of(50 * 24 + 3)
+ROWS_OF_THE_HOUR = sum(50 * 24 + 2 <= n * STEP / timedelta(hours=1) < 50 * 24 + 3 for n in range(ROWS))
 BY_TIME = f"SELECT * FROM orders WHERE id >= {FROM} AND id < {TO}"
 BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({FROM}) AND id < scru128_lower({TO})"
 BY_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {FROM} AND created_at < {TO}"
 # The same hour, but not known before the query starts.
 HOURS = "(date_part('hour', clock_timestamp() - now()) * interval '1 hour')"
 BY_VARIABLE = f"SELECT * FROM orders WHERE id >= (SELECT {FROM} + {HOURS}) AND id < (SELECT {TO} + {HOURS})"
+# An hour by the clock.
+CLOCK_FROM, CLOCK_TO = "now() - interval '50 days 1 hour'", "now() - interval '50 days'"
+BY_CLOCK = f"SELECT * FROM orders WHERE id >= {CLOCK_FROM} AND id < {CLOCK_TO}"
+BY_CLOCK_BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({CLOCK_FROM}) AND id < scru128_lower({CLOCK_TO})"
+BY_CLOCK_OF_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {CLOCK_FROM} AND created_at < {CLOCK_TO}"
 
 
 @pytest.fixture(scope="module")
 def orders() -> Iterator[psycopg.Connection]:
-    """A million orders, one every 8.64 s; and the same with a column for the time."""
-    moment = "timestamptz '2026-01-01 00:00+00' + n * interval '8.64 s'"
+    """A million orders, one every 8.64 s until now; and the same with a column for the time."""
+    moment = f"{time_of(0)} + n * interval '{STEP.total_seconds()} s'"
     with Server({"autovacuum": "off"}) as server, server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
         numbers = f"generate_series(0, {ROWS - 1}) AS n"
@@ -52,14 +68,24 @@ def test_one_hour_touches_the_pages_that_bounds_touch(orders, measured, query):
     by_time, by_hand = touched(orders, query), touched(orders, BY_HAND)
     measured(f"one hour: {by_time[0]} rows; pages touched: {by_time[1]}, by hand: {by_hand[1]}")
     assert by_time == by_hand
-    assert by_time[0] == sum(50 * 24 + 2 <= n * 8.64 / 3600 < 50 * 24 + 3 for n in range(ROWS))
+    assert by_time[0] == ROWS_OF_THE_HOUR
+
+
+def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
+    with orders.transaction():
+        assert touched(orders, BY_CLOCK) == touched(orders, BY_CLOCK_BY_HAND)
 
 
 @pytest.mark.alone
-def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orders, measured):
+@pytest.mark.parametrize(
+    "queries",
+    [(BY_COLUMN, BY_TIME, BY_HAND), (BY_CLOCK_OF_COLUMN, BY_CLOCK, BY_CLOCK_BY_HAND)],
+    ids=["constants", "clock"],
+)
+def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orders, measured, queries):
     """In turns of a few plans each, which are short enough to be seldom interrupted, by the medians."""
     orders.execute(
-        """CREATE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[] LANGUAGE plpgsql AS $$
+        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[] LANGUAGE plpgsql AS $$
         DECLARE
             plan json;
             times float[];
@@ -76,7 +102,7 @@ def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orde
             END LOOP;
         END $$"""
     )
-    rounds = orders.execute("SELECT planning_times(%s, 1000)", [[BY_COLUMN, BY_TIME, BY_HAND]]).fetchall()
+    rounds = orders.execute("SELECT planning_times(%s, 1000)", [list(queries)]).fetchall()
     by_column, by_time, by_hand = (100 * median(times[number] for (times,) in rounds) for number in range(3))
     measured(
         f"planning one hour: {by_time:.1f} µs, of a column of times: {by_column:.1f} µs, ratio {by_time / by_column:.3f};"

@@ -38,6 +38,13 @@ def test_what_was_released_is_frozen():
         assert hashlib.sha256((SQL / name).read_bytes()).hexdigest() == digest, name
 
 
+def test_each_upgrade_script_adapts_to_the_server():
+    """Which takes a superuser, as whom the scripts of a trusted extension run: so the owner of a database needs none for it."""
+    scripts = sorted(SQL.glob("scru--*--*.sql"))
+    assert scripts
+    assert [script.name for script in scripts if "SELECT scru_adapt_to_server();" not in script.read_text()] == []
+
+
 @each_release
 def test_the_library_keeps_the_symbols_of_a_release(version):
     """A database that was made by a released script calls the library by the names in it."""

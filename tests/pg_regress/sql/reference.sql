@@ -212,6 +212,8 @@ SELECT scru128_time_bound('2025-01-01 12:00:00+00', '<');
 SELECT scru128_time_lower('2025-01-01 12:00:00+00', '>=');
 -- | FUNCTION scru128_time_upper(timestamptz, text)
 SELECT scru128_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru128_time_possible(scru128, timestamptz, text)
+SELECT scru128_time_possible('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru128_to_bytea(scru128)
 SELECT scru128_to_bytea('03d4fq8oj742uer31ohpcrq54');
 -- | FUNCTION scru128_from_bytea(bytea)
@@ -402,6 +404,8 @@ SELECT scru160_time_bound('2025-01-01 12:00:00+00', '<');
 SELECT scru160_time_lower('2025-01-01 12:00:00+00', '>=');
 -- | FUNCTION scru160_time_upper(timestamptz, text)
 SELECT scru160_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru160_time_possible(scru160, timestamptz, text)
+SELECT scru160_time_possible('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru160_to_bytea(scru160)
 SELECT scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- | FUNCTION scru160_from_bytea(bytea)
@@ -592,6 +596,8 @@ SELECT scru64_time_bound('2025-01-01 12:00:00+00', '<');
 SELECT scru64_time_lower('2025-01-01 12:00:00+00', '>=');
 -- | FUNCTION scru64_time_upper(timestamptz, text)
 SELECT scru64_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru64_time_possible(scru64, timestamptz, text)
+SELECT scru64_time_possible('0v422ft6p3jt', '2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru64_to_bytea(scru64)
 SELECT scru64_to_bytea('0v422ft6p3jt');
 -- | FUNCTION scru64_from_bytea(bytea)
@@ -782,6 +788,8 @@ SELECT ulid_time_bound('2025-01-01 12:00:00+00', '<');
 SELECT ulid_time_lower('2025-01-01 12:00:00+00', '>=');
 -- | FUNCTION ulid_time_upper(timestamptz, text)
 SELECT ulid_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulid_time_possible(ulid, timestamptz, text)
+SELECT ulid_time_possible('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION ulid_to_bytea(ulid)
 SELECT ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- | FUNCTION ulid_from_bytea(bytea)
@@ -972,6 +980,8 @@ SELECT ulidflake_time_bound('2025-01-01 12:00:00+00', '<');
 SELECT ulidflake_time_lower('2025-01-01 12:00:00+00', '>=');
 -- | FUNCTION ulidflake_time_upper(timestamptz, text)
 SELECT ulidflake_time_upper('2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text)
+SELECT ulidflake_time_possible('00XFPNEF81A1S', '2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION ulidflake_to_bytea(ulidflake)
 SELECT ulidflake_to_bytea('00XFPNEF81A1S');
 -- | FUNCTION ulidflake_from_bytea(bytea)

@@ -41,6 +41,8 @@ report "made", order.id
 ids.each { |id| Order.create!(id: id, note: "given") }
 given = Order.where(note: "given").order(:id)
 report "found", *given.where(id: ids).pluck(:id)
+since = Time.utc(2026, 11, 1)
+report "found_by_time", *given.where("id >= ?::timestamptz", since).pluck(:id)
 report "first", Order.order(:id).first.id
 item = order.items.create!(others: [nil, *ids])
 report "item", item.reload.id, item.a, item.b, item.c

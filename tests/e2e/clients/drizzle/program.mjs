@@ -1,7 +1,7 @@
 // Drizzle on node-postgres, after `drizzle-kit migrate`. IDs are strings.
 
 import { drizzle } from "drizzle-orm/node-postgres";
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import pg from "pg";
 import { items, orders } from "./schema.js";
 
@@ -21,6 +21,10 @@ await db.insert(orders).values(ids.map((id) => ({ id, note: "given" })));
 const given = and(eq(orders.note, "given"), inArray(orders.id, ids));
 const found = await db.select({ id: orders.id }).from(orders).where(given).orderBy(asc(orders.id));
 report("found", ...found.map(({ id }) => id));
+const since = new Date("2026-11-01T00:00:00Z");
+const sinceThen = and(given, sql`${orders.id} >= ${since}::timestamptz`);
+const foundByTime = await db.select({ id: orders.id }).from(orders).where(sinceThen).orderBy(asc(orders.id));
+report("found_by_time", ...foundByTime.map(({ id }) => id));
 
 const [item] = await db.insert(items).values({ orderId: made.id, others: ids }).returning();
 report("item", item.id);

@@ -7,7 +7,10 @@ from django.core import serializers
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import Max, Min
+from django.db import models
+from django.db.models import F, Max, Min, Value
+from django.db.models.functions import Now
+from django.db.models.lookups import GreaterThanOrEqual
 from django.forms import modelform_factory
 from django.test import TestCase
 from django.utils import timezone
@@ -63,10 +66,14 @@ class Models(TestCase):
         order = Order.objects.create(note="now")
         since = DateTimeTZRange(timezone.now() - datetime.timedelta(minutes=1), None)
         during = Order.objects.filter(id__during=since)
-        self.assertEqual(list(during), [order])
+        last_minute = Order.objects.filter(GreaterThanOrEqual(F("id"), Now() - datetime.timedelta(minutes=1)))
+        since = timezone.now() - datetime.timedelta(minutes=1)
+        after = Order.objects.filter(GreaterThanOrEqual(F("id"), Value(since, models.DateTimeField())))
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
-        self.assertIn("Index Cond", during.explain())
+        for orders in during, last_minute, after:
+            self.assertEqual(list(orders), [order])
+            self.assertIn("Index Cond", orders.explain())
 
     def test_malformed(self):
         for query in (
