@@ -47,7 +47,7 @@ impl Call {
     }
 
     /// The rows that a function returns, one at each call of it: made at the first one.
-    pub fn rows<Row: 'static, Rows>(self, rows: impl FnOnce() -> Rows) -> Datum
+    pub fn rows<Row: 'static, Rows>(self, rows: impl FnOnce() -> Result<Rows, Error>) -> Result<Datum, Error>
     where
         Rows: IntoIterator<Item = Row, IntoIter: 'static> + 'static,
         TableIterator<'static, Row>: RetAbi,
@@ -56,11 +56,11 @@ impl Call {
         unsafe {
             let next = match TableIterator::<Row>::check_fcinfo_and_prepare(self.0) {
                 CallCx::WrappedFn(context) => {
-                    PgMemoryContexts::For(context).switch_to(|_| TableIterator::new(rows())).to_ret()
+                    PgMemoryContexts::For(context).switch_to(|_| rows().map(TableIterator::new))?.to_ret()
                 }
                 CallCx::RestoreCx => TableIterator::<Row>::ret_from_fcinfo_fcx(self.0),
             };
-            TableIterator::<Row>::box_ret_in_fcinfo(self.0, next)
+            Ok(TableIterator::<Row>::box_ret_in_fcinfo(self.0, next))
         }
     }
 

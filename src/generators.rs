@@ -8,8 +8,7 @@ use scru_ids::{MAX_TEXT_LEN, registry};
 use crate::call::Call;
 use crate::datum::Type;
 use crate::error::Error;
-use crate::shared::{self, Status};
-use crate::{clock, settings, time};
+use crate::{clock, settings, shared, time};
 
 /// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
 type Row = (
@@ -27,25 +26,24 @@ type Row = (
 /// reserved_until timestamptz, preloaded boolean)`: a row for each type, about the state that all backends share, and as this
 /// session's settings have it.
 pub fn all(call: Call) -> Result<Datum, Error> {
-    Ok(call.rows(|| {
+    call.rows(|| {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident, $sql:literal) => {
-                rows.push(row::<scru_ids::$id>());
+                rows.push(row::<scru_ids::$id>()?);
             };
         }
         registry!(add);
-        rows
-    }))
+        Ok(rows)
+    })
 }
 
-fn row<T: Type>() -> Row {
+fn row<T: Type>() -> Result<Row, Error> {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
-    // Without shared memory no ID exists yet; a draw reports the reason.
-    let status = shared::status::<T>().unwrap_or(Status { state: None, reserved_until: None });
+    let status = shared::status::<T>()?;
     let last_micros = status.state.map(|state| T::TICKS.start(T::state_tick(state)));
-    (
+    Ok((
         T::NAME,
         if is_server_wide { "server" } else { "backend" },
         node,
@@ -54,7 +52,7 @@ fn row<T: Type>() -> Row {
         last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::unix_micros()).ok()),
         status.reserved_until.and_then(time::of_unix_micros),
         shared::is_preloaded(),
-    )
+    ))
 }
 
 fn text<T: Type>(id: T) -> String {

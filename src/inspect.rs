@@ -19,7 +19,7 @@ type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
 ///
 /// The text need not be in UTF-8.
 pub fn of_text(call: Call) -> Result<Datum, Error> {
-    Ok(call.rows(|| {
+    call.rows(|| {
         let text = call.varlena(0);
         let uuid = shape::uuid_bytes(text);
         let mut rows = Vec::new();
@@ -29,19 +29,19 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
             };
         }
         registry!(inspect);
-        rows
-    }))
+        Ok(rows)
+    })
 }
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: the row of an ID
 pub fn of_id<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(call.rows(|| row(call.id::<T>(0))))
+    call.rows(|| Ok(row(call.id::<T>(0))))
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
 /// smallest text, largest text)`: a row for each type
 pub fn types(call: Call) -> Result<Datum, Error> {
-    Ok(call.rows(|| {
+    call.rows(|| {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident, $sql:literal) => {
@@ -49,8 +49,8 @@ pub fn types(call: Call) -> Result<Datum, Error> {
             };
         }
         registry!(add);
-        rows
-    }))
+        Ok(rows)
+    })
 }
 
 /// Type, bytes, digits, tick, earliest, latest, smallest, largest.
