@@ -3,6 +3,8 @@
 
 .PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report install gen release clean
 
+comma := ,
+
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
@@ -32,13 +34,14 @@ install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install int
 	@tools/setup.sh
 	@tools/install.sh
 
-bench: ## Measure it against uuid and bigint: some minutes; ROWS=… ROUNDS=… ONLY=… for less
-	@tools/bench.sh run $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only=$(ONLY))
+bench: ## Measure it against uuid and bigint, within an hour: MODE=short within 5 minutes, MODE=long for 100 million rows; ONLY=…
+	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
+	@tools/bench.sh report
 
 bench-compare: ## The speed of this tree and of BASE=<commit>, in turn; ONLY=… ROUNDS=… for less or more
-	@tools/bench-compare.sh $(or $(BASE),HEAD) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only=$(ONLY))
+	@tools/bench-compare.sh $(or $(BASE),HEAD) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 
-bench-report: ## Render the README's table and docs/bench/*.md, *.svg from docs/bench/*.json
+bench-report: ## Render the README's table, docs/performance.md and docs/bench/*.md, *.svg from docs/bench/*.json
 	@tools/bench.sh render
 
 gen: ## Render sql/install from sql/*.in

@@ -1,6 +1,5 @@
-"""The benchmark: every workload for every candidate in turn, round after round, on one private server.
+"""The benchmark. docs/performance.md says what it measures, and how.
 
-`make bench` runs it; docs/performance.md says how it measures. The files: candidates (what is compared), workloads
-(what is timed), sizes, memory, targets (what is asked for), runner (the rounds), results (the JSON), and what is shown
-of them: tables, readme, page and charts.
+candidates (what is compared), workloads (the SQL), server (a private server), measure (the rounds), results (the JSON),
+report (tables and charts from it), compare (two builds of the extension).
 """

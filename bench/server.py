@@ -1,97 +1,143 @@
-"""The private server, which tools/bench.sh has started: its database, its sessions, and what machine it is on."""
+"""A private server of the benchmark, which tools/server.sh starts and stops, and the machine that it is on."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psycopg
 
-NAME = DATABASE = "bench"
+from bench.process import processor_time
+
 SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
+DATABASE = "bench"
+CGROUPS = Path("/sys/fs/cgroup")
+
+# All is in memory and no disk is waited for: what is timed is the work of one process at a time.
+IN_MEMORY = (
+    "shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB fsync=off synchronous_commit=off max_wal_size=16GB"
+    " checkpoint_timeout=1d wal_recycle=off wal_init_zero=off autovacuum=off jit=off"
+    " max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0 synchronize_seqscans=off"
+)
+# The server's defaults, but for what would come at a time of its own.
+ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
+
+UUIDV7_SQL = """
+CREATE FUNCTION {name} RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
+        substr(int8send((extract(epoch FROM {time}) * 1000)::bigint), 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid $$
+"""
 
 
 class Server:
-    """A server that is reached through its folder, and started and stopped through its script."""
+    """A server with its own data, which goes away at the end."""
 
-    def __init__(self, folder: str, bindir: str):
-        self.folder = folder
-        self.bindir = Path(bindir)
-        with self.connect("postgres") as connection:
-            self.version = connection.info.parameter_status("server_version")
-            self.major = connection.info.server_version // 10000
+    def __init__(self, name: str, settings: str, memory_mb: int = 0):
+        self.name = name
+        self.settings = settings
+        self.memory_mb = memory_mb
+        self.about: dict[str, object] = {}
+        # Of version 2 or 1.
+        self.cgroup = (CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "memory") / f"scru-{name}"
+
+    def __enter__(self) -> Server:
+        command = [SCRIPT, "start", self.name, *self.settings.split()]
+        started = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        self.folder = Path(started.stdout.splitlines()[-1])
+        with ExitStack() as stack:
+            stack.push(self)
+            self.make_database()
+            stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run([SCRIPT, "stop", self.name], check=True, stderr=subprocess.DEVNULL)
+        shutil.rmtree(self.folder)
+        with suppress(OSError):
+            self.cgroup.rmdir()
 
     def make_database(self) -> None:
-        """A new one, empty."""
+        """A new one, with the extension and what candidates need besides."""
         with self.connect("postgres") as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE}")
-
-    def connect(self, dbname: str = DATABASE) -> psycopg.Connection:
-        """A new session, which commits each statement."""
-        connection = psycopg.connect(host=self.folder, port=5432, dbname=dbname, autocommit=True)
-        connection.prepare_threshold = None
-        return connection
+        with self.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute("CREATE SEQUENCE numbers")
+            version = connection.info.parameter_status("server_version")
+            self.about = {"version": version, "major": int(version[:2]), "uuidv7": make_uuidv7(connection)}
 
     def restart(self) -> None:
         """Ends all sessions. What the server had in memory, it reads anew, and into other memory."""
-        subprocess.run([SCRIPT, "restart", NAME], check=True)
+        subprocess.run([SCRIPT, "restart", self.name], check=True, stderr=subprocess.DEVNULL)
+        if self.memory_mb:
+            self.about["memory_is_limited"] = self.limit_memory()
 
-    def stop(self) -> None:
-        """For `single`, which wants the data for itself."""
-        subprocess.run([SCRIPT, "stop", NAME], check=True, stderr=subprocess.DEVNULL)
+    def limit_memory(self) -> bool:
+        """Limits all its processes together, the page cache of its files included. Returns whether that is allowed."""
+        try:
+            self.cgroup.mkdir(exist_ok=True)
+            limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
+            next(filter(Path.exists, limits)).write_text(str(self.memory_mb << 20))
+            pid = (self.folder / "data/postmaster.pid").read_text().split()[0]
+            for process in [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]:
+                with suppress(ProcessLookupError):
+                    (self.cgroup / "cgroup.procs").write_text(process)
+        except (OSError, StopIteration):
+            return False
+        return True
 
-    def single(self, program: list[str], statements: list[str]) -> str:
-        """Runs the server as one process under a program, with statements of one line each; what they both print."""
-        return subprocess.run(
-            [SCRIPT, "single", NAME, DATABASE, *program],
-            input="".join(f"{statement}\n" for statement in statements),
-            check=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ).stdout
+    def connect(self, database: str = DATABASE) -> psycopg.Connection:
+        """A session that commits each statement and has loaded the library."""
+        connection = psycopg.connect(host=str(self.folder), port=5432, dbname=database, autocommit=True)
+        connection.prepare_threshold = None
+        if database == DATABASE:
+            connection.execute("LOAD 'scru'")
+        return connection
 
-    def settings(self) -> dict[str, str]:
-        """Those that the server was started with, but for where it is."""
-        query = """
-            SELECT name, current_setting(name) FROM pg_settings
-            WHERE source = 'command line' AND context <> 'internal'
-              AND name NOT IN ('config_file', 'data_directory', 'unix_socket_directories', 'listen_addresses', 'port')
-            ORDER BY name
-        """
-        with self.connect("postgres") as connection:
-            return dict(connection.execute(query).fetchall())
-
-    def settings_of_sessions(self) -> dict[str, str]:
-        """Those of them that a session can set for itself."""
-        with self.connect("postgres") as connection:
-            query = "SELECT name FROM pg_settings WHERE context IN ('user', 'superuser')"
-            names = {name for (name,) in connection.execute(query)}
-        return {name: value for name, value in self.settings().items() if name in names}
-
-    def pgbench(self, script: str, schema: str, clients: int, transactions: int) -> float:
-        """Runs a script so many times, and returns the seconds that it took once all clients were connected."""
-        path = Path(self.folder) / "script.sql"
+    def pgbench(self, script: str, clients: int, seconds: float, options: str) -> float:
+        """Transactions per second of so many clients."""
+        path = self.folder / "script.sql"
         path.write_text(script)
-        each = max(1, transactions // clients)
-        connection = {"PGHOST": self.folder, "PGPORT": "5432", "PGOPTIONS": f"-c search_path={schema},public"}
-        options = ["--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=2", f"--file={path}"]
-        run = subprocess.run(
-            [self.bindir / "pgbench", *options, f"--transactions={each}", DATABASE],
-            env={**os.environ, "LC_ALL": "C", **connection},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        [per_second] = re.findall(r"^tps = ([\d.]+) \(without initial", run.stdout, re.MULTILINE)
-        return each * clients / float(per_second)
+        bindir = subprocess.check_output([os.environ["PG_CONFIG"], "--bindir"], text=True).strip()
+        jobs = min(clients, os.cpu_count() or 1)
+        command = [f"{bindir}/pgbench", "--no-vacuum", "--protocol=prepared", f"--file={path}", f"--time={seconds}"]
+        environment = {"PGHOST": str(self.folder), "PGPORT": "5432", "PGOPTIONS": options, "LC_ALL": "C"}
+        output = subprocess.run(
+            [*command, f"--client={clients}", f"--jobs={jobs}", DATABASE],
+            env={**os.environ, **environment}, check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        return float(re.search(r"^tps = ([\d.]+)", output, re.MULTILINE)[1])
+
+
+def make_uuidv7(connection: psycopg.Connection) -> str:
+    """Sees that there is uuidv7(), and says whose it is."""
+    connection.execute(UUIDV7_SQL.format(name="uuidv7_at(t timestamptz)", time="t"))
+    if connection.info.server_version >= 180000:
+        return "uuidv7() of the server"
+    if connection.execute("SELECT FROM pg_available_extensions WHERE name = 'pg_uuidv7'").fetchone():
+        connection.execute("CREATE EXTENSION pg_uuidv7")
+        connection.execute("CREATE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT uuid_generate_v7()'")
+        return "uuid_generate_v7() of pg_uuidv7"
+    connection.execute(UUIDV7_SQL.format(name="uuidv7()", time="clock_timestamp()"))
+    return "a function in SQL"
+
+
+def timed(connection: psycopg.Connection, *statements: str) -> tuple[float, float]:
+    """The milliseconds that the backend spent on a processor, and those by the clock."""
+    pid = connection.info.backend_pid
+    processor, clock = processor_time(pid), time.perf_counter_ns()
+    for statement in statements:
+        connection.execute(statement)
+    return (processor_time(pid) - processor) / 1e6, (time.perf_counter_ns() - clock) / 1e6
 
 
 def machine() -> dict[str, object]:
-    """What the figures depend on. Its name is nobody's business."""
-    info = Path("/proc/cpuinfo").read_text()
-    model = re.search(r"^model name\s*: (.*)$", info, re.MULTILINE)
+    """What the figures depend on, but for the machine's name."""
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {"cpu": model[1] if model else os.uname().machine, "cores": os.cpu_count()}

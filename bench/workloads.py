@@ -1,234 +1,109 @@
-"""What is timed: each workload is one statement, the same for all candidates but for the type and the generator.
-
-A candidate's tables are in a schema of its own, which is the search path while it is its turn:
-- `keyed`: IDs in the order in which they were made, with the primary key;
-- `bulk`: the same IDs shuffled. Made in bulk, they have most of their leading bits in common: the hard case for a sort
-  by the first eight bytes;
-- `spread`: IDs whose times are anywhere in a year, shuffled;
-- `texts`: the texts of `bulk`.
-
-All are shuffled alike, from their order: how many comparisons a sort takes depends on that, and differs by a hundredth
-from one order to the next.
-"""
+"""The SQL of what is measured. What stands in braces is the candidate's, but for {rows}, which is how many, and {day}."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from bench.candidates import Candidate
-
-
-def has_column(candidate: Candidate) -> bool:
-    """All but those that are measured as generators alone."""
-    return candidate.type != ""
+FIRST = "timestamptz '2026-01-01 00:00+00'"
+DAYS = 30
+LAST_HOUR = f"{FIRST} + interval '{DAYS} days' - interval '1 hour'"
 
 
-def has_own_text(candidate: Candidate) -> bool:
-    """A text is in a text column already."""
-    return has_column(candidate) and candidate.text_of is None
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Workload:
-    """One thing to time. In the SQL, {type} and {generate} are the candidate's, and {rows} is how many at once."""
+    """A statement, or some separated by "; ", and what is done before and after it."""
 
-    key: str
     title: str
     statement: str
-    """What is timed."""
-    before: list[str] = field(default_factory=list)
-    """What is done before, each time."""
-    after: list[str] = field(default_factory=list)
-    settings: dict[str, str] = field(default_factory=dict)
-    plan: list[str] = field(default_factory=list)
-    """The nodes without which the plan would measure something else."""
-    measures: Callable[[Candidate], bool] = has_column
-    clients: int = 0
-    """If any, then the statement is run by pgbench, once a row, by so many clients at once."""
     turns: int = 1
-    """How often it is timed in a round. More often where chance is as large as what is looked for."""
-    share: int = 1
-    """It takes one in so many of the rows at once."""
-    counted: str | None = None
-    """The statement that instructions are counted of instead: what one client does."""
-    counts_wal: bool = False
-    """Whether the bytes of the write-ahead log are a result, too."""
-
-    def settings_on(self) -> list[str]:
-        """The statements that make its settings."""
-        return [f"SET {name} = {value}" for name, value in self.settings.items()]
-
-    def settings_off(self) -> list[str]:
-        """The statements that take them back."""
-        return [f"RESET {name}" for name in self.settings]
+    """How often it is measured in a round."""
+    plan: str = ""
+    """The node without which the plan would measure something else, and the nodes that the planner may not use."""
+    without: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
-def off(*names: str) -> dict[str, str]:
-    """The settings that leave the planner no choice."""
-    return {f"enable_{name}": "off" for name in names}
+def day(number: int) -> str:
+    """The SQL of the time at which a day of the month begins, counted from 0."""
+    return f"{FIRST} + interval '{number} days'"
 
 
-# Every page that a statement touches is written to the log in full, for all candidates alike.
-def new_table(columns: str) -> dict[str, list[str]]:
-    """An empty table before, and none after."""
-    return {"before": [f"CREATE TABLE target ({columns})", "CHECKPOINT"], "after": ["DROP TABLE target"]}
-
-
-# Sorting and hashing wait for memory, and text and a call alone are done in no time: how long that takes differs by a tenth from
-# one time to the next.
-TURNS = 3
-
-
-def index(key: str, title: str, table: str) -> Workload:
-    return Workload(
-        key=key,
-        title=title,
-        statement=f"CREATE INDEX made ON {table} (id)",
-        after=["DROP INDEX made"],
-        turns=TURNS,
-    )
-
-
-def order(key: str, title: str, table: str) -> Workload:
-    # The sort alone: its rows are dropped where they come out.
-    return Workload(
-        key=key,
-        title=title,
-        statement=f"SELECT id FROM {table} ORDER BY id OFFSET {{rows}}",
-        plan=["Sort"],
-        turns=TURNS,
-    )
-
-
-def text(key: str, title: str, statement: str) -> Workload:
-    return Workload(key=key, title=title, statement=statement, measures=has_own_text, turns=TURNS)
-
-
-WORKLOADS = [
-    Workload(
-        key="generate",
-        title="generate",
-        statement="SELECT count({generate}) FROM generate_series(1, {rows})",
-        measures=lambda candidate: candidate.text_of is None,
-        # Where a target is near, a nanosecond decides; and one turn in ten takes twice as long as the others.
-        turns=15,
+# The same IDs in their order with the primary key (keyed), shuffled (shuffled), and their texts (texts).
+ALL_BUT_INDEX_SCAN = ("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material")
+MERGE_JOIN = "SELECT count(*) FROM shuffled JOIN shuffled AS again USING (id)"
+HASH_JOIN = "SELECT count(*) FROM shuffled JOIN keyed USING (id)"
+LOOK_UP = "SELECT count(*) FROM (SELECT id FROM shuffled LIMIT {rows} / 10) AS wanted JOIN keyed USING (id)"
+TYPES = {
+    "generate": Workload("generate", "SELECT count({generate}) FROM generate_series(1, {rows})", 3),
+    "index": Workload("CREATE INDEX", "CREATE INDEX made ON shuffled (id)", 3, after=("DROP INDEX made",)),
+    "order": Workload("ORDER BY", "SELECT id FROM shuffled ORDER BY id OFFSET {rows}", 3, "Sort"),
+    "merge_join": Workload("merge join", MERGE_JOIN, 1, "Merge Join", ("hashjoin", "nestloop")),
+    "hash_join": Workload("hash join", HASH_JOIN, 2, "Hash Join", ("mergejoin", "nestloop")),
+    "aggregate": Workload(
+        "hash aggregate", "SELECT id FROM shuffled GROUP BY id OFFSET {rows}", 2, "HashAggregate", ("sort",)
     ),
-    # The leanest source of rows, for the cost of the call itself.
-    Workload(
-        key="generate_lean",
-        title="generate, for rows without columns",
-        statement="SELECT count({generate}) FROM public.rows_without_columns",
-        measures=lambda candidate: candidate.text_of is None,
-        turns=TURNS,
+    "look_up": Workload("look-up by key", LOOK_UP, 6, "Index Scan using keyed_pkey", ALL_BUT_INDEX_SCAN),
+    "text_out": Workload("text out", "SELECT count(id::text) FROM shuffled", 2),
+    "text_in": Workload("text in", "SELECT count(id::{type}) FROM texts", 2),
+    "copy_out": Workload("COPY binary out", "COPY shuffled TO '{folder}/{key}.copy' (FORMAT binary)"),
+    "copy_in": Workload(
+        "COPY binary in",
+        "COPY target FROM '{folder}/{key}.copy' (FORMAT binary)",
+        before=("CREATE TABLE target (id {type})",),
+        after=("DROP TABLE target",),
     ),
-    Workload(
-        key="insert",
-        title="bulk insert into a primary key",
-        statement="INSERT INTO target SELECT {generate} FROM generate_series(1, {rows})",
-        **new_table("id {type} PRIMARY KEY"),
-        counts_wal=True,
-    ),
-    Workload(
-        key="clients",
-        title="single-row inserts by 8 clients",
-        statement="INSERT INTO target VALUES (DEFAULT)",
-        **new_table("id {type} PRIMARY KEY DEFAULT {generate}"),
-        clients=8,
-        # Single rows take long, and clients get in one another's way by chance: fewer at once, but more often.
-        share=20,
-        turns=6,
-        counted="DO $$ BEGIN FOR i IN 1..{rows} LOOP INSERT INTO target VALUES (DEFAULT); COMMIT; END LOOP; END $$",
-    ),
-    index("index", "CREATE INDEX", "bulk"),
-    index("index_spread", "CREATE INDEX, a year of IDs", "spread"),
-    order("order", "ORDER BY", "bulk"),
-    order("order_spread", "ORDER BY, a year of IDs", "spread"),
-    Workload(
-        key="merge_join",
-        title="merge join",
-        statement="SELECT count(*) FROM bulk JOIN bulk AS again USING (id)",
-        settings=off("hashjoin", "nestloop"),
-        plan=["Merge Join", "Sort"],
-        turns=TURNS,
-    ),
-    Workload(
-        key="aggregate",
-        title="hash aggregate",
-        statement="SELECT id FROM bulk GROUP BY id OFFSET {rows}",
-        settings=off("sort"),
-        plan=["HashAggregate"],
-        turns=TURNS,
-    ),
-    Workload(
-        key="hash_join",
-        title="hash join",
-        statement="SELECT count(*) FROM bulk JOIN keyed USING (id)",
-        settings=off("mergejoin", "nestloop"),
-        plan=["Hash Join"],
-        turns=TURNS,
-    ),
-    # One statement, so that it is the index that is timed and not a client: each row of bulk is looked up in the key,
-    # and its row is fetched. The fewer at once, the closer in time are those that are compared.
-    Workload(
-        key="look_up",
-        title="point look-ups",
-        statement="SELECT count(*) FROM (SELECT id FROM bulk LIMIT {rows}) AS wanted JOIN keyed USING (id)",
-        settings=off("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material"),
-        plan=["Nested Loop", "Index Scan using keyed_pkey"],
-        share=10,
-        turns=10 * TURNS,
-    ),
-    text("text_out", "text out", "SELECT count(id::text) FROM bulk"),
-    text("text_in", "text in", "SELECT count(id::{type}) FROM texts"),
-    Workload(key="copy_out", title="COPY binary out", statement="COPY bulk TO '{folder}/out.copy' (FORMAT binary)"),
-    Workload(
-        key="copy_in",
-        title="COPY binary in",
-        statement="COPY target FROM '{folder}/{candidate}.copy' (FORMAT binary)",
-        **new_table("id {type}"),
-    ),
-]
-
-WAL = "wal"
-SIZES = {
-    "heap": "heap",
-    "primary_key": "primary key, grown row by row",
-    "built_index": "index, built at once",
-    "duplicates": "index of tenfold duplicates",
 }
-TITLES = {workload.key: workload.title for workload in WORKLOADS} | {WAL: "WAL bytes per inserted row"} | SIZES
 
-# All have the same names: each candidate's are in a schema of its own.
-SHUFFLED = ("bulk", "spread")
-TABLES = ("keyed", *SHUFFLED, "texts")
+# A month of events, as many in each hour, in their order: events (id, created_at if it has one, n), and shuffled.
+LOOK_UP = "SELECT count(n) FROM (SELECT id FROM shuffled LIMIT 100000) AS wanted JOIN events USING (id)"
+SCALE = {
+    "index": TYPES["index"],
+    "order": TYPES["order"],
+    "look_up": Workload("look-up by key", LOOK_UP, 2, "Index Scan using events_pkey", ALL_BUT_INDEX_SCAN),
+    "retention": Workload("delete the oldest day, VACUUM", "DELETE FROM events WHERE {time} < {day}; VACUUM events"),
+}
+# These are run by EXPLAIN (ANALYZE, BUFFERS), which tells the pages and the time of the planner, too.
+WINDOW = "count(*) OVER (ORDER BY {time} RANGE BETWEEN '1 minute' PRECEDING AND CURRENT ROW)"
+TIME = {
+    "last_hour": Workload("the last hour, `>=`", f"SELECT count(n) FROM events WHERE {{time}} >= {LAST_HOUR}", 5),
+    "range": Workload("an hour, `<@`", "SELECT count(n) FROM events WHERE {within_hour}", 5),
+    "window": Workload(
+        "a window of a minute over an hour",
+        f"SELECT max(c) FROM (SELECT {WINDOW} AS c FROM events WHERE {{within_hour}}) AS counted",
+        5,
+        "WindowAgg",
+    ),
+}
 
+INSERT = Workload(
+    "insert",
+    "INSERT INTO events SELECT FROM generate_series(1, {rows})",
+    before=("CREATE TABLE events ({columns})", "{created_at_index}", "CHECKPOINT"),
+    after=("DROP TABLE events",),
+)
 
-def preparations(candidate: Candidate) -> list[str]:
-    """The statements that make a candidate's tables, in one session. They write no log: none of it is of interest here."""
-    made = "SELECT {generate} AS id FROM generate_series(1, {rows})"
-    if candidate.text_of:
-        made = f"SELECT id::text FROM {candidate.text_of}.keyed"
-        spread = f"SELECT id::text FROM {candidate.text_of}.spread"
-    else:
-        spread = "SELECT {spread} AS id FROM generate_series(1, {rows})".replace("{spread}", candidate.spread)
-    return [
-        "CREATE UNLOGGED TABLE keyed (id {type} PRIMARY KEY)",
-        f"INSERT INTO keyed {made}",
-        *shuffled("bulk", "SELECT id FROM keyed"),
-        *shuffled("spread", spread),
-        "CREATE UNLOGGED TABLE texts AS SELECT id::text FROM bulk",
-        *(f"VACUUM (FREEZE, ANALYZE) {table}" for table in TABLES),
-        "COPY bulk TO '{folder}/{candidate}.copy' (FORMAT binary)",
-    ]
+TITLES = {key: workload.title for key, workload in (TYPES | SCALE | TIME).items()}
 
+# All shuffled alike, from the same order: how many comparisons a sort takes depends on that.
+SHUFFLE = (
+    "CREATE UNLOGGED TABLE shuffled AS SELECT id FROM"
+    " (SELECT id, row_number() OVER (ORDER BY id) AS n FROM {table}) AS numbered ORDER BY hashint8(n)"
+)
 
-def shuffled(table: str, ids: str) -> list[str]:
-    """The statements that make a table of some IDs, in an order that depends on nothing but how many there are."""
-    return [
-        f"CREATE TEMP TABLE in_order AS SELECT id FROM ({ids}) AS made ORDER BY id",
-        # Only now, for to make some of the IDs takes random numbers, too.
-        "SELECT setseed(0.5)",
-        f"CREATE UNLOGGED TABLE {table} AS SELECT id FROM in_order ORDER BY random()",
-        "DROP TABLE in_order",
-    ]
+PREPARE_TYPES = (
+    "CREATE UNLOGGED TABLE keyed (id {type} PRIMARY KEY)",
+    "INSERT INTO keyed SELECT {generate} FROM generate_series(1, {rows})",
+    SHUFFLE.replace("{table}", "keyed"),
+    "CREATE UNLOGGED TABLE texts AS SELECT id::text FROM shuffled",
+    "VACUUM (FREEZE, ANALYZE) keyed, shuffled, texts",
+)
+PREPARE_SCALE = (
+    "CREATE UNLOGGED TABLE events (id {type}{time_column}, n int)",
+    "INSERT INTO events SELECT {at}{at_created}, n FROM (SELECT n, " + FIRST + " + n * interval '1 day' *"
+    f" ({DAYS}::float8 / {{rows}}) AS t FROM generate_series(0, {{rows}} - 1) AS n) AS events",
+    "ALTER TABLE events ADD PRIMARY KEY (id)",
+    "{created_at_index}",
+    SHUFFLE.replace("{table}", "events"),
+    "VACUUM (FREEZE, ANALYZE) events, shuffled",
+)

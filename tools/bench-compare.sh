@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench-compare.sh BASE [--rounds=N] [--rows=N] [--only=WORKLOAD,…]: builds BASE and this tree with one compiler, installs each
+# bench-compare.sh BASE [--rounds=N] [--rows=N] [--only WORKLOAD…]: builds BASE and this tree with one compiler, installs each
 # into a server of its own, runs workloads on both in turn, and prints the ratios of their times.
 source "$(dirname "$0")/env.sh"
 BASE=$(git rev-parse --short "${1:?which commit?}")

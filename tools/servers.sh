@@ -100,6 +100,8 @@ enter() {
     bind() { mkdir -p "$1" "$FOLDER$2" && mount --bind "$1" "$FOLDER$2"; }
     mount -t proc proc "$FOLDER/proc"
     mount --rbind /dev "$FOLDER/dev"
+    # The benchmark limits the memory of a server by a control group.
+    mount --rbind /sys "$FOLDER/sys"
     rm -rf "$target/tmp" && mkdir -p "$target/tmp" && chmod 1777 "$target/tmp"
     bind "$target/tmp" /tmp
     bind "$ROOT" "$ROOT"

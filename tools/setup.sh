@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|operators|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or
-# the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, the tests of pgrx's framework;
+# setup.sh [test|clients|operators|servers|bench|report|pgrx]: looks for everything that a build needs, and for what the tests need,
+# or the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, its report, pgrx's framework;
 # installs what is missing. If all is there, it takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
@@ -42,7 +42,8 @@ look_around() {
     clients) look_for_clients ;;
     operators) look_for_operators ;;
     servers) look_for_servers ;;
-    bench) look_for_bench ;;
+    bench) need 'Python 3 with psycopg 3' python3-psycopg has_python_modules psycopg ;;
+    report) look_for_report ;;
     esac
 }
 
@@ -52,9 +53,9 @@ look_for_servers() {
     need pip python3-pip /usr/bin/python3 -m pip --version
 }
 
-look_for_bench() {
-    need valgrind valgrind command -v valgrind
-    need 'Python 3 with psycopg 3 and matplotlib' 'python3-psycopg python3-matplotlib' has_python_modules psycopg matplotlib
+look_for_report() {
+    need 'pandas, matplotlib and tabulate' 'python3-pandas python3-matplotlib python3-tabulate' \
+        has_python_modules pandas matplotlib tabulate
 }
 
 look_for_tests() {
@@ -62,6 +63,8 @@ look_for_tests() {
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
     need 'pytest-xdist' python3-pytest-xdist has_python_modules xdist
     need 'libfaketime' libfaketime has_libfaketime
+    # The pages of the benchmark are tested on the oldest server alone.
+    [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_report
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
     # `cargo pgrx test` installs, and changes to the server's user, with nothing else.

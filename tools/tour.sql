@@ -88,15 +88,13 @@ SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) 
 
 \set ECHO none
 \echo
-\echo '=== 6. What they cost: as much as uuid, which has the same 16 bytes ==='
+\echo '=== 6. The room they take: as much as uuid, which has the same 16 bytes ==='
 \echo
 \set ECHO queries
-\timing on
 CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;
 CREATE TEMPORARY TABLE with_uuid AS SELECT id::uuid, note FROM orders;
 CREATE INDEX scru128_index ON with_scru128 (id);
 CREATE INDEX uuid_index ON with_uuid (id);
-\timing off
 SELECT pg_size_pretty(pg_relation_size('with_scru128')) AS scru128_table,
        pg_size_pretty(pg_relation_size('with_uuid')) AS uuid_table,
        pg_size_pretty(pg_relation_size('scru128_index')) AS scru128_index,

@@ -1,0 +1,248 @@
+"""The rounds: each workload for each candidate in turn, in another order each time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from itertools import product
+from pathlib import Path
+
+import psycopg
+
+from bench import candidates, workloads
+from bench.candidates import Candidate, rotated
+from bench.results import Results
+from bench.server import IN_MEMORY, ON_DISK, Server, machine, timed
+from bench.workloads import Workload
+
+DRAWN = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """How much is measured."""
+
+    rows: int = 1_000_000
+    rounds: int = 5
+    scales: dict[int, int] = field(default_factory=lambda: {1_000_000: 5, 10_000_000: 3})
+    """How many rounds for how many rows."""
+    batch: int = 500_000
+    batches: int = 20
+    growth_rounds: int = 2
+    growth_seconds: float = 120
+    """A candidate whose table takes longer to grow stops there."""
+    memory_mb: int = 512
+    clients: tuple[int, ...] = (1, 2, 4, 8, 16)
+    client_rounds: int = 3
+    seconds: int = 3
+
+
+MODES = {
+    "full": Mode(),
+    "short": Mode(
+        rows=100_000, rounds=3, scales={100_000: 3}, batch=200_000, batches=10, growth_rounds=1, growth_seconds=20,
+        memory_mb=192, clients=(1, 4, 16), client_rounds=2, seconds=1,
+    ),
+    "long": Mode(scales={100_000_000: 1}),
+}  # fmt: skip
+
+
+Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
+
+
+def read_times(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
+    """The time on the processor, and that by the clock."""
+    return dict(zip(("processor ms", "ms"), timed(connection, *statements), strict=True))
+
+
+def read_costs(connection: psycopg.Connection, statements: list[str], rows: int) -> dict[str, float]:
+    """The times, and the bytes of a row."""
+    query = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint, pg_total_relation_size('events')"
+    log_before, _ = connection.execute(query).fetchone()
+    times = read_times(connection, statements, rows)
+    log, size = connection.execute(query).fetchone()
+    return {**times, "WAL bytes": (log - log_before) / rows, "bytes": size / rows}
+
+
+def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
+    """What the server says of a query: the times of planning and of execution, and the pages touched."""
+    [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statements[0]}")
+    top = plans[0]["Plan"]
+    assert "Seq Scan" not in str(top), top
+    pages = top["Shared Hit Blocks"] + top["Shared Read Blocks"]
+    return {"ms": plans[0]["Execution Time"], "planning ms": plans[0]["Planning Time"], "pages": pages}
+
+
+class Session:
+    """A connection whose names are those of one candidate's tables after the other."""
+
+    def __init__(self, connection: psycopg.Connection, folder: Path):
+        self.connection = connection
+        self.folder = folder
+
+    def execute(self, statements: Iterable[str], candidate: Candidate, **values: object) -> None:
+        """Executes statements in the candidate's schema; some are for those with a created_at column alone."""
+        schema = candidate.key
+        for statement in f"CREATE SCHEMA IF NOT EXISTS {schema}", f"SET search_path = {schema}, public", *statements:
+            if sql := self.fill_in(statement, candidate, **values):
+                self.connection.execute(sql)
+
+    def fill_in(self, statement: str, candidate: Candidate, **values: object) -> str:
+        """The statement for a candidate."""
+        return statement.format(folder=self.folder, **candidate.sql(), **values)
+
+    def measure(
+        self, workload: Workload, candidate: Candidate, rows: int, read: Read = read_times, **values: object
+    ) -> dict[str, float]:
+        """Measures a workload once, between what is done before and after it."""
+        self.execute((*workload.before, *(f"SET enable_{node} = off" for node in workload.without)), candidate)
+        statements = self.fill_in(workload.statement, candidate, rows=rows, **values).split("; ")
+        self.check_plan(statements[0], workload.plan)
+        measured = read(self.connection, statements, rows)
+        self.execute((*workload.after, *(f"RESET enable_{node}" for node in workload.without)), candidate)
+        return measured
+
+    def check_plan(self, statement: str, node: str) -> None:
+        """Fails unless the plan has the node. The planner also reads the catalogs here, so that what is timed need not."""
+        if statement.startswith(("SELECT", "INSERT", "DELETE")):
+            plan = "\n".join(line for (line,) in self.connection.execute(f"EXPLAIN {statement}"))
+            assert node in plan, f"{statement} has no {node} in its plan:\n{plan}"
+
+
+class Run:
+    """A run of the benchmark."""
+
+    def __init__(self, name: str, suites: Iterable[str]):
+        self.mode = MODES[name]
+        self.is_long = name == "long"
+        self.suites = {"scale"} if self.is_long else set(suites)
+        self.began = time.monotonic()
+        load = round(os.getloadavg()[0], 1)
+        about = {"mode": name, "date": date.today().isoformat(), "load": load, **machine(), **asdict(self.mode)}
+        self.results = Results({**about, "in_memory": IN_MEMORY, "on_disk": ON_DISK})
+
+    def run(self) -> Results:
+        """Measures on one server in memory, and on one with its defaults."""
+        with Server("bench", IN_MEMORY) as self.server:
+            self.results.about |= self.server.about
+            for suite in self.events, self.types, self.scale, self.inserts, self.draws:
+                if suite.__name__ in self.suites:
+                    suite()
+        if "growth" in self.suites:
+            with Server("disk", ON_DISK, self.mode.memory_mb) as self.server:
+                self.growth()
+                self.results.about |= self.server.about
+        self.results.about["minutes"] = round((time.monotonic() - self.began) / 60, 1)
+        return self.results
+
+    def events(self) -> None:
+        """What a row costs, with all that its table needs to be asked by time."""
+        for turn in self.sessions("events", self.mode.rounds):
+            for candidate in rotated(candidates.EVENTS, turn):
+                self.add("events", "events", candidate, self.mode.rows, workloads.INSERT, read_costs)
+
+    def types(self) -> None:
+        """What the server does with values of a type."""
+        with self.tables(candidates.TYPES, workloads.PREPARE_TYPES, self.mode.rows):
+            for round_ in self.sessions("types", self.mode.rounds, candidates.TYPES, ("keyed", "shuffled", "texts")):
+                self.add_all("types", workloads.TYPES, candidates.TYPES, self.mode.rows, round_)
+
+    def scale(self) -> None:
+        """How costs grow with the table, and questions by time. Of the largest tables there is one at a time."""
+        groups = [[candidate] for candidate in candidates.LONG] if self.is_long else [candidates.SCALE]
+        for (rows, rounds), group in product(self.mode.scales.items(), groups):
+            with self.tables(group, workloads.PREPARE_SCALE, rows):
+                for round_ in self.sessions(f"{rows:,} rows", rounds, group, ("events", "shuffled")):
+                    self.add_all("time", workloads.TIME, group, rows, round_, read_plan)
+                    self.add_all("scale", workloads.SCALE, group, rows, round_)
+
+    def inserts(self) -> None:
+        """Clients that insert single rows, each in a transaction of its own."""
+        for clients, candidate in self.turns_of_clients("inserts", candidates.CLIENTS):
+            self.session.execute(workloads.INSERT.before, candidate)
+            script, options = "INSERT INTO events DEFAULT VALUES", f"-c search_path={candidate.key},public"
+            rate = self.server.pgbench(script, clients, self.mode.seconds, options)
+            self.results.add("inserts", "inserts", clients, "rows/s", candidate.key, rate)
+            self.session.execute(workloads.INSERT.after, candidate)
+
+    def draws(self) -> None:
+        """Sessions that draw IDs and do nothing else."""
+        for clients, candidate in self.turns_of_clients("draws", candidates.DRAWS):
+            script = f"SELECT count({candidate.generate}) FROM generate_series(1, {DRAWN})"
+            rate = self.server.pgbench(script, clients, self.mode.seconds, candidate.options) * DRAWN
+            self.results.add("draws", "draws", clients, "IDs/s", candidate.key, rate)
+
+    def turns_of_clients(self, suite: str, group: list[Candidate]) -> Iterator[tuple[int, Candidate]]:
+        """All numbers of clients for all candidates, in the order of each round."""
+        for turn in self.sessions(suite, self.mode.client_rounds):
+            yield from product(self.mode.clients, rotated(group, turn))
+
+    def growth(self) -> None:
+        """A table that outgrows the memory of its server, batch by batch, until there are all or time is up."""
+        batch, statement = self.mode.batch, workloads.INSERT.statement.format(rows=self.mode.batch)
+        for turn in self.sessions("larger than memory", self.mode.growth_rounds):
+            for candidate in rotated(candidates.GROWTH, turn):
+                self.session.execute(workloads.INSERT.before, candidate)
+                deadline = time.monotonic() + self.mode.growth_seconds
+                for rows in range(batch, batch * self.mode.batches + 1, batch):
+                    costs = read_costs(self.session.connection, [statement], batch)
+                    costs["rows/s"] = batch / costs["ms"] * 1000
+                    for unit in "rows/s", "WAL bytes":
+                        self.results.add("growth", "growth", rows, unit, candidate.key, costs[unit])
+                    if time.monotonic() > deadline:
+                        break
+                self.session.execute(workloads.INSERT.after, candidate)
+
+    # ------------------------------------------------------------------------------------------------------------- parts
+
+    def sessions(
+        self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
+    ) -> Iterator[int]:
+        """The rounds, each with a session of a server that has begun anew and read all tables: no table keeps its place in
+        memory for all rounds."""
+        for round_ in range(rounds):
+            self.say(f"{what}, round {round_ + 1} of {rounds}")
+            self.server.restart()
+            with self.server.connect() as connection:
+                self.session = Session(connection, self.server.folder)
+                for candidate, table in product(group, tables):
+                    connection.execute(f"SELECT count(*) FROM {candidate.key}.{table}")
+                # The first IDs of a server may be ahead of its clock.
+                connection.execute("SELECT gen_scru64(), gen_ulidflake(), pg_sleep(1)")
+                yield round_
+
+    @contextmanager
+    def tables(self, group: list[Candidate], statements: tuple[str, ...], rows: int) -> Iterator[None]:
+        """The tables of all candidates. They write no log: none of it is of interest here."""
+        with self.server.connect() as connection:
+            for candidate in group:
+                self.say(f"{rows:,} rows of {candidate.label}")
+                Session(connection, self.server.folder).execute(statements, candidate, rows=rows)
+        yield
+        with self.server.connect() as connection:
+            connection.execute(f"DROP SCHEMA {', '.join(candidate.key for candidate in group)} CASCADE")
+
+    def add_all(
+        self, suite: str, chosen: dict[str, Workload], group: list[Candidate], rows: int, round_: int, *read: Read
+    ) -> None:
+        """Measures workloads in turns, in the order of a round."""
+        for name, workload in chosen.items():
+            for turn in range(round_ * workload.turns, (round_ + 1) * workload.turns):
+                for candidate in rotated(group, turn):
+                    self.add(suite, name, candidate, rows, workload, *read, day=workloads.day(round_ + 1))
+
+    def add(
+        self, suite: str, name: str, candidate: Candidate, rows: int, workload: Workload, *read: Read, **values: str
+    ) -> None:
+        """Measures a workload once."""
+        for unit, value in self.session.measure(workload, candidate, rows, *read, **values).items():
+            self.results.add(suite, name, rows, unit, candidate.key, value)
+
+    def say(self, what: str) -> None:
+        """Where the run is, for who waits for it."""
+        print(f"{(time.monotonic() - self.began) / 60:5.1f} min  {what}", file=sys.stderr, flush=True)

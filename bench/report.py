@@ -1,0 +1,183 @@
+"""What the documentation shows of the results: tables, which stand between two marks in a page, and charts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from bench.candidates import EIGHT_BYTES, LABELS, SIXTEEN
+from bench.results import DOCS, ROOT, Results, committed
+from bench.workloads import TITLES
+
+BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
+SHOWN = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
+# The panels of each chart: suite and unit, and what they are.
+CHARTS = {
+    "growth": {"growth:rows/s": "rows inserted per second", "growth:WAL bytes": "bytes of WAL for a row"},
+    "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs drawn per second"},
+}
+CHART_OF = {"summary": "growth", "growth": "growth", "clients": "clients"}
+
+
+def frame(results: Results) -> pd.DataFrame:
+    """All measurements, one in a row."""
+    rows = [
+        (series["suite"], series["workload"], series["x"], series["unit"], key, turn, value)
+        for series in results.series
+        for key, values in series["values"].items()
+        for turn, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows, columns=["suite", "workload", "x", "unit", "candidate", "turn", "value"])
+
+
+def pick(data: pd.DataFrame, suite: str, *units: str, workload: str = "") -> pd.DataFrame:
+    """The measurements of a suite in some units, or of one of its workloads."""
+    return data[(data.suite == suite) & data.unit.isin(units) & (not workload or data.workload == workload)]
+
+
+def ratios(data: pd.DataFrame, base: str) -> pd.DataFrame:
+    """The ratio of the other candidates to one, turn by turn: only what was measured side by side is compared."""
+    wide = data.pivot_table(index=["workload", "unit", "x", "turn"], columns="candidate", values="value", sort=False)
+    wide = wide.drop(columns=base).div(wide[base], axis=0)
+    return wide.melt(value_name="value", ignore_index=False).dropna().reset_index()
+
+
+def largest(data: pd.DataFrame) -> pd.DataFrame:
+    """What was measured with the most rows."""
+    return data[data.x == data.x.max()]
+
+
+def with_spread(values: pd.Series) -> str:
+    """The median, and half of the distance between the quartiles."""
+    return f"{values.median():.2f} ±{(values.quantile(0.75) - values.quantile(0.25)) / 2:.2f}"
+
+
+def plain(values: pd.Series) -> str:
+    """The median, in three digits."""
+    return f"{values.median():,.0f}" if values.median() >= 100 else f"{values.median():.3g}"
+
+
+def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str], transposed: bool = False) -> str:
+    """A Markdown table with a column, or a row, for each candidate."""
+    wide = data.groupby([*rows, "candidate"], sort=False).value.agg(cell).unstack("candidate", fill_value="")
+    wide = wide[[key for key in LABELS if key in wide]].rename(columns=LABELS)
+    wide = wide.rename(index=lambda label: f"{label:,}" if isinstance(label, int) else TITLES.get(label, label))
+    wide = (wide.T if transposed else wide).reset_index()
+    names = {"workload": "", "candidate": "", "unit": ""}
+    return wide.rename(columns=names).to_markdown(index=False, disable_numparse=True) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------------------- the tables
+
+
+def summary(data: pd.DataFrame) -> str:
+    """The README's: what a table with each key costs, as a ratio to that with a bigint and a created_at."""
+    chosen = {
+        "insert a row": pick(data, "events", "processor ms"),
+        "bytes on disk": pick(data, "events", "bytes"),
+        "bytes of WAL": pick(data, "events", "WAL bytes"),
+        "look up a row by its key": pick(data, "scale", "processor ms", workload="look_up"),
+        "read the rows of the last hour": pick(data, "time", "ms", workload="last_hour"),
+        "delete the rows of the oldest day": pick(data, "scale", "processor ms", workload="retention"),
+    }
+    parts = pd.concat(largest(ratios(part, "bigint_at")).assign(workload=what) for what, part in chosen.items())
+    return table(parts[parts.candidate.isin(["uuid_at", "uuidv7_at", "scru128", "scru64"])], ["workload"], with_spread)
+
+
+def events(data: pd.DataFrame) -> str:
+    """What a row costs with each key."""
+    costs = pick(data, "events", "processor ms", "bytes", "WAL bytes")
+    return table(ratios(costs, "bigint_at"), ["unit"], with_spread, transposed=True)
+
+
+def types(data: pd.DataFrame) -> str:
+    """The types by themselves, to the server's type of their size."""
+    times = pick(data, "types", "processor ms")
+    sixteen = times[times.candidate.isin([candidate.key for candidate in SIXTEEN])]
+    eight = times[times.candidate.isin(["bigint", *EIGHT_BYTES])]
+    tables = (
+        table(ratios(part, base), ["workload"], with_spread) for part, base in ((sixteen, "uuid"), (eight, "bigint"))
+    )
+    return "\n".join(tables)
+
+
+def scale(data: pd.DataFrame) -> str:
+    """How the ratios grow with the table."""
+    times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
+    return table(ratios(times, "bigint_at").rename(columns={"x": "rows"}), ["workload", "rows"], with_spread)
+
+
+def time(data: pd.DataFrame) -> str:
+    """Questions by time, in the largest of the tables."""
+    return table(largest(pick(data, "time", "ms", "planning ms", "pages")), ["workload", "unit"], plain)
+
+
+def clients(data: pd.DataFrame) -> str:
+    """Rates by the number of clients."""
+    rates = (pick(data, "inserts", "rows/s"), pick(data, "draws", "IDs/s"))
+    return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
+
+
+def growth(data: pd.DataFrame) -> str:
+    """Rates while the table grows, at some of its sizes."""
+    steps = pick(data, "growth", "rows/s", "WAL bytes").rename(columns={"x": "rows"})
+    sizes = sorted(steps.rows.unique())[:: max(1, steps.rows.nunique() // 5)]
+    return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
+
+
+BLOCKS = {f.__name__: f for f in (summary, events, types, scale, growth, clients, time)}
+
+# -------------------------------------------------------------------------------------------------------------- the pages
+
+
+def where(results: Results) -> str:
+    """The server and the machine of a run, and how busy that was."""
+    about = results.about
+    server = f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores of {about['cpu']}"
+    return f"{server}, {about['mode']} mode, {about['date']}, load {about['load']} as it began"
+
+
+def source(name: str, results: Results, folder: Path) -> str:
+    """The chart of a section, and links to its table and its results, in a page of that folder."""
+    link, chart, about = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name), results.about
+    server = f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode"
+    image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {server}, load {about['load']}.\n"
+
+
+def rendered(path: Path, results: Results) -> str:
+    """A page with what it shows of some results: charts and links, and in the README a table."""
+
+    def fill(found: re.Match[str]) -> str:
+        shown = f"\n{summary(frame(results))}\n" if found[2] == "summary" else ""
+        return found[1] + shown + source(found[2], results, path.parent) + found[3]
+
+    return BLOCK.sub(fill, path.read_text())
+
+
+def page(results: Results) -> str:
+    """All tables of a run."""
+    names = ("scale", "time") if results.about["mode"] == "long" else BLOCKS
+    parts = [f"\n## {name.capitalize()}\n\n{BLOCKS[name](frame(results))}" for name in names]
+    return f"# {results.name}\n\n{where(results)}. [What the tables show](../performance.md).\n" + "".join(parts)
+
+
+def draw(results: Results, folder: Path) -> None:
+    """The charts of a run."""
+    from bench.charts import curves
+
+    for name, panels in CHARTS.items() if results.about["mode"] != "long" else ():
+        curves(frame(results), panels, where(results), folder / f"{results.name}-{name}.svg")
+
+
+def render() -> None:
+    """Everything that is shown of the results in docs/bench."""
+    for results in committed():
+        (DOCS / f"{results.name}.md").write_text(page(results))
+        draw(results, DOCS)
+    for path in SHOWN:
+        path.write_text(rendered(path, committed()[0]))
