@@ -1,13 +1,12 @@
-"""`python3 -m bench run` measures; `python3 -m bench report` renders what is shown of the results in docs/bench."""
+"""`python3 -m bench run` measures; `python3 -m bench report` renders pages, tables and charts."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench.results import DOCS, ROOT
+from bench.results import DOCS, SCRATCH
 
 SUITES = ("events", "types", "scale", "inserts", "draws", "growth")
-SCRATCH = ROOT / "target" / "bench"
 
 parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
 commands = parser.add_subparsers(dest="command", required=True)

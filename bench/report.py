@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from bench.candidates import EIGHT_BYTES, LABELS, SIXTEEN
-from bench.results import DOCS, ROOT, Results, committed
+from bench.results import DOCS, ROOT, SCRATCH, Results, saved
 from bench.workloads import TITLES
 
 BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
@@ -129,7 +129,16 @@ def growth(data: pd.DataFrame) -> str:
     return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
 
 
-BLOCKS = {f.__name__: f for f in (summary, events, types, scale, growth, clients, time)}
+# Each with the suites that it shows.
+BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
+    "summary": (summary, {"events", "scale", "time"}),
+    "events": (events, {"events"}),
+    "types": (types, {"types"}),
+    "scale": (scale, {"scale", "time"}),
+    "growth": (growth, {"growth"}),
+    "clients": (clients, {"inserts", "draws"}),
+    "time": (time, {"time"}),
+}
 
 # -------------------------------------------------------------------------------------------------------------- the pages
 
@@ -137,16 +146,16 @@ BLOCKS = {f.__name__: f for f in (summary, events, types, scale, growth, clients
 def where(results: Results) -> str:
     """The server and the machine of a run, and how busy that was."""
     about = results.about
-    server = f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores of {about['cpu']}"
-    return f"{server}, {about['mode']} mode, {about['date']}, load {about['load']} as it began"
+    return (
+        f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode, load {about['load']}"
+    )
 
 
 def source(name: str, results: Results, folder: Path) -> str:
     """The chart of a section, and links to its table and its results, in a page of that folder."""
-    link, chart, about = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name), results.about
-    server = f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode"
+    link, chart = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name)
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {server}, load {about['load']}.\n"
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {where(results)}.\n"
 
 
 def rendered(path: Path, results: Results) -> str:
@@ -160,24 +169,29 @@ def rendered(path: Path, results: Results) -> str:
 
 
 def page(results: Results) -> str:
-    """All tables of a run."""
-    names = ("scale", "time") if results.about["mode"] == "long" else BLOCKS
-    parts = [f"\n## {name.capitalize()}\n\n{BLOCKS[name](frame(results))}" for name in names]
-    return f"# {results.name}\n\n{where(results)}. [What the tables show](../performance.md).\n" + "".join(parts)
+    """The tables of a run, as far as it has measured what they show."""
+    about = results.about
+    head = f"{where(results)} as it began, {about['cpu']}, {about['date']}. [What the tables show](../performance.md)."
+    shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
+    parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
+    return f"# {results.name}\n\n{head}\n" + "".join(parts)
 
 
-def draw(results: Results, folder: Path) -> None:
-    """The charts of a run."""
-    from bench.charts import curves
-
-    for name, panels in CHARTS.items() if results.about["mode"] != "long" else ():
-        curves(frame(results), panels, where(results), folder / f"{results.name}-{name}.svg")
+def charts_of(results: Results) -> list[str]:
+    """The charts of a run, as far as it has measured what they show."""
+    return [name for name in CHARTS if BLOCKS[name][1] <= results.suites]
 
 
 def render() -> None:
-    """Everything that is shown of the results in docs/bench."""
-    for results in committed():
-        (DOCS / f"{results.name}.md").write_text(page(results))
-        draw(results, DOCS)
+    """Everything that is shown of the results in docs/bench, and the pages of those in target/bench."""
+    from bench.charts import curves
+
+    for folder in DOCS, SCRATCH:
+        for results in saved(folder):
+            (folder / f"{results.name}.md").write_text(page(results))
+            for name in charts_of(results):
+                chart = folder / f"{results.name}-{name}.svg"
+                curves(frame(results), CHARTS[name], where(results), chart)
+            print(folder / f"{results.name}.md")
     for path in SHOWN:
-        path.write_text(rendered(path, committed()[0]))
+        path.write_text(rendered(path, saved()[0]))

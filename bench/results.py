@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "bench"
+SCRATCH = ROOT / "target" / "bench"
 
 
 class Results:
@@ -27,6 +28,11 @@ class Results:
         """The name of its files."""
         return f"pg{self.about['major']}-{self.about['mode']}"
 
+    @property
+    def suites(self) -> set[str]:
+        """What was measured."""
+        return {series["suite"] for series in self.series}
+
     def save(self, folder: Path) -> Path:
         """Writes it, a series on one line."""
         lines = ",\n".join(json.dumps(series) for series in self.series)
@@ -45,7 +51,7 @@ class Results:
         series["values"].setdefault(candidate, []).append(float(f"{value:.5g}"))
 
 
-def committed() -> list[Results]:
-    """The results under docs/bench; those that the documentation shows come first: whole runs, of the newest server."""
-    found = map(Results.load, DOCS.glob("pg*.json"))
+def saved(folder: Path = DOCS) -> list[Results]:
+    """The results in a folder; those that the documentation shows come first: whole runs, of the newest server."""
+    found = map(Results.load, folder.glob("pg*.json"))
     return sorted(found, key=lambda results: (results.about["mode"] != "full", -results.about["major"]))

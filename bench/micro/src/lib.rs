@@ -1,1 +1,0 @@
-//! The benchmarks are in `benches`; Cargo wants a library beside them.
