@@ -39,7 +39,7 @@ class Mode:
     memory_mb: int = 512
     clients: tuple[int, ...] = (1, 2, 4, 8, 16)
     client_rounds: int = 3
-    seconds: int = 3
+    seconds: int = 2
 
 
 MODES = {
@@ -50,7 +50,6 @@ MODES = {
     ),
     "long": Mode(scales={100_000_000: 1}),
 }  # fmt: skip
-
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 

@@ -13,9 +13,11 @@ from server import MAJOR, MAJORS
 if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)}", allow_module_level=True)
 
-from bench import report
-from bench.candidates import EVENTS, GROWTH, SCALE, TYPES, rotated
+from bench import report, workloads
+from bench.candidates import EVENTS, GROWTH, SCALE, TYPES, Candidate, rotated
+from bench.measure import Session, read_costs, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
+from bench.server import make_uuidv7
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "clients").glob("*/*.md")]
 CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
@@ -104,3 +106,28 @@ def test_each_candidate_has_each_place(group):
 def test_each_group_measures_one_candidate_twice(group):
     [control] = [candidate for candidate in group if candidate.label == "control"]
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
+
+
+def test_everything_is_measured_of_every_candidate(connection):
+    make_uuidv7(connection)
+    connection.execute("CREATE SEQUENCE numbers")
+    folder = Path(connection.execute("SHOW data_directory").fetchone()[0])
+    session, rows = Session(connection, folder), 20_000
+
+    def measured(some: dict[str, workloads.Workload], candidate: Candidate, read=read_times) -> None:
+        for workload in some.values():
+            values = session.measure(workload, candidate, rows, read, day=workloads.day(1))
+            assert min(values.values()) > 0, (workload, values)
+
+    for candidate in EVENTS:
+        measured({"insert": workloads.INSERT}, candidate, read_costs)
+    for candidate in TYPES:
+        session.execute(workloads.PREPARE_TYPES, candidate, rows=rows)
+        measured(workloads.TYPES, candidate)
+    for candidate in SCALE:
+        session.execute((f"DROP SCHEMA {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        session.execute(workloads.PREPARE_SCALE, candidate, rows=rows)
+        measured(workloads.TIME, candidate, read_plan)
+        measured(workloads.SCALE, candidate)
+        [(left,)] = connection.execute(f"SELECT count(*) FROM {candidate.key}.events")
+        assert left == rows - rows // 30 - 1
