@@ -34,7 +34,7 @@ class Mode:
     batch: int = 500_000
     batches: int = 20
     growth_rounds: int = 2
-    growth_seconds: float = 120
+    growth_seconds: float = 180
     """A candidate whose table takes longer to grow stops there."""
     memory_mb: int = 512
     clients: tuple[int, ...] = (1, 2, 4, 8, 16)

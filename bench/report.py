@@ -146,9 +146,8 @@ BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
 def where(results: Results) -> str:
     """The server and the machine of a run, and how busy that was."""
     about = results.about
-    return (
-        f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode, load {about['load']}"
-    )
+    version = about["version"].split()[0]
+    return f"PostgreSQL {version}, {about['cores']} cores, {about['mode']} mode, load average {about['load']}"
 
 
 def source(name: str, results: Results, folder: Path) -> str:
@@ -171,7 +170,7 @@ def rendered(path: Path, results: Results) -> str:
 def page(results: Results) -> str:
     """The tables of a run, as far as it has measured what they show."""
     about = results.about
-    head = f"{where(results)} as it began, {about['cpu']}, {about['date']}. [What the tables show](../performance.md)."
+    head = f"{where(results)} as it began; {about['cpu']}, {about['date']}. [What the tables show](../performance.md)."
     shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
     return f"# {results.name}\n\n{head}\n" + "".join(parts)
