@@ -5,6 +5,8 @@
 
 comma := ,
 
+comma := ,
+
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 

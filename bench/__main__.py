@@ -6,7 +6,7 @@ import argparse
 
 from bench.results import DOCS, SCRATCH
 
-SUITES = ("events", "types", "scale", "inserts", "draws", "growth")
+SUITES = ("events", "types", "scale", "clients", "growth")
 
 parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
 commands = parser.add_subparsers(dest="command", required=True)

@@ -45,19 +45,17 @@ def main() -> None:
     ratios: dict[str, list[float]] = {}
     # The first round warms up.
     for number in range(arguments.rounds + 1):
-        # Where a table lies in memory changes its look-ups by a tenth, so that a run has several.
+        # Where a table lies in memory changes its look-ups by a tenth: there are several, so that a median is of the builds.
         if number % ROUNDS_OF_TABLES == 0:
             base, new = (prepared(folder, arguments.rows) for folder in arguments.folders)
         for name in arguments.only:
             for candidate in (*CANDIDATES, None):
                 # The control compares the base with itself.
                 first, second = (base, base) if candidate is None else (base, new) if number % 2 else (new, base)
-                times = [
-                    session.measure(WORKLOADS[name], candidate or SCRU128, arguments.rows)["processor ms"]
-                    for session in (first, second)
-                ]
-                ratio = times[0] / times[1] if first is new else times[1] / times[0]
-                ratios.setdefault(f"{name} {candidate.label if candidate else 'control'}", []).append(ratio)
+                times = [s.measure(WORKLOADS[name], candidate or SCRU128, arguments.rows) for s in (first, second)]
+                ratio = times[1]["processor ms"] / times[0]["processor ms"]
+                label = f"{name} {candidate.label if candidate else 'control'}"
+                ratios.setdefault(label, []).append(1 / ratio if first is new else ratio)
     print(f"{'this tree to the base':24} median  quartiles, {arguments.rounds} rounds")
     for label, (_, *values) in ratios.items():
         low, _, high = quantiles(values, n=4)

@@ -129,7 +129,7 @@ class Run:
         """Measures on one server in memory, and on one with its defaults."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            for suite in self.events, self.types, self.scale, self.inserts, self.draws:
+            for suite in self.events, self.types, self.scale, self.clients:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -159,6 +159,11 @@ class Run:
                 for round_ in self.sessions(f"{rows:,} rows", rounds, group, ("events", "shuffled")):
                     self.add_all("time", workloads.TIME, group, rows, round_, read_plan)
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
+
+    def clients(self) -> None:
+        """Many connections."""
+        self.inserts()
+        self.draws()
 
     def inserts(self) -> None:
         """Clients that insert single rows, each in a transaction of its own."""

@@ -193,7 +193,9 @@ def rendered(path: Path, results: Results) -> str:
 def page(results: Results) -> str:
     """The tables of a run, as far as it has measured what they show."""
     about = results.about
-    head = f"{where(results)} as it began; {about['cpu']}, {about['date']}. [What the tables show](../performance.md)."
+    limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "unlimited"
+    notes = f"{about['cpu']}, {about['date']}. uuid v7: {about['uuidv7']}. Memory of the server on disk: {limit}."
+    head = f"{where(results)} as it began; {notes} [What the tables show](../performance.md)."
     shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
     return f"# {results.name}\n\n{head}\n" + "".join(parts)
