@@ -33,7 +33,9 @@ def test_activerecord(new_database, tmp_path):
     url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
 
     command = ["ruby", PROGRAMS / "activerecord" / "program.rb", *ids]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "DATABASE_URL": url}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "DATABASE_URL": url}, capture_output=True, text=True
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
     reported = {name: texts for name, *texts in map(str.split, done.stdout.splitlines())}

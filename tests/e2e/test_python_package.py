@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -92,9 +92,9 @@ def test_values(id_type):
     id = ids[-1]
     assert (type(id), type(str(id)), cls(id) is id, hash(id)) == (cls, str, True, hash(str(id)))
     assert (repr(id), type(pickle.loads(pickle.dumps(id))), json.dumps(id)) == (
-        f"{cls.__name__}('{str(id)}')",
+        f"{cls.__name__}('{id!s}')",
         cls,
-        f'"{str(id)}"',
+        f'"{id!s}"',
     )
 
 
@@ -131,7 +131,7 @@ def test_the_classes_are_the_types():
 def test_the_example_of_the_readme():
     id = scru_postgres.Scru128("0372IJOJUXUHJSFKERYI2MRTM")
     example = f"{(id, id.timestamp, bytes(id).hex())!r}"
-    assert id.timestamp == datetime(2022, 4, 3, 11, 40, 14, 308000, tzinfo=timezone.utc)
+    assert id.timestamp == datetime(2022, 4, 3, 11, 40, 14, 308000, tzinfo=UTC)
     assert example in (PACKAGE / "README.md").read_text()
 
 
@@ -189,10 +189,16 @@ def test_django(installed, new_database, tmp_path):
     database = new_database(extension=False)
     project = copy_of("django", tmp_path)
     run(installed, project, database, "manage.py", "migrate", "--verbosity=0")
-    assert "No changes detected" in run(installed, project, database, "manage.py", "makemigrations", "--check", "--dry-run")
+    assert "No changes detected" in run(
+        installed, project, database, "manage.py", "makemigrations", "--check", "--dry-run"
+    )
     with database.connect() as connection:
         columns = "SELECT attname || ' ' || atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"
-        assert [c for (c,) in connection.execute(columns, ["shop_item"])] == ["id ulid", "what text", "order_id scru128"]
+        assert [c for (c,) in connection.execute(columns, ["shop_item"])] == [
+            "id ulid",
+            "what text",
+            "order_id scru128",
+        ]
         inserted = connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")
         assert inserted.fetchone() == ("scru128",)
     for binding in "client", "server":
@@ -256,11 +262,15 @@ def test_the_pages_show_what_is_run(installed):
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
     assert len(snippets) == 14
-    shown = [line for snippet in snippets for line in without_indentation(snippet).splitlines() if line and ">>>" not in line]
+    shown = [
+        line for snippet in snippets for line in without_indentation(snippet).splitlines() if line and ">>>" not in line
+    ]
     imports = [line for line in shown if line.startswith(("from ", "import "))]
     environment = {**os.environ, "PYTHONPATH": str(installed)}
     subprocess.run([PYTHON, "-c", "\n".join(imports)], check=True, env=environment, cwd="/")
-    assert [line for line in sorted({*shown} - {*imports}) if line not in programs and not line.startswith("(Scru128(")] == []
+    assert [
+        line for line in sorted({*shown} - {*imports}) if line not in programs and not line.startswith("(Scru128(")
+    ] == []
     for link in re.findall(r"\(\.\./([^)#]+)\)", section):
         assert (ROOT / link).exists()
 
@@ -268,7 +278,9 @@ def test_the_pages_show_what_is_run(installed):
 # --------------------------------------------------------------------------------------------------------------- checks
 
 
-@pytest.mark.parametrize("check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"])
+@pytest.mark.parametrize(
+    "check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"]
+)
 def test_the_package_is_clean(installed, check):
     """Lint, format and types, as its pyproject.toml has them."""
     done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, capture_output=True, text=True)

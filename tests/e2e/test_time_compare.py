@@ -4,7 +4,7 @@ run and to plan."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 import psycopg
@@ -15,7 +15,7 @@ from server import Server
 
 ROWS = 1_000_000
 STEP = timedelta(seconds=8.64)
-START = datetime.now(timezone.utc).replace(microsecond=0) - ROWS * STEP
+START = datetime.now(UTC).replace(microsecond=0) - ROWS * STEP
 
 
 def time_of(hours: int) -> str:
@@ -46,7 +46,9 @@ def orders() -> Iterator[psycopg.Connection]:
         connection.execute("CREATE EXTENSION scru")
         numbers = f"generate_series(0, {ROWS - 1}) AS n"
         connection.execute(f"CREATE UNLOGGED TABLE orders AS SELECT gen_scru128({moment}) AS id, n FROM {numbers}")
-        connection.execute("CREATE UNLOGGED TABLE orders_with_time AS SELECT id::timestamptz AS created_at, n FROM orders")
+        connection.execute(
+            "CREATE UNLOGGED TABLE orders_with_time AS SELECT id::timestamptz AS created_at, n FROM orders"
+        )
         connection.execute("ALTER TABLE orders ADD PRIMARY KEY (id)")
         connection.execute("ALTER TABLE orders_with_time ADD PRIMARY KEY (created_at)")
         connection.execute("VACUUM (FREEZE, ANALYZE) orders, orders_with_time")
@@ -76,7 +78,9 @@ def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
 
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    "queries", [(BY_COLUMN, BY_TIME, BY_HAND), (BY_CLOCK_OF_COLUMN, BY_CLOCK, BY_CLOCK_BY_HAND)], ids=["constants", "clock"]
+    "queries",
+    [(BY_COLUMN, BY_TIME, BY_HAND), (BY_CLOCK_OF_COLUMN, BY_CLOCK, BY_CLOCK_BY_HAND)],
+    ids=["constants", "clock"],
 )
 def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orders, measured, queries):
     """In turns of a few plans each, which are short enough to be seldom interrupted, by the medians."""

@@ -31,7 +31,9 @@ each_earlier_release = pytest.mark.parametrize("version", [version for version i
 
 def test_what_was_released_is_frozen():
     """Install scripts and the upgrade scripts between them are what they were: databases made of them are out there."""
-    assert {name for name in FROZEN if name.startswith("./released/")} == {f"./released/scru--{v}.sql" for v in RELEASED}
+    assert {name for name in FROZEN if name.startswith("./released/")} == {
+        f"./released/scru--{v}.sql" for v in RELEASED
+    }
     for name, digest in FROZEN.items():
         assert hashlib.sha256((SQL / name).read_bytes()).hexdigest() == digest, name
 
@@ -133,7 +135,7 @@ def test_ranges_of_time_survive_the_new_names_of_their_bounds(new_database, id_t
     """With the SQL of 0.1.0 the planner finds the bounds by their old names, and nothing that a user has put under the new ones;
     views that name the old ones go on. A dump that names them has to be changed."""
     t = id_type.name
-    within = f"SELECT id FROM orders WHERE id <@ tstzrange(now() - interval '1 day', NULL) ORDER BY id"
+    within = "SELECT id FROM orders WHERE id <@ tstzrange(now() - interval '1 day', NULL) ORDER BY id"
     with new_database(extension=False).connect() as connection:
         connection.execute(
             f"""CREATE EXTENSION scru VERSION '0.1.0';
