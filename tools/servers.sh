@@ -111,23 +111,52 @@ enter() {
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
-    # The oldest of these servers that runs anywhere, for pg_upgrade to come from.
+    # An older server, for pg_upgrade to come from.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
+    [ ! -d "$OLD_ROOT" ] || bind_programs
     cp /etc/hosts "$FOLDER/etc/hosts"
     chroot "$FOLDER" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
 }
 
+# What is built for one Debian does not run in another, but for this: each program is started by its own Debian's loader, with
+# the libraries of that. It looks for its server's other files, and for other programs, from where its wrapper is.
+# shellcheck disable=SC2317 # called by `enter`
+bind_programs() {
+    local folder=/usr/lib/postgresql/17/bin wrappers=$ROOT/target/debian-$MAJOR/programs-17 program
+    rm -rf "$wrappers" && mkdir "$wrappers"
+    for program in "$OLD_ROOT$folder"/*; do
+        cat >"$wrappers/${program##*/}" <<WRAPPER
+#!/bin/sh
+exec /opt/old-root/lib64/ld-linux*.so.* --argv0 "\$0" --library-path "\$(echo /opt/old-root/usr/lib/*-linux-gnu)" \\
+    /opt/old-root$folder/${program##*/} "\$@"
+WRAPPER
+    done
+    chmod +x "$wrappers"/*
+    bind "$OLD_ROOT" /opt/old-root
+    bind "$wrappers" "/opt/old-server$folder"
+}
+
+# Sets where the older server is, and its pg_config as seen from in there: that of 17 for the younger ones, for it is the last one
+# without temporal keys, and that of 16 for 17. It counts only if it has the extension.
+find_old_server() {
+    OLD_SERVER=$(tools/server.sh home)/$WHEEL OLD_ROOT=
+    local pg_config=pgserver/pginstall/bin/pg_config library=pgserver/pginstall/lib/postgresql/scru.so
+    if [ "$MAJOR" -gt 17 ]; then
+        OLD_SERVER=$ROOT/target/debian-17/servers/copy-17 OLD_ROOT=$CACHE/${DEBIAN[17]}-17
+        pg_config=usr/lib/postgresql/17/bin/pg_config library=usr/lib/postgresql/17/lib/scru.so
+    fi
+    if [ -f "$OLD_SERVER/$library" ]; then OLD_PG_CONFIG=/opt/old-server/$pg_config; else OLD_SERVER='' OLD_ROOT=''; fi
+    export OLD_SERVER OLD_ROOT
+}
+
 # Rust's toolchain and its downloaded crates are those of the machine: nothing is fetched in there.
 run_debian() {
-    local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin old=()
+    local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked
-    OLD_SERVER=$(tools/server.sh home)/$WHEEL
-    export OLD_SERVER
-    if [ -f "$OLD_SERVER/pgserver/pginstall/lib/postgresql/scru.so" ]; then
-        old=(OLD_PG_CONFIG=/opt/old-server/pgserver/pginstall/bin/pg_config)
-    fi
+    find_old_server
     apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
-        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" "${old[@]}" "$@"
+        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" \
+        ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
 
 # -------------------------------------------------------------------------------------------------------------------------
