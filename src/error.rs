@@ -5,8 +5,9 @@ use core::ffi::{CStr, c_char, c_int};
 use std::ffi::CString;
 use std::fmt::Display;
 
-use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Node};
+use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
 use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
 use crate::{server, shape, time};
@@ -28,6 +29,21 @@ impl Error {
     /// An error with a message.
     pub fn new(sqlstate: SqlState, message: impl Into<Vec<u8>>) -> Self {
         Self(Box::new(Fields { sqlstate, message: message.into(), detail: None, hint: None }))
+    }
+
+    /// Raises the error from a function of pgrx, where frames have something to drop.
+    pub fn raise(self) -> ! {
+        let Fields { sqlstate, message, detail, hint } = *self.0;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let mut report = ErrorReport::new(sqlstate, text(message), "raise");
+        if let Some(detail) = detail {
+            report = report.set_detail(text(detail));
+        }
+        if let Some(hint) = hint {
+            report = report.set_hint(text(hint));
+        }
+        report.report(PgLogLevel::ERROR);
+        unreachable!("an error is raised")
     }
 
     /// With the reason.

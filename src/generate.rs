@@ -34,7 +34,7 @@ fn draw<T: Type>() -> Result<T, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
-        node::announce::<T>();
+        node::announce::<T>()?;
     }
     // Types of the whole server know no other scope. What the server shares never starts afresh.
     let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };

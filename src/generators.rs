@@ -10,8 +10,7 @@ use scru_ids::{MAX_TEXT_LEN, registry};
 use crate::call::Call;
 use crate::datum::Type;
 use crate::error::Error;
-use crate::shared::{self, Status};
-use crate::{clock, settings, time};
+use crate::{clock, settings, shared, time};
 
 /// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
 type Row = (
@@ -46,20 +45,19 @@ fn scru_generators() -> TableIterator<
     let mut rows = Vec::new();
     macro_rules! add {
         ($name:ident, $id:ident, $sql:literal) => {
-            rows.push(row::<scru_ids::$id>());
+            rows.push(row::<scru_ids::$id>().unwrap_or_else(|error| error.raise()));
         };
     }
     registry!(add);
     TableIterator::new(rows)
 }
 
-fn row<T: Type>() -> Row {
+fn row<T: Type>() -> Result<Row, Error> {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
-    // Without shared memory no ID exists yet; a draw reports the reason.
-    let status = shared::status::<T>().unwrap_or(Status { state: None, reserved_until: None });
+    let status = shared::status::<T>()?;
     let last_micros = status.state.map(|state| T::TICKS.start(T::state_tick(state)));
-    (
+    Ok((
         T::NAME,
         if is_server_wide { "server" } else { "backend" },
         node,
@@ -68,7 +66,7 @@ fn row<T: Type>() -> Row {
         last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::unix_micros()).ok()),
         status.reserved_until.and_then(time::of_unix_micros),
         shared::is_preloaded(),
-    )
+    ))
 }
 
 fn text<T: Type>(id: T) -> String {

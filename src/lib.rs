@@ -22,6 +22,7 @@ mod mark;
 mod node;
 mod planner;
 mod process;
+mod promotion;
 mod range;
 mod range_support;
 mod selectivity;
@@ -32,10 +33,12 @@ mod shared;
 mod skip;
 mod sort;
 mod span;
+mod startup;
 mod symbols;
 mod time;
 mod time_compare;
 mod time_support;
+mod wal;
 mod window;
 
 #[cfg(any(test, feature = "pg_test"))]
@@ -50,7 +53,16 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
-    shared::initialise();
+    // SAFETY: reads variables of the server.
+    let (is_preloading, is_backend) =
+        unsafe { (pg_sys::process_shared_preload_libraries_in_progress, pg_sys::IsUnderPostmaster) };
+    if is_preloading {
+        shared::preload();
+        startup::register();
+    } else if is_backend {
+        // Without shared memory, because nobody may draw in this session. A failure is left to the draw.
+        let _ = promotion::keep_marks();
+    }
 }
 
 /// The test framework's set-up.

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
 
 use pgrx::PgSqlErrorCode as SqlState;
@@ -110,36 +110,58 @@ fn names() -> io::Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Keeps a record: when this returns, it outlives a loss of power.
+/// Keeps a record: when this returns true, it outlives a loss of power. False: it is not `is_wanted` once it is to be put in its
+/// place, or [`remove_for_good`] took it away before that.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write<T: SortableId>(record: Record) -> Result<(), Error> {
+pub fn write<T: SortableId>(record: Record, is_wanted: impl Fn() -> bool) -> Result<bool, Error> {
     let name = record.name::<T>();
     let path = Path::new(FOLDER).join(&name);
     let temporary = Path::new(FOLDER).join(format!("{TEMPORARY}{}-{name}", process::id()));
-    let written = write_file(&temporary, &path, &content(&name));
-    written.map_err(|error| {
+    let written = write_file(&temporary, &path, &content(&name), is_wanted);
+    if !matches!(written, Ok(true)) {
         let _ = fs::remove_file(&temporary);
-        io_error::<T>("write file", &path, &error)
-    })
+    }
+    written.map_err(|error| io_error::<T>("write file", &path, &error))
 }
 
-fn write_file(temporary: &Path, path: &Path, content: &str) -> io::Result<()> {
+fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn() -> bool) -> io::Result<bool> {
     let mut file = match File::create(temporary) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            create_folder()?;
+            make_folder()?;
             File::create(temporary)?
         }
         file => file?,
     };
     file.write_all(content.as_bytes())?;
     sync(&file)?;
-    fs::rename(temporary, path)?;
-    sync(&File::open(FOLDER)?)
+    if !is_wanted() {
+        return Ok(false);
+    }
+    match fs::rename(temporary, path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+        Ok(()) => sync(&File::open(FOLDER)?).map(|()| true),
+    }
 }
 
-fn create_folder() -> io::Result<()> {
+/// Prepares the directory for a state that begins: it outlives a loss of power, also where the process was killed that made
+/// it. Temporary files of processes that are gone are removed.
+///
+/// # Errors
+/// If it cannot be made or synced.
+pub fn prepare<T: SortableId>() -> Result<(), Error> {
+    make_folder().map_err(|error| io_error::<T>("create directory", FOLDER.as_ref(), &error))?;
+    for name in names().unwrap_or_default() {
+        if writer_of(&name).is_some_and(|pid| !exists(pid)) {
+            let _ = fs::remove_file(Path::new(FOLDER).join(name));
+        }
+    }
+    Ok(())
+}
+
+fn make_folder() -> io::Result<()> {
     match fs::create_dir(FOLDER) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         created => created?,
@@ -153,33 +175,37 @@ fn sync(file: &File) -> io::Result<()> {
     if unsafe { pg_sys::enableFsync } { file.sync_all() } else { Ok(()) }
 }
 
-/// The files of a type's records that are wanted, as far as they can be listed.
-pub fn list<T: SortableId>(is_wanted: impl Fn(Record) -> bool) -> Vec<PathBuf> {
+/// A type's records that are wanted, as far as they can be listed.
+pub fn list<T: SortableId>(is_wanted: impl Fn(Record) -> bool) -> Vec<Record> {
     let names = names().unwrap_or_default();
-    let wanted = names.iter().filter(|name| Record::of_name::<T>(name).is_some_and(&is_wanted));
-    wanted.map(|name| Path::new(FOLDER).join(name)).collect()
+    names.iter().filter_map(|name| Record::of_name::<T>(name)).filter(|record| is_wanted(*record)).collect()
 }
 
-/// Removes files, as far as possible: a lower mark that stays changes nothing.
-pub fn remove(files: &[PathBuf]) {
-    for file in files {
-        let _ = fs::remove_file(file);
+/// Removes records that a higher one replaces, as far as possible: one that stays changes nothing. The highest of them stays until
+/// the next time: a copy of the data directory that is being made may have listed it, and not the one that replaces it.
+pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
+    records.sort_unstable_by_key(|record| match record {
+        Record::Mark(Mark { tick, .. }) => *tick,
+        Record::Last { word, .. } => *word,
+    });
+    records.pop();
+    for record in records {
+        let _ = fs::remove_file(Path::new(FOLDER).join(record.name::<T>()));
     }
 }
 
-/// Removes the records of a type that are to go.
+/// Removes the records of a type that are to go, and first those that are being written, so that no process that was suspended
+/// puts one back.
 ///
 /// # Errors
 /// If one of them cannot be removed for good.
-pub fn remove_durably<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<(), Error> {
-    let names = names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))?;
-    for name in names.into_iter().filter(|name| Record::of_name::<T>(name).is_some_and(&goes)) {
-        let path = Path::new(FOLDER).join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(io_error::<T>("remove file", &path, &error));
+pub fn remove_for_good<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<(), Error> {
+    for is_temporary in [true, false] {
+        for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
+            let record = if is_temporary { record_of_temporary(&name) } else { Some(name.as_str()) };
+            if record.and_then(Record::of_name::<T>).is_some_and(&goes) {
+                remove_file::<T>(&Path::new(FOLDER).join(name))?;
             }
-            _ => {}
         }
     }
     match File::open(FOLDER).and_then(|folder| sync(&folder)) {
@@ -190,13 +216,16 @@ pub fn remove_durably<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<()
     }
 }
 
-/// Removes the temporary files of processes that are gone. For a state that begins.
-pub fn remove_temporaries() {
-    for name in names().unwrap_or_default() {
-        if writer_of(&name).is_some_and(|pid| !exists(pid)) {
-            let _ = fs::remove_file(Path::new(FOLDER).join(name));
-        }
+fn remove_file<T: SortableId>(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error::<T>("remove file", path, &error)),
+        _ => Ok(()),
     }
+}
+
+/// The name of the record that a temporary file of this name becomes.
+fn record_of_temporary(name: &str) -> Option<&str> {
+    name.strip_prefix(TEMPORARY)?.split_once('-').map(|(_, record)| record)
 }
 
 /// The process that writes a temporary file of this name.

@@ -1,19 +1,18 @@
-//! The number of this server in its 64-bit IDs: whether an ID bears it, and word of it where two servers may share one.
+//! The number of this server in its 64-bit IDs: whether an ID bears it, its line in the log, and a warning where two servers may
+//! share one.
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering};
-use std::ffi::CString;
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, PgTryBuilder};
+use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
 
 use crate::call::Call;
 use crate::datum::Type;
 use crate::error::Error;
-use crate::server;
 use crate::settings::{self, Deciding};
+use crate::shared;
 
 // The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop; pgrx's
 // guards would put a Rust backtrace into the user's message.
@@ -39,28 +38,27 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
 }
 
-/// Before a session's first draw: a line in the log if it is the server's first since its start, and a warning where another
-/// server may have the same number.
+/// Before a session's first draw: names the node in the log, unless that has been done since the server's start, and warns where
+/// another server may have the same number.
+///
+/// # Errors
+/// If there is no shared memory.
 #[inline]
-pub fn announce<T: Type>() {
-    if !T::process().is_announced.with(|is_announced| *is_announced) {
-        announce_first::<T>();
-    }
+pub fn announce<T: Type>() -> Result<(), Error> {
+    if T::process().is_announced.with(|is_announced| *is_announced) { Ok(()) } else { announce_first::<T>() }
 }
 
 #[cold]
-fn announce_first<T: Type>() {
-    // First what may raise an error, while there is nothing to drop.
-    let reason = reason_to_warn::<T>();
-    if let Some(node) = settings::deciding::<T>() {
-        if is_first_of_server::<T>() {
-            log::<T>(&node);
-        }
-        if let Some(reason) = reason {
-            warn(&node, reason);
-        }
+#[inline(never)]
+fn announce_first<T: Type>() -> Result<(), Error> {
+    log::<T>()?;
+    if let Some(reason) = reason_to_warn::<T>()
+        && let Some(node) = settings::deciding::<T>()
+    {
+        warn(&node, reason);
     }
     T::process().is_announced.with(|is_announced| *is_announced = true);
+    Ok(())
 }
 
 /// Why another server may have the same number, if none is set, and where to set one. A parallel worker leaves the warning to its
@@ -80,13 +78,21 @@ fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
     }
 }
 
-fn log<T: Type>(node: &Deciding) {
-    // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.
-    let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
-    let Deciding { name, value, .. } = node;
-    let message =
-        format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
-    report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
+/// Names the node that a type is generated with in the log, unless that has been done since the server's start.
+///
+/// # Errors
+/// If there is no shared memory.
+pub fn log<T: Type>() -> Result<(), Error> {
+    let Some(node) = settings::deciding::<T>() else { return Ok(()) };
+    if shared::is_unannounced::<T>()? {
+        // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.
+        let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
+        let Deciding { name, value, .. } = &node;
+        let message =
+            format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+        report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
+    }
+    Ok(())
 }
 
 fn warn(node: &Deciding, (reason, place): (&str, &str)) {
@@ -102,17 +108,6 @@ fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hin
         report = report.set_detail(detail).set_hint(hint);
     }
     report.report(level);
-}
-
-/// Whether no session of the server has asked before, since its start. Without shared memory: no.
-fn is_first_of_server<T: Type>() -> bool {
-    let name = CString::new(format!("scru {} announced v1", T::NAME)).unwrap_or_default();
-    let memory = PgTryBuilder::new(|| server::shared_memory::<{ size_of::<u128>() }>(&name))
-        .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| ptr::null_mut())
-        .execute();
-    // SAFETY: the memory has room for the word, is aligned for it, zero at first, and stays for the life of the process.
-    let announced = unsafe { memory.cast::<AtomicU64>().as_ref() };
-    announced.is_some_and(|announced| announced.swap(1, Ordering::Relaxed) == 0)
 }
 
 /// Whether any database of the server has a subscription. Where the catalog is locked: no, for a draw does not wait for that.

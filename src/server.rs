@@ -161,6 +161,25 @@ unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _a
     unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
 }
 
+/// The first record of the WAL that begins at a position or after it; 0 if there is none.
+///
+/// # Safety
+/// The reader is the server's.
+pub unsafe fn find_wal_record(reader: *mut pg_sys::XLogReaderState, from: pg_sys::XLogRecPtr) -> pg_sys::XLogRecPtr {
+    // SAFETY: as the caller's.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        {
+            pg_sys::XLogFindNextRecord(reader, from)
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        {
+            let mut message = ptr::null_mut();
+            pg_sys::XLogFindNextRecord(reader, from, &mut message)
+        }
+    }
+}
+
 /// The number of a wait event with a name of its own, which pg_stat_activity shows. Up to 16 there is one for all extensions.
 pub fn wait_event(name: &CStr) -> u32 {
     #[cfg(any(feature = "pg15", feature = "pg16"))]

@@ -12,7 +12,7 @@ use std::ffi::CString;
 
 use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::{Kind, OnClockRollback, Setting, SettingContext};
+use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
 
 use crate::datum::Type;
 use crate::error::Error;
@@ -86,11 +86,26 @@ pub fn define() {
             let process = scru_ids::$id::process();
             let reject = |index, value| process.server_settings.with(|settings| settings.reject(index, value));
             process.settings.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
+            for (name, value) in process.server_settings.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
+                hand_on(&name, &value);
+            }
         };
     }
     scru_ids::registry!(define);
     // SAFETY: from here on, a misspelt scru.… is an error instead of a setting that does nothing.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
+}
+
+/// Has parallel workers take a default over from their leader, which may have begun before another value was stored. The server
+/// hands on all settings but those without a source.
+fn hand_on(name: &CStr, value: &CStr) {
+    // SAFETY: the server copies what it keeps. Within a parallel plan, nothing can be set.
+    unsafe {
+        if !pg_sys::IsInParallelMode() {
+            let (context, source) = (pg_sys::GucContext::PGC_SUSET, GucSource::PGC_S_DYNAMIC_DEFAULT);
+            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), context, source);
+        }
+    }
 }
 
 /// Raises an error while a setting of the type has a value that not all sessions of the database have, or the default instead
@@ -125,13 +140,18 @@ pub struct Deciding {
 impl Deciding {
     /// Whether nothing sets it.
     pub fn is_default(&self) -> bool {
-        self.source == GucSource::PGC_S_DEFAULT
+        is_default(self.source)
     }
 
     /// Where its value came from, in words.
     pub fn source(&self) -> &'static str {
         in_words(self.source)
     }
+}
+
+/// Whether a value from this source is the default.
+fn is_default(source: GucSource::Type) -> bool {
+    matches!(source, GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT)
 }
 
 /// A source of settings, in words.
@@ -237,7 +257,7 @@ impl ServerSetting {
             self.accepted = Some(assigned);
         }
         // Else a parallel worker takes over its leader's settings: resetting them to their defaults is the first step, and all
-        // of it where the leader has the default. What the worker itself read from the configuration stays.
+        // of it where the leader's is refused. What the worker itself read from the configuration stays.
     }
 
     /// The value that must not be used, and whether the reason is its source.
@@ -253,7 +273,7 @@ impl ServerSetting {
 
 impl Sourced {
     fn is_default(&self) -> bool {
-        self.source == GucSource::PGC_S_DEFAULT
+        is_default(self.source)
     }
 }
 
@@ -285,6 +305,17 @@ impl ServerSettings {
     fn reject(&mut self, index: usize, rejected: Sourced) {
         self.each[index].rejected = Some(rejected);
         self.are_checked = false;
+    }
+
+    /// Names and values of the settings that decide uniqueness and have their default, unless that is refused.
+    fn defaults<S>(&self, settings: &[Setting<S>]) -> Vec<(CString, CString)> {
+        let default = |(setting, state): (&Setting<S>, &ServerSetting)| {
+            let is_deciding = setting.context == SettingContext::Superuser && state.refused(setting.context).is_none();
+            let accepted = state.accepted.as_ref().filter(|accepted| is_deciding && accepted.is_default())?;
+            let name = CString::new(format!("scru.{}", setting.name)).ok()?;
+            Some((name, CString::new(accepted.value.to_string()).ok()?))
+        };
+        settings.iter().zip(&self.each).filter_map(default).collect()
     }
 
     #[cold]

@@ -4,13 +4,12 @@
 //! It needs no preloading: the first backend that draws makes the word. Beside it lies what the backends know of the durable
 //! high-water mark ([`crate::mark`]): no ID leaves the word before its node's IDs are reserved up to its tick.
 
-use core::ptr;
 use std::ffi::CString;
 use std::path::Path;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use rand::Rng;
+use rand::RngExt;
 use scru_ids::mark::{self as decide, Cover, Entry, Mark, NodeCode, Reservation};
 use scru_ids::{Context, SortableId, State, Step, Stretch, Word, registry};
 
@@ -18,7 +17,7 @@ use crate::datum::Type;
 use crate::error::Error;
 use crate::mark::{self, Record};
 use crate::process::{PerProcess, with_random};
-use crate::{clock, error, server, settings, time};
+use crate::{clock, promotion, server, settings};
 
 // The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
 unsafe extern "C-unwind" {
@@ -109,12 +108,12 @@ pub struct Shared {
     predecessor: AtomicU64,
     /// The word to begin with; 0 if it is not known.
     start: AtomicU64,
-    /// The last commit that was replayed before the promotion, in microseconds since 1970-01-01 UTC, once there is a mark for it.
+    /// The timeline that began with the last promotion, once that has its mark and the reservation respects it.
     promotion: AtomicU64,
     /// How often the reservation was taken back.
     generation: AtomicU64,
-    /// Up to 64 bytes.
-    _unused: AtomicU64,
+    /// 1 as soon as the log names the node.
+    announced: AtomicU64,
 }
 
 /// A type's shared memory.
@@ -145,7 +144,7 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     let Step::Made(next, id) = step else { return Ok(Some(step)) };
     let cover = if T::SERVER_WIDE { decide::cover::<T>(reserved, node, id.tick()) } else { Cover::Within };
     if cover == Cover::Outside {
-        memory.reserve(node, id.tick())?;
+        memory.reserve(old, node, id.tick())?;
         return Ok(None);
     }
     if !Word::<T>::replace(memory.word, old, next.pack()) {
@@ -156,7 +155,7 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
         T::process().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
     }
     if cover == Cover::Last {
-        memory.reserve_ahead(node, id.tick());
+        memory.reserve_ahead(next.pack(), node, id.tick());
     }
     Ok(Some(step))
 }
@@ -185,7 +184,7 @@ impl<T: Type> Memory<T> {
         };
         if T::SERVER_WIDE {
             let tick = T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default());
-            self.reserve(node, tick)?;
+            self.reserve(word, node, tick)?;
         } else {
             let entered = Reservation { node, until: 0 }.pack::<T>();
             let _ = self.shared.reserved.compare_exchange(reserved, entered, Ordering::AcqRel, Ordering::Relaxed);
@@ -202,17 +201,19 @@ impl<T: Type> Memory<T> {
         }
     }
 
-    /// Has the node's IDs reserved up to a tick at least, by this backend or another one.
+    /// Has the node's IDs reserved up to a tick at least, by this backend or another one, unless the word that asks for it has
+    /// been set back.
     #[cold]
     #[inline(never)]
-    fn reserve(self, node: NodeCode, tick: u64) -> Result<(), Error> {
+    fn reserve(self, word: Word<T>, node: NodeCode, tick: u64) -> Result<(), Error> {
         loop {
             let reserved = self.shared.reserved.load(Ordering::Acquire);
             if decide::cover::<T>(reserved, node, tick) != Cover::Outside {
                 return Ok(());
             }
+            let Some(generation) = self.generation_of(word) else { return Ok(()) };
             if let Some(claim) = self.claim() {
-                let written = self.write(reserved, node, tick);
+                let written = self.write(reserved, generation, node, tick);
                 self.release(claim);
                 return written;
             }
@@ -223,27 +224,39 @@ impl<T: Type> Memory<T> {
     /// Makes the next reservation before it is needed, unless another backend does. An error is left to who needs it.
     #[cold]
     #[inline(never)]
-    fn reserve_ahead(self, node: NodeCode, tick: u64) {
+    fn reserve_ahead(self, word: Word<T>, node: NodeCode, tick: u64) {
+        let Some(generation) = self.generation_of(word) else { return };
         if let Some(claim) = self.claim() {
             let reserved = self.shared.reserved.load(Ordering::Acquire);
             if decide::cover::<T>(reserved, node, tick) == Cover::Last {
-                let _ = self.write(reserved, node, tick);
+                let _ = self.write(reserved, generation, node, tick);
             }
             self.release(claim);
         }
     }
 
+    /// The generation that reservations for this word belong to; `None` if the word has been set back. A mark that is set back
+    /// changes the word before the generation, so that no reservation for the old word is one of the new generation.
+    fn generation_of(self, word: Word<T>) -> Option<u64> {
+        let tick = |word| T::state_tick(T::State::unpack(word));
+        let generation = self.shared.generation.load(Ordering::Acquire);
+        (tick(Word::<T>::load(self.word)) >= tick(word)).then_some(generation)
+    }
+
     /// Writes a reservation, durably first. In place of `reserved`, which has to be there still: else it has been taken back,
     /// or somebody else's is as good.
-    fn write(self, reserved: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
+    fn write(self, reserved: u64, generation: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
         let reservation = Reservation::from::<T>(node, tick);
         let until = Mark { node, tick: reservation.until, state: self.state()? };
         // Before the reservation is there: what comes later is not known to be below it.
         let below = mark::list::<T>(|record| matches!(record, Record::Mark(mark) if until.replaces(mark)));
-        mark::write::<T>(Record::Mark(until))?;
+        let is_wanted = || self.shared.generation.load(Ordering::Acquire) == generation;
+        if !mark::write::<T>(Record::Mark(until), is_wanted)? {
+            return Ok(());
+        }
         let new = reservation.pack::<T>();
         if self.shared.reserved.compare_exchange(reserved, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            mark::remove(&below);
+            mark::remove_but_newest::<T>(below);
         }
         Ok(())
     }
@@ -252,10 +265,10 @@ impl<T: Type> Memory<T> {
     fn state(self) -> Result<u64, Error> {
         let state = &self.shared.state;
         if state.load(Ordering::Acquire) == 0 {
-            let random = with_random(|rng| rng.next_u64().max(1))?;
-            if state.compare_exchange(0, random, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                mark::remove_temporaries();
-            }
+            // First, so that whoever finds a number there needs no preparation.
+            mark::prepare::<T>()?;
+            let random = with_random(|rng| rng.random_range(1..Mark::PROMOTION))?;
+            let _ = state.compare_exchange(0, random, Ordering::AcqRel, Ordering::Relaxed);
         }
         Ok(state.load(Ordering::Acquire))
     }
@@ -279,21 +292,11 @@ impl<T: Type> Memory<T> {
         self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
     }
 
-    /// On a server that was promoted since its start: keeps a mark for what its primary may have handed out. Asked for by each
-    /// process once, when the server takes writes; recovery is never re-entered.
+    /// On a server that was promoted: has the reservation respect the mark of that. Asked for by each process once, when the
+    /// server takes writes; recovery is never re-entered.
     #[inline(always)]
     fn respect_promotion(self) -> Result<(), Error> {
-        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion_of_all() }
-    }
-
-    /// Of all types, so that a restart before their first draw does not forget it. Fails for this one alone.
-    #[cold]
-    #[inline(never)]
-    fn keep_promotion_of_all(self) -> Result<(), Error> {
-        if !is_in_recovery() {
-            let _ = keep_promotions();
-        }
-        self.keep_promotion()
+        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
     }
 
     #[cold]
@@ -302,41 +305,53 @@ impl<T: Type> Memory<T> {
         if is_in_recovery() {
             return Ok(());
         }
-        if let Some(last_commit) = last_replayed_commit()
-            && self.shared.promotion.load(Ordering::Acquire) < last_commit as u64
+        if let Some(timeline) = promotion::timeline()
+            && self.shared.promotion.load(Ordering::Acquire) != u64::from(timeline)
         {
-            let new = Mark::of_promotion::<T>(last_commit);
-            mark::write::<T>(Record::Mark(new))?;
-            mark::remove(&mark::list::<T>(
-                |record| matches!(record, Record::Mark(old) if old.node == new.node && old.state == 0 && old.tick < new.tick),
-            ));
-            if self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel) < last_commit as u64 {
-                self.take_back();
-            }
+            promotion::keep_marks()?;
+            // First: who finds the timeline there must not find what was reserved before it began.
+            self.take_back();
+            self.shared.promotion.store(timeline.into(), Ordering::Release);
         }
         T::process().respects_promotion.with(|respects| *respects = true);
         Ok(())
     }
 
-    /// Sets the mark of a node, and with it the state of the whole server, to a tick, also back.
+    /// Sets the mark of a node, and with it the state of the whole server, to a tick, also back. Meanwhile nobody reserves.
     fn set_mark(self, node: NodeCode, tick: u64) -> Result<(), Error> {
-        let new = Mark { node, tick, state: 0 };
-        mark::write::<T>(Record::Mark(new))?;
-        mark::remove_durably::<T>(|record| match record {
-            Record::Mark(old) => old != new && old.node.overlaps(node) && old.tick >= tick,
-            Record::Last { .. } => true,
-        })?;
-        if let Some(last_commit) = last_replayed_commit() {
-            self.shared.promotion.fetch_max(last_commit as u64, Ordering::AcqRel);
+        loop {
+            if let Some(claim) = self.claim() {
+                let set = self.set_mark_claimed(Mark { node, tick, state: 0 });
+                self.release(claim);
+                return set;
+            }
+            clock::wait(1_000, &clock::MARK);
         }
+    }
+
+    /// Nothing stays of what was reserved before, also where its writer is suspended and resumes: a record is put in its place only
+    /// in its generation, out of a temporary file, both of which are gone before the records are.
+    fn set_mark_claimed(self, new: Mark) -> Result<(), Error> {
+        mark::write::<T>(Record::Mark(new), || true)?;
+        promotion::forget::<T>()?;
+        // One of the first tick is in nobody's way.
+        let is_above = |old: Mark| old != new && old.node.overlaps(new.node) && old.tick >= new.tick.max(1);
+        let goes = |record| match record {
+            Record::Mark(old) => is_above(old),
+            Record::Last { .. } => true,
+        };
+        self.take_back();
+        mark::remove_for_good::<T>(goes)?;
         // The marks that are left hold as those of a predecessor do: the word falls below the IDs of other nodes as well.
         self.shared.state.store(0, Ordering::Release);
         self.shared.predecessor.store(0, Ordering::Release);
-        let word = with_random(|rng| T::state_after(tick, rng))?.pack();
-        // Before the word: who sees the new one must not find it reserved.
-        self.take_back();
+        let word = with_random(|rng| T::state_after(new.tick, rng))?.pack();
+        // The word between two generations: who sees the new one must not find it reserved, and who reserves for the old one
+        // does so in the first.
         Word::<T>::store(self.word, word);
-        Ok(())
+        self.take_back();
+        let is_own = |mark: Mark| mark.state == self.shared.state.load(Ordering::Acquire);
+        mark::remove_for_good::<T>(|record| goes(record) && !matches!(record, Record::Mark(mark) if is_own(mark)))
     }
 }
 
@@ -345,14 +360,6 @@ impl<T: Type> Memory<T> {
 pub fn is_in_recovery() -> bool {
     // SAFETY: reads the server's state.
     unsafe { RecoveryInProgress() }
-}
-
-/// The time of the last commit that archive recovery has replayed since the server's start, in microseconds since 1970-01-01
-/// UTC; `None` on a server that was not promoted.
-fn last_replayed_commit() -> Option<i64> {
-    // SAFETY: reads shared memory under the server's own lock.
-    let time = unsafe { pg_sys::GetLatestXTime() };
-    (time != 0).then(|| time::saturated_unix_micros(time))
 }
 
 /// Sets the high-water mark of a type's generator, for this session's node, to a time.
@@ -374,8 +381,11 @@ pub struct Status<T: SortableId> {
 /// What a type's server-wide generator has come to.
 ///
 /// # Errors
-/// If there is no shared memory.
+/// If there is no shared memory left.
 pub fn status<T: Type>() -> Result<Status<T>, Error> {
+    if !Word::<T>::is_lock_free() {
+        return Ok(Status { state: None, reserved_until: None });
+    }
     let memory = memory::<T>()?;
     let word = Word::<T>::load(memory.word);
     let reserved = Reservation::unpack::<T>(memory.shared.reserved.load(Ordering::Acquire));
@@ -383,6 +393,14 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
         state: (word != Word::<T>::default()).then(|| T::State::unpack(word)),
         reserved_until: reserved.filter(|_| T::SERVER_WIDE).map(|reserved| T::TICKS.start(reserved.until)),
     })
+}
+
+/// Whether the log is yet to name the node that the type draws with: true once in a server's life.
+///
+/// # Errors
+/// If there is no shared memory.
+pub fn is_unannounced<T: Type>() -> Result<bool, Error> {
+    Ok(memory::<T>()?.shared.announced.swap(1, Ordering::Relaxed) == 0)
 }
 
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and every change
@@ -468,76 +486,15 @@ pub fn is_preloaded() -> bool {
     IS_PRELOADED.with(|preloaded| *preloaded)
 }
 
-/// For `_PG_init`. At the server's start: reserves shared memory. In a session: keeps the mark of a promotion, so that a
-/// restart before the first draw does not forget it.
-pub fn initialise() {
+/// Reserves shared memory. For `_PG_init` at the server's start.
+pub fn preload() {
+    IS_PRELOADED.with(|preloaded| *preloaded = true);
     // SAFETY: the postmaster's hooks, chained as the server asks for.
     unsafe {
-        if pg_sys::process_shared_preload_libraries_in_progress {
-            IS_PRELOADED.with(|preloaded| *preloaded = true);
-            NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);
-            NEXT_STARTUP_HOOK.with(|next| *next = pg_sys::shmem_startup_hook);
-            pg_sys::shmem_request_hook = Some(request);
-            pg_sys::shmem_startup_hook = Some(startup);
-            if becomes_standby() {
-                register_promotion_worker();
-            }
-        } else if pg_sys::IsUnderPostmaster && last_replayed_commit().is_some() && !is_in_recovery() {
-            // A failure is left to the draw, which needs them.
-            let _ = keep_promotions();
-        }
-    }
-}
-
-/// Keeps the marks of a promotion, of all types.
-///
-/// # Errors
-/// The last one, if one of them cannot be kept.
-fn keep_promotions() -> Result<(), Error> {
-    let mut result = Ok(());
-    macro_rules! keep {
-        ($name:ident, $id:ident, $sql:literal) => {
-            if let Err(error) = memory::<scru_ids::$id>().and_then(Memory::keep_promotion) {
-                result = Err(error);
-            }
-        };
-    }
-    registry!(keep);
-    result
-}
-
-/// Has the server start a process where recovery ends, which keeps the marks of the promotion.
-unsafe fn register_promotion_worker() {
-    let name = "scru promotion";
-    let mut worker = pg_sys::BackgroundWorker {
-        bgw_flags: pg_sys::BGWORKER_SHMEM_ACCESS as i32,
-        bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
-        // A crash of the standby forgets a process that is never to be restarted. One that has succeeded is not.
-        bgw_restart_time: 1,
-        ..Default::default()
-    };
-    copy_name(&mut worker.bgw_name, name);
-    copy_name(&mut worker.bgw_type, name);
-    copy_name(&mut worker.bgw_library_name, "scru");
-    copy_name(&mut worker.bgw_function_name, "scru_keep_promotion");
-    // SAFETY: within _PG_init of a preloaded library; the server copies the description.
-    unsafe { pg_sys::RegisterBackgroundWorker(&mut worker) };
-}
-
-/// Copies a short ASCII name into a C string that is all zero.
-fn copy_name(to: &mut [core::ffi::c_char], name: &str) {
-    for (to, byte) in to.iter_mut().zip(name.bytes()) {
-        *to = byte as core::ffi::c_char;
-    }
-}
-
-/// The process of [`register_promotion_worker`].
-#[pg_guard]
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn scru_keep_promotion(_argument: pg_sys::Datum) {
-    if let Err(error) = keep_promotions() {
-        // SAFETY: nothing of ours is left to drop. The server writes the error to its log, and starts the process again.
-        unsafe { error::report(error, ptr::null_mut()) };
+        NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);
+        NEXT_STARTUP_HOOK.with(|next| *next = pg_sys::shmem_startup_hook);
+        pg_sys::shmem_request_hook = Some(request);
+        pg_sys::shmem_startup_hook = Some(startup);
     }
 }
 
@@ -615,7 +572,7 @@ fn take_last<T: Type>() -> Option<(u64, u64)> {
         Record::Mark(_) => None,
     });
     let last = last.max_by_key(|(_, word)| *word)?;
-    mark::remove_durably::<T>(|record| matches!(record, Record::Last { .. })).ok()?;
+    mark::remove_for_good::<T>(|record| matches!(record, Record::Last { .. })).ok()?;
     Some(last)
 }
 
@@ -645,7 +602,7 @@ fn keep_last<T: Type>() {
     };
     if !matches!(last, Record::Last { state: 0, .. }) {
         // Without it, the next start respects the marks.
-        let _ = mark::write::<T>(last);
+        let _ = mark::write::<T>(last, || true);
     }
 }
 

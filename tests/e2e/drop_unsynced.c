@@ -81,7 +81,7 @@ int fsync(int file)
 	static int (*server_fsync)(int);
 	char link[64], path[PATH_MAX], to[PATH_MAX];
 	struct stat facts;
-	ssize_t length;
+	ssize_t length, parent;
 	int result, wants_stop;
 
 	if (!server_fsync)
@@ -97,7 +97,14 @@ int fsync(int file)
 	if (length < 0)
 		return result;
 	path[length] = 0;
-	if (strcmp(path, watched()) == 0)
+	/* The directory's own name is there from the moment at which the one above it is synced. */
+	parent = strrchr(watched(), '/') - watched();
+	if (length == parent && strncmp(path, watched(), parent) == 0)
+	{
+		snprintf(to, sizeof to, "%s/parent", shadow());
+		close(open(to, O_WRONLY | O_CREAT, 0600));
+	}
+	else if (strcmp(path, watched()) == 0)
 		keep_names();
 	else if (strncmp(path, watched(), strlen(watched())) == 0 && fstat(file, &facts) == 0)
 	{

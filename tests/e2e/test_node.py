@@ -129,25 +129,32 @@ def log_of(server: Server, type_: str) -> list[str]:
 
 @loaded_or_not
 def test_the_log_names_the_node_once_per_start(new_server, preload):
+    """For both types as a preloaded server starts; else at the first draw of each."""
     server = with_extension(new_server({"shared_preload_libraries": preload}))
-    expected = []
+    ulidflake = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
+    lines = {"scru64": [], "ulidflake": [ulidflake] if preload else []}
+    wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the line is there")
     for value, source in ("0/4", "the default"), ("2/4", "the configuration file"), ("1/4", "ALTER ROLE ALL"):
         if source == "the configuration file":
             server.settings[NODE] = value
         if source == "ALTER ROLE ALL":
             store(server, NODE, value)
         for mode in "fast", "immediate":
+            lines["scru64"] = log_of(server, "scru64")
             server.restart(mode)
-            expected += [f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1']
+            lines["scru64"].append(f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1')
+            if preload:
+                lines["ulidflake"].append(ulidflake)
+                wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "both lines are there")
+                assert log_of(server, "scru64") == lines["scru64"]
             for user in "plain", "postgres":
                 with server.connect(user=user) as connection:
                     connection.execute("SELECT gen_scru64() FROM generate_series(1, 3)")
-            assert log_of(server, "scru64") == expected
-    assert log_of(server, "ulidflake") == []
+            assert log_of(server, "scru64") == lines["scru64"]
+            assert log_of(server, "ulidflake") == lines["ulidflake"]
     with server.connect() as connection:
         connection.execute("SELECT gen_ulidflake()")
-    line = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
-    assert log_of(server, "ulidflake") == [line]
+    assert log_of(server, "ulidflake") == (lines["ulidflake"] or [ulidflake])
 
 
 # -------------------------------------------------------------------------------------------------------------- the warning

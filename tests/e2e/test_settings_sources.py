@@ -508,10 +508,23 @@ def test_workers_with_a_malformed_value(configured, setting, preload, leader):
 
 @each_setting
 @loaded_or_not
-def test_workers_of_an_old_session(configured, setting, preload):
-    """A session that began before the node was stored goes on with its own; its workers have one of the two."""
+@each_leader
+@pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
+def test_workers_of_an_old_session(configured, setting, preload, leader, first):
+    """A session that began before a node was stored goes on with its own, the configured one or the default; so do its workers,
+    which begin later."""
+    server = configured(preload)
+    with server.connect(user="plain") as old, server.connect() as connection:
+        if first:
+            draw(old, setting)
+        connection.execute(f"ALTER ROLE ALL SET {setting} = '{FOREIGN[setting]}'")
+        assert draw_in_workers(old, setting, leader) == {number_of(setting, CONFIGURED[setting])}
     server = configured(preload, {})
     with server.connect(user="plain") as old, server.connect() as connection:
-        draw(old, setting)
+        if first:
+            draw(old, setting)
         connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
-        assert draw_in_workers(old, setting, "off") == {number_of(setting, CONFIGURED[setting])}
+        numbers = draw_in_workers(old, setting, leader)
+        # A stand-alone ulidflake is random where the others have the number.
+        assert numbers == {0} if setting == NODE else len(numbers) > 1
+        assert draw_in_workers(server.connect(), setting, leader) == {number_of(setting, CONFIGURED[setting])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import MAJOR, Server, pg_config
+from server import MAJOR, Server, pg_config, since
 
 SOURCE = Path(__file__).with_name("take_shared_memory.c")
 
@@ -44,7 +45,8 @@ def test_no_shared_memory_is_left(server):
             connection.execute("INSERT INTO kept VALUES ('0372ijojuxuhjsfkeryi2mrtm')")
             for id_type in TYPES:
                 for _ in range(2):
-                    assert_no_memory(connection, id_type)
+                    assert_no_memory(connection, f"SELECT {id_type.generator}")
+            assert_no_memory(connection, "SELECT * FROM scru_generators()")
             # Without the server-wide state everything else works, in this very session.
             connection.execute("SET scru.generator_scope = backend")
             connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
@@ -58,7 +60,29 @@ def test_no_shared_memory_is_left(server):
             assert connection.execute(drawn).fetchone() == (1000,)
 
 
-def assert_no_memory(connection: psycopg.Connection, id_type) -> None:
+@since(17, "shared memory that the server allocates when asked")
+@pytest.mark.parametrize("query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"])
+def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
+    """What the server holds while it allocates is free again, in that session and in others."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    with server.connect() as other:
+        # The server's list of what is allocated.
+        other.execute("SELECT gen_ulidflake()")
+        with server.connect(options="-c scru.generator_scope=server") as connection:
+            connection.execute("LOAD 'scru'")
+            pid = connection.info.backend_pid
+            _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1024, most))
+            for _ in range(2):
+                assert_no_memory(connection, query.replace("ulidflake", "scru64"))
+            other.execute("SELECT gen_scru64(), count(*) FROM scru_generators()")
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+            connection.execute(query)
+
+
+def assert_no_memory(connection: psycopg.Connection, query: str) -> None:
     with (
         expect.error(
             "53200",
@@ -68,4 +92,4 @@ def assert_no_memory(connection: psycopg.Connection, id_type) -> None:
         ),
         connection.transaction(),
     ):
-        connection.execute(f"SELECT {id_type.generator}")
+        connection.execute(query)

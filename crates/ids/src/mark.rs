@@ -20,6 +20,10 @@ const LOW_MICROS: i64 = 500_000;
 /// After this time another backend takes over the writing of a reservation: 200 ms.
 pub const CLAIM_MICROS: u64 = 200_000;
 
+/// How far the times of transactions may differ from their order in the WAL: 1 s. A transaction takes its time before it
+/// writes its record, and others write theirs in between.
+pub const WAL_DISORDER_MICROS: i64 = 1_000_000;
+
 /// The node that a generator is, as a prefix code: a 1 and then the bits that all IDs of the node share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeCode(u32);
@@ -57,20 +61,33 @@ pub struct Mark {
     pub node: NodeCode,
     /// The last tick.
     pub tick: u64,
-    /// The random number of the state that reserved them; 0 if they are other servers' or an administrator's.
+    /// The random number of the state that reserved them, below [`Self::PROMOTION`]; 0 for an administrator's mark; for that of
+    /// a promotion [`Self::PROMOTION`] + the timeline that began with it.
     pub state: u64,
 }
 
 impl Mark {
-    /// The mark of a promoted server: no ID that its primary handed out before the last replayed commit is above it.
-    pub fn of_promotion<T: SortableId>(last_commit_micros: i64) -> Self {
-        let tick = T::TICKS.nearest(last_commit_micros.saturating_add(MAX_AHEAD_MICROS));
-        Self { node: NodeCode::ALL, tick, state: 0 }
+    /// The numbers from here on are those of promotions.
+    pub const PROMOTION: u64 = 1 << 63;
+
+    /// The mark of the promotion that began a timeline: no ID is above it that the primary handed out in a transaction which was
+    /// replayed. The argument is the last time in the WAL that was replayed; `None` if there is none.
+    pub fn of_promotion<T: SortableId>(timeline: u32, last_micros: Option<i64>) -> Self {
+        let floor = last_micros.map(|last| last.saturating_add(MAX_AHEAD_MICROS + WAL_DISORDER_MICROS));
+        let tick = floor.map_or(0, |floor| T::TICKS.nearest(floor));
+        Self { node: NodeCode::ALL, tick, state: Self::PROMOTION + timeline as u64 }
     }
 
-    /// Whether this mark makes another one needless: the same node's, and lower. Those of nobody stay.
+    /// Whether this is the mark of the promotion that began a timeline.
+    pub const fn is_of_promotion(self, timeline: u32) -> bool {
+        self.state == Self::PROMOTION + timeline as u64
+    }
+
+    /// Whether this mark makes another one needless: a lower reservation of the same node. The marks of promotions and of
+    /// administrators stay.
     pub const fn replaces(self, other: Self) -> bool {
-        self.node.0 == other.node.0 && other.tick < self.tick && other.state != 0
+        let is_reservation = other.state != 0 && other.state < Self::PROMOTION;
+        self.node.0 == other.node.0 && other.tick < self.tick && is_reservation
     }
 }
 
@@ -251,10 +268,22 @@ mod tests {
     }
 
     #[test]
-    fn a_promoted_server_begins_above_the_last_commit_and_the_lead() {
-        let mark = Mark::of_promotion::<Scru64>(NOON);
-        assert_eq!((mark.tick, mark.state, mark.node), (tick(NOON + SECOND), 0, NodeCode::ALL));
-        assert_eq!(Mark::of_promotion::<Scru128>(NOON).tick, (NOON + SECOND) as u64 / 1_000);
+    fn a_promoted_server_begins_two_seconds_above_the_last_time_in_the_wal() {
+        let mark = Mark::of_promotion::<Scru64>(3, Some(NOON));
+        assert_eq!((mark.tick, mark.node), (tick(NOON + 2 * SECOND), NodeCode::ALL));
+        assert_eq!(Mark::of_promotion::<Scru128>(3, Some(NOON)).tick, (NOON + 2 * SECOND) as u64 / 1_000);
+        assert_eq!(Mark::of_promotion::<Scru64>(3, None).tick, 0);
+        assert!(mark.is_of_promotion(3) && !mark.is_of_promotion(2));
+    }
+
+    #[test]
+    fn a_mark_replaces_lower_reservations_of_its_node_alone() {
+        let mark = |id, tick, state| Mark { node: NodeCode::new(id, 20), tick, state };
+        assert!(mark(5, 7, 1).replaces(mark(5, 6, 2)) && mark(5, 7, 1).replaces(mark(5, 6, 1)));
+        assert!(!mark(5, 7, 1).replaces(mark(5, 7, 2)) && !mark(5, 7, 1).replaces(mark(6, 6, 2)));
+        assert!(!mark(5, 7, 1).replaces(mark(5, 6, 0)), "an administrator's");
+        let own = Mark { node: NodeCode::ALL, tick: Mark::of_promotion::<UlidFlake>(2, Some(NOON)).tick + 1, state: 1 };
+        assert!(!own.replaces(Mark::of_promotion::<UlidFlake>(2, Some(NOON))));
     }
 
     #[test]

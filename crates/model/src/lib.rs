@@ -503,7 +503,7 @@ impl Model for Bounds {
                 // The standby is a copy from before the first ID, and has replayed all that was committed.
                 next.marks.clear();
                 if world.last_commit != 0 {
-                    next.marks.insert(Mark::of_promotion::<Scru64>(world.last_commit));
+                    next.marks.insert(Mark::of_promotion::<Scru64>(2, Some(world.last_commit)));
                 }
                 next.clock += ticks * TICKS.micros;
             }
