@@ -25,7 +25,9 @@ OLD_VERSION = "0.1.0"
 OLD = ROOT / f"target/compare/{MAJOR}-{OLD_VERSION}/scru.so"
 NEW = Path(pg_config("--pkglibdir")) / "scru.so"
 
-pytestmark = pytest.mark.skipif(not OLD.exists(), reason=f"tools/old-library.sh has not built the library of {OLD_VERSION}")
+pytestmark = pytest.mark.skipif(
+    not OLD.exists(), reason=f"tools/old-library.sh has not built the library of {OLD_VERSION}"
+)
 
 
 class UpgradedServer(Server):
@@ -33,7 +35,9 @@ class UpgradedServer(Server):
 
     def __init__(self):
         copy = [ROOT / "tools/server.sh", "copy", "mixed"]
-        copied = subprocess.run(copy, check=True, capture_output=True, text=True, env={**os.environ, "PG_MAJOR": str(MAJOR)})
+        copied = subprocess.run(
+            copy, check=True, capture_output=True, text=True, env={**os.environ, "PG_MAJOR": str(MAJOR)}
+        )
         self.program = copied.stdout.strip()
         self.library = Path(pg_config("--pkglibdir", self.program)) / "scru.so"
         super().__init__({"scru.scru64_node": "5/8"}, bindir=bindir_of(self.program))
