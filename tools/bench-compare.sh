@@ -3,7 +3,6 @@
 # into a server of its own, runs workloads on both in turn, and prints the ratios of their times.
 source "$(dirname "$0")/env.sh"
 BASE=$(git rev-parse --short "${1:?which commit?}")
-TREE=$ROOT/target/compare/$BASE
 SETTINGS=(
     shared_buffers=1GB work_mem=512MB maintenance_work_mem=512MB fsync=off synchronous_commit=off max_wal_size=16GB
     checkpoint_timeout=1d autovacuum=off jit=off max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0
@@ -12,23 +11,19 @@ SETTINGS=(
 
 # A commit may be from before `make install` was as it is: the library and the script of its types are all that is needed.
 install_base() {
-    rm -rf "$TREE"
-    mkdir -p "$TREE"
-    git archive "$BASE" | tar --extract --directory="$TREE"
-    (cd "$TREE" && CARGO_TARGET_DIR=$ROOT/target/compare/target cargo build --release --lib "${FEATURES[@]}")
-    local extension version
+    local tree extension version
+    tree=$(tools/old-library.sh "$BASE")
     extension=$("$1" --sharedir)/extension version=$(package_version scru)
     rm -f "$("$1" --pkglibdir)/scru.so"
-    cp "$ROOT/target/compare/target/release/libscru.so" "$("$1" --pkglibdir)/scru.so"
-    sed "s/@CARGO_VERSION@/$version/" "$TREE/scru.control" >"$extension/scru.control"
-    find "$TREE/sql/install" -name '*.sql' ! -name extension.sql -exec cat {} + >"$extension/scru--$version.sql"
-    cat "$TREE/sql/install/extension.sql" >>"$extension/scru--$version.sql"
+    cp "$tree/scru.so" "$("$1" --pkglibdir)/scru.so"
+    sed "s/@CARGO_VERSION@/$version/" "$tree/scru.control" >"$extension/scru.control"
+    find "$tree/sql/install" -name '*.sql' ! -name extension.sql -exec cat {} + >"$extension/scru--$version.sql"
+    cat "$tree/sql/install/extension.sql" >>"$extension/scru--$version.sql"
 }
 
 tools/setup.sh bench
 base=$(tools/server.sh copy base)
 use_private_copy
-say "Building $BASE"
 install_base "$base"
 tools/install.sh
 trap 'PG_CONFIG=$base tools/server.sh stop compare-base; tools/server.sh stop compare' EXIT

@@ -105,6 +105,7 @@ tools/setup.sh test
 # What is not installed is skipped: some suites of a server in a Debian of its own go without clients.
 [[ $SUITES != '  ' ]] || tools/clients.sh
 [[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'The drills of what is missing here will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'The tests of an older library will be skipped'
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
 system_files >"$LOGS/system_files"

@@ -137,7 +137,7 @@ CLIENTS = [
     Client(
         "tokio-postgres", "rust/src/with_tokio_postgres.rs", rust("tokio-postgres"), ("copied", *BY_CAST), ("cast",)
     ),
-    Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", *BY_CAST), ("cast",)),
+    Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", "found_in_text", *BY_CAST), ("cast",)),
 ]
 
 # -------------------------------------------------------------------------------------------------------- what they find
@@ -210,6 +210,7 @@ def test_client(database, connection, client, id_type, tmp_path):
         "cast": ids,
         "found_by_cast": in_order,
         "found_by_any": in_order,
+        "found_in_text": in_order,
         "found_in_binary": in_binary,
         "array_in_binary": in_binary,
         "copied_in_binary": in_binary,

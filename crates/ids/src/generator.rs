@@ -1,6 +1,6 @@
 //! What the generators of all types share: state, context, and what a step may come to.
 
-use core::fmt::Debug;
+use core::fmt::{self, Debug};
 use core::ops::Range;
 
 use crate::{SortableId, TimeError};
@@ -101,6 +101,22 @@ pub enum Refusal {
     /// The random part has no room for a further ID within this tick.
     Exhausted,
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = |micros: u64| micros as f64 / 1e6;
+        match *self {
+            Self::ClockMovedBack(behind) => {
+                write!(f, "the clock is {} s behind the last ID that was generated", seconds(behind))
+            }
+            Self::BehindMark(behind) => write!(f, "the clock is {} s behind the high-water mark", seconds(behind)),
+            Self::ClockOutOfRange => f.write_str("the clock reads a time for which there are no IDs"),
+            Self::Exhausted => f.write_str("the random part has no room for a further ID within this tick"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// Where the clock stands to the last ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,9 @@
-//! Time-sortable IDs as plain values: bytes, text, fields, time, and the step of their generators.
+#![doc = include_str!("../README.md")]
 //!
-//! What an ID *is* lives here, without a clock, a random source or a database of its own: those are handed in. Each type
-//! has one file, and [`registry!`] is the one list of the types.
+//! # Without a clock
 //!
-//! ```
-//! use scru_ids::{Scru128, SortableId};
-//! let id: Scru128 = "0372ijojuxuhjsfkeryi2mrtm".parse()?;
-//! assert_eq!(id.timestamp_micros(), 1_648_986_014_308_000);
-//! # Ok::<(), scru_ids::ParseError>(())
-//! ```
-//!
-//! All of them implement serde's `Serialize` and `Deserialize`: as text in formats for people, as bytes in others. With the
-//! feature `postgres-types` they are parameters and results of the drivers `postgres` and `tokio-postgres`.
+//! The types themselves have no clock, no random source and no state: [`SortableId::step`] takes them as arguments.
+//! Each type has one file, and [`registry!`] is the one list of the types.
 #![forbid(unsafe_code)]
 
 pub mod base16;
@@ -33,6 +25,9 @@ mod scru64;
 mod serialize;
 mod setting;
 mod sort_key;
+#[cfg(feature = "sqlx")]
+mod sqlx_postgres;
+mod standalone;
 mod stored;
 mod time;
 mod ulid;
@@ -50,6 +45,7 @@ pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use setting::{Kind, Setting, SettingContext};
 pub use sort_key::SortKeys;
+pub use standalone::{Clock, Generator, SystemClock};
 pub use stored::Stored;
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;

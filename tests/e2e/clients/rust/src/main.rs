@@ -7,8 +7,8 @@ mod with_tokio_postgres;
 use std::env;
 use std::error::Error;
 
-use scru_ids::SortableId;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
+use with_sqlx::Value;
 
 /// One line: what was tried, and the values that came of it.
 fn report(name: &str, values: impl IntoIterator<Item: ToString>) {
@@ -20,10 +20,7 @@ fn or_null(value: Option<impl ToString>) -> String {
     value.map_or("NULL".to_owned(), |value| value.to_string())
 }
 
-async fn run<Id: SortableId + ToSql + FromSqlOwned + Unpin>(
-    driver: &str,
-    texts: &[String],
-) -> Result<(), Box<dyn Error>> {
+async fn run<Id: Value + ToSql + FromSqlOwned>(driver: &str, texts: &[String]) -> Result<(), Box<dyn Error>> {
     let url = env::var("DATABASE_URL")?;
     match driver {
         "tokio-postgres" => with_tokio_postgres::run::<Id>(&url, texts).await,

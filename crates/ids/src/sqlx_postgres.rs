@@ -1,0 +1,43 @@
+//! Parameters and results of sqlx: binary as parameters, binary or text as results.
+//!
+//! As the extension's types have no fixed OIDs, sqlx looks them up by their names, once in a connection.
+
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef, Postgres};
+use sqlx::{Decode, Encode, Type};
+
+use crate::SortableId;
+
+macro_rules! sqlx_traits {
+    ($name:ident, $Id:ident, $sql:literal) => {
+        impl Type<Postgres> for crate::$Id {
+            fn type_info() -> PgTypeInfo {
+                PgTypeInfo::with_name(Self::NAME)
+            }
+        }
+
+        impl PgHasArrayType for crate::$Id {
+            fn array_type_info() -> PgTypeInfo {
+                PgTypeInfo::array_of(Self::NAME)
+            }
+        }
+
+        impl Encode<'_, Postgres> for crate::$Id {
+            fn encode_by_ref(&self, out: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+                out.extend_from_slice(&self.to_be_bytes());
+                Ok(IsNull::No)
+            }
+        }
+
+        impl Decode<'_, Postgres> for crate::$Id {
+            fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+                Ok(match value.format() {
+                    PgValueFormat::Binary => Self::from_be_bytes(value.as_bytes()?)?,
+                    PgValueFormat::Text => value.as_str()?.parse()?,
+                })
+            }
+        }
+    };
+}
+crate::registry!(sqlx_traits);

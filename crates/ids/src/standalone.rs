@@ -1,0 +1,297 @@
+//! A generator with a clock and a random source of its own, for programs other than the database.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{process, thread};
+
+use rand::Rng;
+use rand::rngs::StdRng;
+
+use crate::generator::{Context, OnClockRollback, Refusal, Step};
+use crate::{Scru128, Scru160, SortableId, Ulid};
+
+/// A clock, and how to wait for it.
+pub trait Clock {
+    /// The time, in microseconds since 1970-01-01 UTC.
+    fn unix_micros(&mut self) -> i64;
+
+    /// Waits until the clock reads this time, in microseconds since 1970-01-01 UTC. It may return earlier.
+    fn wait_until(&mut self, unix_micros: i64);
+}
+
+/// The clock of the operating system. It waits by suspending the thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn unix_micros(&mut self) -> i64 {
+        match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
+            Err(error) => i64::try_from(error.duration().as_micros()).map_or(i64::MIN, |micros| -micros),
+        }
+    }
+
+    fn wait_until(&mut self, unix_micros: i64) {
+        let micros = u64::try_from(unix_micros.saturating_sub(self.unix_micros())).unwrap_or(0);
+        thread::sleep(Duration::from_micros(micros));
+    }
+}
+
+/// A generator of IDs, each greater than the one before.
+///
+/// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique whatever other generators there are. Those of
+/// [`Scru64`](crate::Scru64) and [`UlidFlake`](crate::UlidFlake) are unique only if one generator alone has its node at a time:
+/// give each process a node of its own by the settings. A generator cannot know the last ID of its predecessor: its first IDs
+/// are a second ahead of the clock, so that they are new unless the clock has been set back.
+///
+/// ```
+/// use scru_ids::{Generator, Scru64, Scru64Settings};
+///
+/// let mut generator = Generator::<Scru64>::with_settings(Scru64Settings { node: "42/8".parse()? });
+/// let (first, second) = (generator.generate()?, generator.generate()?);
+/// assert!(first < second);
+/// assert_eq!(first.node_id(8), 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Generator<T: SortableId, C = SystemClock, R = StdRng> {
+    state: Option<T::State>,
+    settings: T::Settings,
+    on_clock_rollback: OnClockRollback,
+    clock: C,
+    rng: R,
+}
+
+impl<T: SortableId> Generator<T> {
+    /// A generator with the default settings, the clock of the operating system, and a cryptographic random source that is
+    /// seeded by it.
+    ///
+    /// # Panics
+    /// If the operating system has no random numbers.
+    pub fn new() -> Self {
+        Self::with_settings(T::Settings::default())
+    }
+
+    /// The same with other settings.
+    ///
+    /// # Panics
+    /// If the operating system has no random numbers.
+    pub fn with_settings(settings: T::Settings) -> Self {
+        Self::with(settings, SystemClock, rand::make_rng())
+    }
+}
+
+impl<T: SortableId> Default for Generator<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: SortableId, C: Clock, R: Rng> Generator<T, C, R> {
+    /// A generator with a given clock and random source.
+    pub const fn with(settings: T::Settings, clock: C, rng: R) -> Self {
+        Self { state: None, settings, on_clock_rollback: OnClockRollback::Reset, clock, rng }
+    }
+
+    /// The generator with another reaction to a clock that has moved back. For [`Scru64`](crate::Scru64) and
+    /// [`UlidFlake`](crate::UlidFlake) it is always an error.
+    #[must_use]
+    pub fn on_clock_rollback(self, on_clock_rollback: OnClockRollback) -> Self {
+        Self { on_clock_rollback, ..self }
+    }
+
+    /// The next ID. Waits for the clock where the type has no further ID before.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the clock has moved back too far, or reads a time for which the type has no IDs, or if the random part
+    /// has no room for a further ID within this tick.
+    pub fn generate(&mut self) -> Result<T, Refusal> {
+        loop {
+            let Self { settings, on_clock_rollback, .. } = *self;
+            let context = Context { now: self.clock.unix_micros(), on_clock_rollback, settings };
+            let state = *self.state.get_or_insert_with(|| T::successor_state(context.now));
+            match T::step(state, &context, &mut self.rng) {
+                Step::Made(next, id) => {
+                    self.state = Some(next);
+                    return Ok(id);
+                }
+                Step::Wait(until) => self.clock.wait_until(until),
+                Step::Refused(refusal) => return Err(refusal),
+            }
+        }
+    }
+}
+
+/// The generator of this process, made at its first use, and anew in a process that was forked.
+struct OfProcess<T: SortableId>(Mutex<Option<(u32, Generator<T>)>>);
+
+impl<T: SortableId> OfProcess<T> {
+    const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    fn generate(&self) -> T {
+        // A panic of another thread leaves the generator as it was before.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pid = process::id();
+        let kept = match kept.as_mut() {
+            Some((of, generator)) if *of == pid => generator,
+            _ => &mut kept.insert((pid, Generator::new())).1,
+        };
+        loop {
+            match kept.generate() {
+                Ok(id) => return id,
+                // The next tick begins with another random number.
+                Err(Refusal::Exhausted) => thread::sleep(Duration::from_micros(T::TICKS.micros.unsigned_abs())),
+                Err(refusal) => panic!("could not generate a {}: {refusal}", T::NAME),
+            }
+        }
+    }
+}
+
+macro_rules! new {
+    ($($Id:ident),*) => {
+        $(impl $Id {
+            /// A new ID, greater than all that this process has made by this function before, unless the clock was set back by
+            /// more than 10 s. For errors in place of panics there is [`Generator`].
+            ///
+            /// ```
+            #[doc = concat!("use scru_ids::", stringify!($Id), ";")]
+            #[doc = concat!("assert!(", stringify!($Id), "::new() < ", stringify!($Id), "::new());")]
+            /// ```
+            ///
+            /// # Panics
+            /// If the operating system has no random numbers, or its clock reads a time outside of 1970 to 10889.
+            #[allow(clippy::new_without_default, reason = "a default value is always the same")]
+            pub fn new() -> Self {
+                static GENERATOR: OfProcess<$Id> = OfProcess::new();
+                GENERATOR.generate()
+            }
+        })*
+    };
+}
+new!(Scru128, Scru160, Ulid);
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::HashSet;
+
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::{Scru64, Scru64Settings, UlidFlake};
+
+    /// 2026-11-01 12:00 UTC.
+    const NOON: i64 = 1_793_534_400_000_000;
+    const SECOND: i64 = 1_000_000;
+
+    /// A clock that goes on where it is waited for.
+    struct Hand<'a>(&'a Cell<i64>);
+
+    impl Clock for Hand<'_> {
+        fn unix_micros(&mut self) -> i64 {
+            self.0.get()
+        }
+
+        fn wait_until(&mut self, unix_micros: i64) {
+            assert!(unix_micros > self.0.get());
+            self.0.set(unix_micros);
+        }
+    }
+
+    fn at<T: SortableId>(settings: T::Settings, clock: &Cell<i64>) -> Generator<T, Hand<'_>, StdRng> {
+        Generator::with(settings, Hand(clock), StdRng::seed_from_u64(1))
+    }
+
+    fn check_order<T: SortableId>() {
+        let mut generator = Generator::<T>::new();
+        let ids: Vec<T> = (0..1_000).map(|_| generator.generate().unwrap()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        let ahead = ids[999].timestamp_micros() - SystemClock.unix_micros();
+        assert!((-SECOND..=SECOND + T::TICKS.micros).contains(&ahead), "{ahead}");
+    }
+
+    #[test]
+    fn every_type_has_a_generator() {
+        macro_rules! check {
+            ($name:ident, $Id:ident, $sql:literal) => {
+                check_order::<crate::$Id>();
+            };
+        }
+        crate::registry!(check);
+    }
+
+    #[test]
+    fn an_id_has_the_time_of_the_given_clock() {
+        let clock = Cell::new(NOON);
+        assert_eq!(at::<Scru128>((), &clock).generate().unwrap().timestamp_micros(), NOON);
+        assert_eq!(at::<Ulid>((), &clock).generate().unwrap().timestamp_micros(), NOON);
+    }
+
+    #[test]
+    fn a_generator_goes_on_above_those_that_came_before() {
+        let clock = Cell::new(NOON);
+        let settings = Scru64Settings { node: "5/20".parse().unwrap() };
+        let before: HashSet<_> = {
+            let mut generator = at::<Scru64>(settings, &clock);
+            (0..20).map(|_| generator.generate().unwrap()).collect()
+        };
+        let mut successor = at::<Scru64>(settings, &clock);
+        let after: Vec<_> = (0..20).map(|_| successor.generate().unwrap()).collect();
+        assert!(after.iter().all(|id| !before.contains(id) && id.node_id(20) == 5));
+        assert!(after[19].timestamp_micros() <= clock.get() + SECOND);
+    }
+
+    #[test]
+    fn a_clock_that_moves_back_starts_afresh_or_is_an_error() {
+        let clock = Cell::new(NOON);
+        let mut reset = at::<Scru128>((), &clock);
+        let mut strict = at::<Scru128>((), &clock).on_clock_rollback(OnClockRollback::Error);
+        let mut flake = at::<UlidFlake>(Default::default(), &clock);
+        flake.generate().unwrap();
+        clock.set(NOON);
+        let (before, _) = (reset.generate().unwrap(), strict.generate().unwrap());
+        clock.set(NOON - 11 * SECOND);
+        assert!(reset.generate().unwrap() < before);
+        assert_eq!(strict.generate(), Err(Refusal::ClockMovedBack(11_000_000)));
+        assert_eq!(flake.generate(), Err(Refusal::ClockMovedBack(12_001_000)));
+        clock.set(NOON);
+        strict.generate().unwrap();
+        assert_eq!(
+            Refusal::ClockMovedBack(11_000_000).to_string(),
+            "the clock is 11 s behind the last ID that was generated"
+        );
+    }
+
+    #[test]
+    fn a_clock_out_of_range_is_an_error() {
+        let clock = Cell::new(-SECOND);
+        assert_eq!(at::<Scru160>(Default::default(), &clock).generate(), Err(Refusal::ClockOutOfRange));
+        assert_eq!(Refusal::ClockOutOfRange.to_string(), "the clock reads a time for which there are no IDs");
+    }
+
+    #[test]
+    fn threads_share_the_generator_of_the_process() {
+        let draw = || (0..2_000).map(|_| Scru160::new()).collect::<Vec<_>>();
+        let drawn: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for ids in &drawn {
+            assert!(ids.is_sorted_by(|a, b| a < b));
+        }
+        assert_eq!(drawn.iter().flatten().collect::<HashSet<_>>().len(), 8_000);
+    }
+
+    #[test]
+    fn a_process_that_was_forked_has_a_generator_of_its_own() {
+        let of_process = OfProcess::<Ulid>::new();
+        let inherited = of_process.generate();
+        // As a fork would leave it: the parent's generator, and its process ID.
+        of_process.0.lock().unwrap().as_mut().unwrap().0 = 0;
+        let own = of_process.generate();
+        assert_eq!(of_process.0.lock().unwrap().as_ref().unwrap().0, process::id());
+        assert_ne!(own.to_u128(), inherited.to_u128() + 1);
+    }
+}
