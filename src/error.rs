@@ -5,9 +5,8 @@ use core::ffi::{CStr, c_char, c_int};
 use std::ffi::CString;
 use std::fmt::Display;
 
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Node};
-use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
+use pgrx::PgSqlErrorCode as SqlState;
 use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
 use crate::{server, shape, time};
