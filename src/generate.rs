@@ -9,7 +9,7 @@ use crate::datum::{StoredDatum, Type};
 use crate::error::Error;
 use crate::process::with_random;
 use crate::settings::Common;
-use crate::{clock, node, settings, shared, time};
+use crate::{clock, node, promotion, settings, shared, time};
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
@@ -99,7 +99,7 @@ fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
 
 /// A standby has its primary's settings, so that both would give out the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
-    if shared::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
+    if promotion::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
 }
 
 #[cold]

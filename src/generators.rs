@@ -8,7 +8,7 @@ use scru_ids::{MAX_TEXT_LEN, registry};
 use crate::call::Call;
 use crate::datum::Type;
 use crate::error::Error;
-use crate::{clock, settings, shared, time};
+use crate::{clock, promotion, settings, shared, time};
 
 /// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
 type Row = (
@@ -66,7 +66,7 @@ pub fn set_mark(call: Call) -> Result<Datum, Error> {
     let mark = mark.ok_or_else(|| {
         Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
     })?;
-    if shared::is_in_recovery() {
+    if promotion::is_in_recovery() {
         return Err(Error::new(
             SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION,
             "cannot execute scru_set_mark() during recovery",

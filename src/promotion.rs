@@ -7,11 +7,23 @@ use scru_ids::registry;
 
 use crate::error::Error;
 use crate::mark::{self, Record};
-use crate::{shared, time, wal};
+use crate::{time, wal};
+
+// The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
+unsafe extern "C-unwind" {
+    fn RecoveryInProgress() -> bool;
+}
+
+/// Whether the server is in recovery.
+#[inline]
+pub fn is_in_recovery() -> bool {
+    // SAFETY: reads the server's state.
+    unsafe { RecoveryInProgress() }
+}
 
 /// The timeline that began with the server's last promotion; `None` in recovery, and on the first timeline.
 pub fn timeline() -> Option<TimeLineID> {
-    if shared::is_in_recovery() {
+    if is_in_recovery() {
         return None;
     }
     // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.

@@ -19,11 +19,6 @@ use crate::mark::{self, Record};
 use crate::process::{PerProcess, with_random};
 use crate::{clock, promotion, server, settings};
 
-// The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
-unsafe extern "C-unwind" {
-    fn RecoveryInProgress() -> bool;
-}
-
 /// Every word has this room, whichever it is.
 const WORD_ROOM: usize = size_of::<u128>();
 
@@ -300,7 +295,7 @@ impl<T: Type> Memory<T> {
     #[cold]
     #[inline(never)]
     fn keep_promotion(self) -> Result<(), Error> {
-        if is_in_recovery() {
+        if promotion::is_in_recovery() {
             return Ok(());
         }
         if let Some(timeline) = promotion::timeline()
@@ -349,13 +344,6 @@ impl<T: Type> Memory<T> {
         let is_own = |mark: Mark| mark.state == self.shared.state.load(Ordering::Acquire);
         mark::remove_for_good::<T>(|record| goes(record) && !matches!(record, Record::Mark(mark) if is_own(mark)))
     }
-}
-
-/// Whether the server is in recovery.
-#[inline]
-pub fn is_in_recovery() -> bool {
-    // SAFETY: reads the server's state.
-    unsafe { RecoveryInProgress() }
 }
 
 /// Sets the high-water mark of a type's generator, for this session's node, to a time.
