@@ -4,10 +4,10 @@ use pgrx::pg_sys::Datum;
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::Type;
+use crate::datum::StoredId;
 
 /// `T_distance(T, T) → double precision`: how much the second is above the first
-pub fn distance<T: Type>(call: Call) -> Datum {
+pub fn distance<T: StoredId>(call: Call) -> Datum {
     let [low, high] = [0, 1].map(|index| as_number(call.stored::<T>(index).to_bytes().as_ref()));
     Datum::from((high - low).max(0.0).to_bits())
 }

@@ -10,9 +10,9 @@ use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
+use crate::epoch;
 use crate::error::{self, Error};
-use crate::time;
 
 // The server's functions as they are: a filter by time calls them for every row, and pgrx's guards would cost more than they
 // do. What they may raise is a longjmp over frames of ours that have nothing to drop.
@@ -65,14 +65,14 @@ impl Call {
     }
 
     /// An argument of the ID type itself.
-    pub fn id<T: Type>(self, index: usize) -> T {
+    pub fn id<T: StoredId>(self, index: usize) -> T {
         let stored = self.stored::<T>(index);
         // Only I/O and casts make Datums, and they check; a Datum that is no ID can only be a damaged page.
         T::from_stored(stored).unwrap_or(T::MAX)
     }
 
     /// An argument of the ID type itself, in its stored form.
-    pub fn stored<T: Type>(self, index: usize) -> T::Stored {
+    pub fn stored<T: StoredId>(self, index: usize) -> T::Stored {
         // SAFETY: the SQL declares the argument as this type.
         unsafe { <T::Stored as StoredDatum>::from_datum(self.datum(index)) }
     }
@@ -146,7 +146,7 @@ impl Call {
 }
 
 fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
-    let micros = time::saturated_unix_micros(bound.val.value() as i64);
+    let micros = epoch::saturated_unix_micros(bound.val.value() as i64);
     match bound {
         pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
         pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),

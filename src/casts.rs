@@ -6,17 +6,17 @@ use pgrx::{AnyNumeric, PgSqlErrorCode as SqlState};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 use crate::error::Error;
 use crate::io;
 
 /// `T_from_bytea(bytea) → T`
-pub fn from_bytea<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
     io::from_bytes::<T>(call.varlena(0))
 }
 
 /// `T_from_bigint(bigint) → T`, for the types that are stored so
-pub fn from_bigint<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);
     T::Stored::from_bytes(&value.to_be_bytes())
         .and_then(T::from_stored)
@@ -25,14 +25,14 @@ pub fn from_bigint<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `T_to_numeric(T) → numeric`, for the types of 16 bytes
-pub fn to_numeric<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let bytes = call.stored::<T>(0).to_bytes();
     let value = bytes.as_ref().iter().fold(0, |value, &byte| value << 8 | u128::from(byte));
     Ok(AnyNumeric::from(value).into_datum().unwrap_or(Datum::null()))
 }
 
 /// `T_from_numeric(numeric) → T`, for the types of 16 bytes
-pub fn from_numeric<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the SQL declares the argument as numeric.
     let number = unsafe { AnyNumeric::from_polymorphic_datum(call.datum(0), false, pg_sys::NUMERICOID) };
     let text = number.map(|number| number.to_string()).unwrap_or_default();

@@ -47,7 +47,7 @@ impl WaitEvent {
 
 /// The clock, in microseconds since 1970-01-01 UTC. The server reads it by the same call, in a function of its own.
 #[inline]
-pub fn unix_micros() -> i64 {
+pub fn now() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
     // SAFETY: it writes the time; of errors its manual knows none but a bad pointer.
     let now = unsafe {
@@ -72,11 +72,11 @@ pub fn monotonic_micros() -> u64 {
 
 /// Waits until the clock reads this, or is seen to move back, and lets a cancel or a timeout through.
 pub fn wait_until(until: i64) {
-    let mut left = until - unix_micros();
+    let mut left = until - now();
     while left > 0 {
         wait(left, &CLOCK);
         // An early awakening is not the end: a step that is taken too early may refuse instead of waiting again.
-        let still_left = until - unix_micros();
+        let still_left = until - now();
         if still_left > left {
             return;
         }

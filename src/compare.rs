@@ -5,32 +5,32 @@ use core::cmp::Ordering;
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{self, Type};
+use crate::datum::{self, StoredId};
 
 /// `T_eq T_ne T_lt T_le T_gt T_ge`, by what the order has to be
 #[inline]
-pub fn test<T: Type>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+pub fn test<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
     Datum::from(holds(order::<T>(call)))
 }
 
 /// `T_cmp(T, T) → integer`
 #[inline]
-pub fn cmp<T: Type>(call: Call) -> Datum {
+pub fn cmp<T: StoredId>(call: Call) -> Datum {
     Datum::from(order::<T>(call) as i32)
 }
 
 /// `T_smaller(T, T) → T`
-pub fn smaller<T: Type>(call: Call) -> Datum {
+pub fn smaller<T: StoredId>(call: Call) -> Datum {
     call.datum(usize::from(order::<T>(call).is_gt()))
 }
 
 /// `T_larger(T, T) → T`
-pub fn larger<T: Type>(call: Call) -> Datum {
+pub fn larger<T: StoredId>(call: Call) -> Datum {
     call.datum(usize::from(order::<T>(call).is_lt()))
 }
 
 #[inline]
-fn order<T: Type>(call: Call) -> Ordering {
+fn order<T: StoredId>(call: Call) -> Ordering {
     // SAFETY: both arguments are of this type.
     unsafe { datum::order::<T::Stored>(call.datum(0), call.datum(1)) }
 }

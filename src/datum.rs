@@ -5,21 +5,17 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{MAX_TEXT_LEN, SortableId, State, Stored};
-
-use crate::process::Process;
-use crate::shared::SharedWord;
+use scru_ids::{MAX_TEXT_LEN, SortableId, Stored};
 
 const _: () = assert!(
     size_of::<Datum>() == 8,
     "scru needs a platform whose Datum is 8 bytes: its 64-bit types are passed by value there, as bigint is"
 );
 
-/// An ID type, with what a server process keeps of it. [`crate::symbols`] implements it for every type of the registry.
-pub trait Type: SortableId<Stored: StoredDatum, State: State<Word: SharedWord>> {
-    /// What this process keeps of the type.
-    fn process() -> &'static Process<Self>;
-}
+/// An ID type whose stored form is a Datum.
+pub trait StoredId: SortableId<Stored: StoredDatum> {}
+
+impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
 
 /// How a stored form becomes a Datum, and what its bytes are to the server.
 pub trait StoredDatum: Stored {
@@ -149,7 +145,7 @@ pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
 }
 
 /// The text of an ID as a Datum of type `cstring`, in the current memory context.
-pub fn cstring<T: Type>(id: T, settings: &T::Settings) -> Datum {
+pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     // Digits are written to where they are to be: to copy bytes that were written a moment ago waits for each of them.
     // SAFETY: palloc returns that many bytes, or raises an error. All are zeros before digits are written to the first of
     // them; the last stays zero, which ends the text.

@@ -5,11 +5,11 @@ use core::ffi::{CStr, c_char, c_int};
 use std::ffi::CString;
 use std::fmt::Display;
 
-use pgrx::pg_sys::{self, Datum, Node};
 use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
-use crate::{server, shape, time};
+use crate::{epoch, server, shape};
 
 /// An error on its way to the user: one word, so that a result that could have been one costs nothing to hand on.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Error {
     /// A time for which the type has no ID.
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
-        let [first, last] = [T::MIN, T::MAX].map(time::timestamptz_text);
+        let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
         let message = format!("timestamp out of range for type {}", T::NAME);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))

@@ -5,11 +5,11 @@ use pgrx::pg_sys::Datum;
 use scru_ids::{FieldValue, Getter};
 
 use crate::call::Call;
-use crate::datum::{self, Type};
+use crate::datum::{self, StoredId};
 use crate::error::Error;
 
 /// `T_<field>(T)`, `T_<field>(T, integer)`: the type's field of that number
-pub fn field<T: Type, const NUMBER: usize>(call: Call) -> Result<Datum, Error> {
+pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Error> {
     let id = call.id::<T>(0);
     let Some(field) = T::FIELDS.get(NUMBER) else {
         return Err(Error::new(

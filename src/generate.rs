@@ -5,11 +5,12 @@ use pgrx::pg_sys::Datum;
 use scru_ids::{Context, OnClockRollback, Refusal, Step};
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::StoredDatum;
 use crate::error::Error;
-use crate::process::with_random;
+use crate::id_type::Type;
+use crate::random::with_random;
 use crate::settings::Common;
-use crate::{clock, node, promotion, settings, shared, time};
+use crate::{clock, epoch, node, promotion, settings, shared};
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
@@ -64,12 +65,12 @@ fn draw<T: Type>() -> Result<T, Error> {
 /// What a step depends on, now.
 #[inline(always)]
 fn context<T: Type>(common: Common) -> Context<T::Settings> {
-    Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: clock::unix_micros() }
+    Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: clock::now() }
 }
 
 /// `gen_T(timestamptz) → T`
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
-    let tick = time::unix_micros(call.int8(0))
+    let tick = epoch::unix_micros(call.int8(0))
         .and_then(|micros| T::TICKS.minted_at(micros).ok())
         .ok_or_else(not_generated::<T>)?;
     let id = with_random(|rng| T::random_of(tick, rng))?;
@@ -79,7 +80,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 /// A time of which no ID is generated: the first tick and the last are reserved.
 #[cold]
 fn not_generated<T: Type>() -> Error {
-    let [first, end] = [1, T::TICKS.max].map(|tick| time::timestamptz_text(T::first_of(tick)));
+    let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));
     let detail = format!("A {} is generated for times from {first} until before {end}.", T::NAME);
     Error::time_out_of_range::<T>().detail(detail)
 }

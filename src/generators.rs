@@ -6,9 +6,9 @@ use pgrx::pg_sys::Datum;
 use scru_ids::{MAX_TEXT_LEN, registry};
 
 use crate::call::Call;
-use crate::datum::Type;
 use crate::error::Error;
-use crate::{clock, promotion, settings, shared, time};
+use crate::id_type::Type;
+use crate::{clock, epoch, promotion, settings, shared};
 
 /// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
 type Row = (
@@ -48,9 +48,9 @@ fn row<T: Type>() -> Result<Row, Error> {
         if is_server_wide { "server" } else { "backend" },
         node,
         status.state.and_then(T::last_id).map(text),
-        last_micros.and_then(time::of_unix_micros),
-        last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::unix_micros()).ok()),
-        status.reserved_until.and_then(time::of_unix_micros),
+        last_micros.and_then(epoch::of_unix_micros),
+        last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::now()).ok()),
+        status.reserved_until.and_then(epoch::of_unix_micros),
         shared::is_preloaded(),
     ))
 }
@@ -62,7 +62,7 @@ fn text<T: Type>(id: T) -> String {
 
 /// `scru_set_mark(type text, mark timestamptz) → void`
 pub fn set_mark(call: Call) -> Result<Datum, Error> {
-    let (name, mark) = (call.varlena(0), time::unix_micros(call.int8(1)));
+    let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark = mark.ok_or_else(|| {
         Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
     })?;

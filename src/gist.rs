@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber, SortSupport};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, Type};
+use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::sort;
 
@@ -20,20 +20,20 @@ use crate::sort;
 const MAX_LEN: usize = 20;
 
 /// A key of the index: a span of IDs, with its ends.
-struct Key<T: Type> {
+struct Key<T: StoredId> {
     low: T::Stored,
     high: T::Stored,
 }
 
-impl<T: Type> Clone for Key<T> {
+impl<T: StoredId> Clone for Key<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: Type> Copy for Key<T> {}
+impl<T: StoredId> Copy for Key<T> {}
 
-impl<T: Type> Key<T> {
+impl<T: StoredId> Key<T> {
     const LEN: usize = <T::Stored as Stored>::LEN;
 
     fn of(id: T::Stored) -> Self {
@@ -113,7 +113,7 @@ fn distance(low: impl Stored, high: impl Stored) -> f64 {
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
 ///
 /// The second argument is a tstzrange for `<@`.
-pub fn consistent<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes an entry of the index, and a place to note whether the row has to be looked at.
     let key = unsafe {
         call.datum(4).cast_mut_ptr::<bool>().write(false);
@@ -132,14 +132,14 @@ pub fn consistent<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// The first and the last ID within the range of time.
-fn time_range<T: Type>(call: Call) -> Option<(T, T)> {
+fn time_range<T: StoredId>(call: Call) -> Option<(T, T)> {
     let (from, to) = call.tstzrange(1)?;
     let (first, last) = T::TICKS.within(from, to)?;
     Some((T::first_of(first), T::last_of(last)))
 }
 
 /// `T_gist_compress(internal) → internal`: an ID as a key
-pub fn compress<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn compress<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let entry = entry(call);
     // SAFETY: an entry whose key is an ID where `leafkey` is set.
     unsafe {
@@ -152,7 +152,7 @@ pub fn compress<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `T_gist_fetch(internal) → internal`: the ID of a leaf, for index-only scans
-pub fn fetch<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn fetch<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: an entry of a leaf.
     unsafe {
         let entry = *entry(call);
@@ -161,7 +161,7 @@ pub fn fetch<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `T_gist_union(internal, internal) → bytea`: the span of all keys
-pub fn union<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn union<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes a vector of at least one entry, and a place for the size of the result.
     unsafe {
         let union = union_of(entries(call).iter().map(|entry| Key::<T>::from_datum(entry.key))).into_datum();
@@ -170,12 +170,12 @@ pub fn union<T: Type>(call: Call) -> Result<Datum, Error> {
     }
 }
 
-fn union_of<T: Type>(keys: impl Iterator<Item = Key<T>>) -> Key<T> {
+fn union_of<T: StoredId>(keys: impl Iterator<Item = Key<T>>) -> Key<T> {
     keys.reduce(Key::with).unwrap_or(Key { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
 }
 
 /// `T_gist_penalty(internal, internal, internal) → internal`: how much a key grows by another
-pub fn penalty<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn penalty<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes two entries, and a place for the result.
     unsafe {
         let [key, new] = [0, 1].map(|index| Key::<T>::from_datum((*call.datum(index).cast_mut_ptr::<GISTENTRY>()).key));
@@ -190,7 +190,7 @@ pub fn penalty<T: Type>(call: Call) -> Result<Datum, Error> {
 ///
 /// Where the last key, whose insertion splits the page, is the largest, more of the same are to be expected: then the left page
 /// is left nearly full, as a B-tree does it.
-pub fn picksplit<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes a vector of at least two entries from its second place on, and a place for the result.
     unsafe {
         let entries = &entries(call)[1..];
@@ -219,14 +219,14 @@ unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
 }
 
 /// The offsets of keys, which count from 1, their number, and the span of all.
-fn half<T: Type>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
+fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
     let offsets =
         datum::slice(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
     (offsets.as_mut_ptr(), keys.len() as c_int, union_of(keys.iter().map(|(key, _)| *key)).into_datum())
 }
 
 /// `T_gist_same(bytea, bytea, internal) → internal`: whether two keys are the same
-pub fn same<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes two keys, and a place for the result.
     unsafe {
         let [left, right] = [0, 1].map(|index| Key::<T>::from_datum(call.datum(index)));
@@ -236,7 +236,7 @@ pub fn same<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `T_gist_sortsupport(internal)`: the order of leaf keys, by which an index is built
-pub fn sort_support<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn sort_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: sort support functions get a SortSupport to fill in.
     let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
     support.comparator = Some(compare::<T>);
@@ -249,13 +249,13 @@ pub fn sort_support<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-unsafe extern "C-unwind" fn compare<T: Type>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
+unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
     // SAFETY: the server sorts keys of the index.
     unsafe { Key::<T>::from_datum(left).order(Key::from_datum(right)) as c_int }
 }
 
 /// The first eight bytes as a number.
-unsafe extern "C-unwind" fn abbreviate<T: Type>(key: Datum, _support: SortSupport) -> Datum {
+unsafe extern "C-unwind" fn abbreviate<T: StoredId>(key: Datum, _support: SortSupport) -> Datum {
     // SAFETY: the server sorts keys of the index.
     let low = unsafe { Key::<T>::from_datum(key) }.low.to_bytes();
     Datum::from(low.as_ref().first_chunk().map_or(0, |head| u64::from_be_bytes(*head)))

@@ -3,16 +3,16 @@
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 
 /// `T_hash(T) → integer`
 #[inline]
-pub fn hash<T: Type>(call: Call) -> Datum {
+pub fn hash<T: StoredId>(call: Call) -> Datum {
     Datum::from(call.stored::<T>(0).hash())
 }
 
 /// `T_hash_extended(T, bigint) → bigint`
 #[inline]
-pub fn hash_extended<T: Type>(call: Call) -> Datum {
+pub fn hash_extended<T: StoredId>(call: Call) -> Datum {
     Datum::from(call.stored::<T>(0).hash_extended(call.int8(1) as u64))
 }

@@ -7,11 +7,11 @@ use scru_ids::{MAX_TEXT_LEN, SortableId, Stored, registry};
 use serde_json::{Map, Value};
 
 use crate::call::Call;
-use crate::datum::Type;
+use crate::datum::StoredId;
 use crate::error::Error;
-use crate::{shape, time};
+use crate::{epoch, shape};
 
-/// Type, canonical text, timestamp, fields.
+/// StoredId, canonical text, timestamp, fields.
 type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
 
 /// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: a row for the type whose text
@@ -34,7 +34,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
 }
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: the row of an ID
-pub fn of_id<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
     call.rows(|| Ok(row(call.id::<T>(0))))
 }
 
@@ -53,7 +53,7 @@ pub fn types(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// Type, bytes, digits, tick, earliest, latest, smallest, largest.
+/// StoredId, bytes, digits, tick, earliest, latest, smallest, largest.
 type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
 
 fn facts<T: SortableId>() -> Option<Facts> {
@@ -62,8 +62,8 @@ fn facts<T: SortableId>() -> Option<Facts> {
         <T::Stored as Stored>::LEN as i32,
         T::TEXT_LEN as i32,
         Interval::new(0, 0, T::TICKS.micros).ok()?,
-        time::timestamptz(T::MIN)?,
-        time::timestamptz(T::MAX)?,
+        epoch::timestamptz(T::MIN)?,
+        epoch::timestamptz(T::MAX)?,
         canonical(T::MIN),
         canonical(T::MAX),
     ))
@@ -78,7 +78,7 @@ fn read<T: SortableId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
 }
 
 fn row<T: SortableId>(id: T) -> Option<Row> {
-    Some((T::NAME, canonical(id), time::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
+    Some((T::NAME, canonical(id), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
 fn canonical<T: SortableId>(id: T) -> String {

@@ -4,8 +4,9 @@ use pgrx::pg_sys::Datum;
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, Type};
+use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
+use crate::id_type::Type;
 use crate::settings;
 
 /// `T_in(cstring) → T`
@@ -33,7 +34,7 @@ pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// The ID of big-endian bytes.
-pub fn from_bytes<T: Type>(bytes: &[u8]) -> Result<Datum, Error> {
+pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
     match T::from_be_bytes(bytes) {
         Ok(id) => Ok(id.to_stored().into_datum()),
         Err(error) => Err(Error::bad_bytes::<T>(bytes, error)),

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys::{self, Datum, Interval, List, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
-use crate::datum::Type;
+use crate::datum::StoredId;
+use crate::epoch;
 use crate::planner::{self, nth};
-use crate::time;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 const DAYS_PER_LONGEST_MONTH: i128 = 31;
@@ -22,10 +22,10 @@ unsafe extern "C-unwind" {
 ///
 /// # Safety
 /// `node` is an expression of type timestamptz, in a transaction.
-pub unsafe fn is_before<T: Type>(node: *mut Node) -> bool {
+pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
     // SAFETY: as promised.
     let latest = unsafe { latest(node) };
-    latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(time::of(T::MAX)))
+    latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
 }
 
 /// A time that an expression of type timestamptz or date is not after while the clock reads what it does now; `None` if it

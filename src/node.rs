@@ -9,8 +9,8 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
 
 use crate::call::Call;
-use crate::datum::Type;
 use crate::error::Error;
+use crate::id_type::Type;
 use crate::settings::{self, Deciding};
 use crate::shared;
 

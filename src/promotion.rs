@@ -7,7 +7,7 @@ use scru_ids::registry;
 
 use crate::error::Error;
 use crate::mark::{self, Record};
-use crate::{time, wal};
+use crate::{epoch, wal};
 
 // The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
 unsafe extern "C-unwind" {
@@ -94,5 +94,5 @@ fn write<T: SortableId>(mark: Mark) -> Result<(), Error> {
 fn last_replayed_commit() -> Option<i64> {
     // SAFETY: reads shared memory under the server's own lock.
     let time = unsafe { pg_sys::GetLatestXTime() };
-    (time != 0).then(|| time::saturated_unix_micros(time))
+    (time != 0).then(|| epoch::saturated_unix_micros(time))
 }

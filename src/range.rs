@@ -3,36 +3,36 @@
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 use crate::error::Error;
 
 /// `T_range_lower(tstzrange) → T`: the first inside, or the largest of all if none is
-pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let first = ticks::<T>(call, 0).map_or(T::MAX, |(first, _)| T::first_of(first));
     Ok(first.to_stored().into_datum())
 }
 
 /// `T_range_upper(tstzrange) → T`: the last inside, or the smallest of all if none is
-pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let last = ticks::<T>(call, 0).map_or(T::MIN, |(_, last)| T::last_of(last));
     Ok(last.to_stored().into_datum())
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`
-pub fn contained_by<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn contained_by<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(is_within(call.id::<T>(0), ticks::<T>(call, 1))))
 }
 
 /// `T_range_contains(tstzrange, T) → boolean`
-pub fn contains<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn contains<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(is_within(call.id::<T>(1), ticks::<T>(call, 0))))
 }
 
-fn is_within<T: Type>(id: T, ticks: Option<(u64, u64)>) -> bool {
+fn is_within<T: StoredId>(id: T, ticks: Option<(u64, u64)>) -> bool {
     ticks.is_some_and(|(first, last)| (first..=last).contains(&id.tick()))
 }
 
 /// The ticks that start inside of a range.
-fn ticks<T: Type>(call: Call, index: usize) -> Option<(u64, u64)> {
+fn ticks<T: StoredId>(call: Call, index: usize) -> Option<(u64, u64)> {
     call.tstzrange(index).and_then(|(from, to)| T::TICKS.within(from, to))
 }

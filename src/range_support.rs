@@ -7,14 +7,14 @@
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag};
 
 use crate::call::Call;
-use crate::datum::Type;
+use crate::datum::StoredId;
 use crate::error::Error;
 use crate::planner::{self, nth};
 use crate::selectivity;
 use crate::span::Span;
 
 /// `T_range_support(internal) → internal`: of `T_contained_by_range` and `T_range_contains`
-pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
     // SAFETY: a support function gets a node that tells what it asks.
     let answer: *mut Node = unsafe {
@@ -30,7 +30,7 @@ pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The two comparisons in place of the operator, where these skip parts of the table and the range is the same wherever it is
 /// computed.
-unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
+unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: called for a call of one of our two functions.
     unsafe {
         let call = (*request).fcall;
@@ -48,7 +48,7 @@ unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *
 }
 
 /// The two comparisons as an exact index condition, if the index has their operators.
-unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
+unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
     // SAFETY: called for one of our two functions or their operators, an argument of which is the index's column.
     unsafe {
         let request = &mut *request;

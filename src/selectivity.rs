@@ -12,13 +12,13 @@ use core::ptr;
 use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableStatData};
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 use crate::error::Error;
 use crate::planner;
 use crate::span::{self, Span};
 
 /// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
-pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
     let part = unsafe {
         let function = pg_sys::get_opcode(call.oid(1));
@@ -33,7 +33,7 @@ pub fn of_operator<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Whether a function is one of the two that [`crate::range_support`] speaks for, whose arguments are known. An operator of
 /// anybody's may name an estimator, and have arguments of any type; a support function is for a superuser alone to attach.
-unsafe fn is_ours<T: Type>(function: Oid) -> bool {
+unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog; a name is copied for the caller.
     unsafe {
         let support = pg_sys::get_func_support(function);
@@ -46,7 +46,7 @@ unsafe fn is_ours<T: Type>(function: Oid) -> bool {
 ///
 /// # Safety
 /// For a request about one of them.
-pub unsafe fn of_function<T: Type>(
+pub unsafe fn of_function<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: the request carries what an estimator gets.
@@ -61,7 +61,7 @@ pub unsafe fn of_function<T: Type>(
 }
 
 /// The part of a column's rows within a range, where both are known; else what the server takes for any unknown range.
-unsafe fn estimate<T: Type>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
+unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
     // SAFETY: the planner's own structures, of which the statistics are given back.
     let part = unsafe {
         let (mut column, mut range, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
@@ -142,7 +142,7 @@ unsafe fn is_known(node: *mut Node) -> bool {
 
 /// The same from the column's statistics, if there are any: its most common values are looked at one by one, the others are
 /// those that the histogram has between the two bounds.
-unsafe fn part_within<T: Type>(
+unsafe fn part_within<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
     span: &Span,
@@ -174,7 +174,7 @@ unsafe fn part_within<T: Type>(
 }
 
 /// The part of a column's histogram at or after its lower bound, or at or before its upper one; nothing if it has none.
-unsafe fn beyond<T: Type>(
+unsafe fn beyond<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
     span: &Span,

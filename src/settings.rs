@@ -14,9 +14,8 @@ use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
 use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
 
-use crate::datum::Type;
 use crate::error::Error;
-use crate::process::PerProcess;
+use crate::per_process::PerProcess;
 use crate::server;
 
 /// The most settings that a type has.
@@ -51,6 +50,27 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
     },
 ];
 
+/// An ID type, with what a process keeps of its settings.
+pub trait Configured: SortableId {
+    /// What this process keeps of the type's settings.
+    fn kept_settings() -> &'static Settings<Self>;
+}
+
+/// What a process keeps of a type's settings.
+pub struct Settings<T: SortableId> {
+    /// All of them.
+    group: PerProcess<Group<T::Settings>>,
+    /// The values of those that hold for the whole server, and where they came from.
+    server: PerProcess<ServerSettings>,
+}
+
+impl<T: SortableId> Settings<T> {
+    /// Settings that are yet to be defined.
+    pub const fn new() -> Self {
+        Self { group: PerProcess::new(Group::new(T::SETTINGS)), server: PerProcess::new(ServerSettings::new()) }
+    }
+}
+
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
 /// Counts the changes of any setting, so that parsed values know when they are out of date.
@@ -70,11 +90,11 @@ pub fn changes() -> u32 {
 
 /// The settings of one type.
 #[inline]
-pub fn of<T: Type>() -> T::Settings {
+pub fn of<T: Configured>() -> T::Settings {
     if T::SETTINGS.is_empty() {
         T::Settings::default()
     } else {
-        T::process().settings.with(|group| group.current(Some(&T::process().server_settings)))
+        T::kept_settings().group.with(|group| group.current(Some(&T::kept_settings().server)))
     }
 }
 
@@ -83,10 +103,10 @@ pub fn define() {
     COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident, $sql:literal) => {
-            let process = scru_ids::$id::process();
-            let reject = |index, value| process.server_settings.with(|settings| settings.reject(index, value));
-            process.settings.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
-            for (name, value) in process.server_settings.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
+            let kept = scru_ids::$id::kept_settings();
+            let reject = |index, value| kept.server.with(|settings| settings.reject(index, value));
+            kept.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
+            for (name, value) in kept.server.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
                 hand_on(&name, &value);
             }
         };
@@ -111,18 +131,14 @@ fn hand_on(name: &CStr, value: &CStr) {
 /// Raises an error while a setting of the type has a value that not all sessions of the database have, or the default instead
 /// of a configured value that the server refused: another server may have the same.
 #[inline]
-pub fn check_none_refused<T: Type>() -> Result<(), Error> {
-    T::process().server_settings.with(
-        |settings| {
-            if settings.are_checked { Ok(()) } else { settings.check(T::SETTINGS) }
-        },
-    )
+pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
+    T::kept_settings().server.with(|settings| if settings.are_checked { Ok(()) } else { settings.check(T::SETTINGS) })
 }
 
 /// The value of the type's setting that decides uniqueness, and where it came from; `None` if the type has no such setting.
-pub fn deciding<T: Type>() -> Option<Deciding> {
+pub fn deciding<T: Configured>() -> Option<Deciding> {
     let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
-    T::process().server_settings.with(|settings| {
+    T::kept_settings().server.with(|settings| {
         let accepted = settings.each.get(index)?.accepted.as_ref()?;
         Some(Deciding { name: T::SETTINGS[index].name, value: accepted.value.to_string(), source: accepted.source })
     })
@@ -467,7 +483,7 @@ impl Hooks {
         Self { check_number: None, assign_number: Some(number_changes), check_text: None, assign_text: None };
 
     /// For the setting of a type with this index.
-    fn of_type<T: Type>(index: usize) -> Self {
+    fn of_type<T: Configured>(index: usize) -> Self {
         const { assert!(T::SETTINGS.len() <= MAX_SETTINGS, "Hooks::of_type knows too few settings") };
         match index {
             0 => Self::of_setting::<T, 0>(),
@@ -476,7 +492,7 @@ impl Hooks {
         }
     }
 
-    fn of_setting<T: Type, const INDEX: usize>() -> Self {
+    fn of_setting<T: Configured, const INDEX: usize>() -> Self {
         Self {
             check_number: Some(check_number::<T, INDEX>),
             assign_number: Some(assign_number::<T, INDEX>),
@@ -579,7 +595,7 @@ unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
 
 /// Attaches the source to a number.
 #[pg_guard]
-unsafe extern "C-unwind" fn check_number<T: Type, const INDEX: usize>(
+unsafe extern "C-unwind" fn check_number<T: Configured, const INDEX: usize>(
     _value: *mut c_int,
     extra: *mut *mut c_void,
     source: GucSource::Type,
@@ -590,7 +606,7 @@ unsafe extern "C-unwind" fn check_number<T: Type, const INDEX: usize>(
 
 /// Rejects a text that the setting doesn't take, with the reason as DETAIL; attaches the source to others.
 #[pg_guard]
-unsafe extern "C-unwind" fn check_text<T: Type, const INDEX: usize>(
+unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     value: *mut *mut c_char,
     extra: *mut *mut c_void,
     source: GucSource::Type,
@@ -643,21 +659,21 @@ fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
 }
 
-unsafe extern "C-unwind" fn assign_number<T: Type, const INDEX: usize>(value: c_int, extra: *mut c_void) {
+unsafe extern "C-unwind" fn assign_number<T: Configured, const INDEX: usize>(value: c_int, extra: *mut c_void) {
     // SAFETY: `check_number` made the extra.
     unsafe { assign::<T>(INDEX, Value::Number(value), extra) };
 }
 
-unsafe extern "C-unwind" fn assign_text<T: Type, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
+unsafe extern "C-unwind" fn assign_text<T: Configured, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
     // SAFETY: the server hands over a C string; `check_text` made the extra.
     unsafe { assign::<T>(INDEX, Value::Text(text_of(value).unwrap_or_default()), extra) };
 }
 
 /// Takes note of a value that the server assigns, and of its source.
-unsafe fn assign<T: Type>(index: usize, value: Value, extra: *mut c_void) {
+unsafe fn assign<T: Configured>(index: usize, value: Value, extra: *mut c_void) {
     // SAFETY: `attach_source` made the extra. A value without one would be from nowhere that may set it.
     let source = unsafe { extra.cast::<GucSource::Type>().as_ref() }.copied().unwrap_or(GucSource::PGC_S_SESSION);
     let context = T::SETTINGS[index].context;
-    T::process().server_settings.with(|settings| settings.assign(index, context, Sourced { source, value }));
+    T::kept_settings().server.with(|settings| settings.assign(index, context, Sourced { source, value }));
     CHANGES.fetch_add(1, Relaxed);
 }

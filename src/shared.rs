@@ -13,10 +13,11 @@ use rand::RngExt;
 use scru_ids::mark::{self as decide, Cover, Entry, Mark, NodeCode, Reservation};
 use scru_ids::{Context, SortableId, State, Step, Stretch, Word, registry};
 
-use crate::datum::Type;
 use crate::error::Error;
 use crate::mark::{self, Record};
-use crate::process::{PerProcess, with_random};
+use crate::per_process::PerProcess;
+use crate::random::with_random;
+use crate::settings::Configured;
 use crate::{clock, promotion, server, settings};
 
 /// Every word has this room, whichever it is.
@@ -90,6 +91,33 @@ shared_word!(u128, AtomicU128);
 /// The word of an ID type's generator, in shared memory.
 pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 
+/// An ID type whose generator's state is one shared word, with what a process keeps of it.
+pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
+    /// What this process keeps of the shared state.
+    fn kept_shared() -> &'static Kept<Self>;
+}
+
+/// What a process keeps of a type's shared state.
+pub struct Kept<T: SharedState> {
+    /// Where it is, once it has been looked up.
+    memory: PerProcess<Option<Memory<T>>>,
+    /// Whether this process has seen to it that a promotion is respected.
+    respects_promotion: PerProcess<bool>,
+    /// What it can draw from there by counting.
+    counting: PerProcess<Option<Counting<T>>>,
+}
+
+impl<T: SharedState> Kept<T> {
+    /// Nothing yet.
+    pub const fn new() -> Self {
+        Self {
+            memory: PerProcess::new(None),
+            respects_promotion: PerProcess::new(false),
+            counting: PerProcess::new(None),
+        }
+    }
+}
+
 /// What the backends share of a type's high-water mark. All zero at first.
 #[repr(C)]
 pub struct Shared {
@@ -113,7 +141,7 @@ pub struct Shared {
 
 /// A type's shared memory.
 #[derive(Clone, Copy)]
-pub struct Memory<T: Type> {
+pub struct Memory<T: SharedState> {
     word: &'static Atomic<T>,
     shared: &'static Shared,
 }
@@ -125,7 +153,7 @@ pub struct Memory<T: Type> {
 /// # Errors
 /// If there is no shared memory, or no random numbers, or the high-water mark cannot be read or written.
 #[inline(always)]
-pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
+pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
     let memory = memory::<T>()?;
     memory.respect_promotion()?;
     let old = Word::<T>::load(memory.word);
@@ -147,7 +175,7 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     }
     if let Some(count) = T::COUNT {
         let (word, stretch) = (memory.word, (count.stretch)(id, &context.settings));
-        T::process().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
+        T::kept_shared().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
     }
     if cover == Cover::Last {
         memory.reserve_ahead(next.pack(), node, id.tick());
@@ -155,7 +183,7 @@ pub fn step<T: Type>(context: impl FnOnce() -> Context<T::Settings>) -> Result<O
     Ok(Some(step))
 }
 
-impl<T: Type> Memory<T> {
+impl<T: SharedState> Memory<T> {
     /// Lets a node's first ID be above all that its predecessors may have handed out, or tells why there is none yet; then
     /// reserves the first of them. Nothing if the draw can begin.
     #[cold]
@@ -289,7 +317,7 @@ impl<T: Type> Memory<T> {
     /// server takes writes; recovery is never re-entered.
     #[inline(always)]
     fn respect_promotion(self) -> Result<(), Error> {
-        if T::process().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
+        if T::kept_shared().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
     }
 
     #[cold]
@@ -306,7 +334,7 @@ impl<T: Type> Memory<T> {
             self.take_back();
             self.shared.promotion.store(timeline.into(), Ordering::Release);
         }
-        T::process().respects_promotion.with(|respects| *respects = true);
+        T::kept_shared().respects_promotion.with(|respects| *respects = true);
         Ok(())
     }
 
@@ -350,7 +378,7 @@ impl<T: Type> Memory<T> {
 ///
 /// # Errors
 /// If there is no shared memory, or the mark cannot be written.
-pub fn set_mark<T: Type>(micros: i64) -> Result<(), Error> {
+pub fn set_mark<T: SharedState>(micros: i64) -> Result<(), Error> {
     memory::<T>()?.set_mark(T::node(&settings::of::<T>()), T::TICKS.nearest(micros))
 }
 
@@ -366,7 +394,7 @@ pub struct Status<T: SortableId> {
 ///
 /// # Errors
 /// If there is no shared memory left.
-pub fn status<T: Type>() -> Result<Status<T>, Error> {
+pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
     if !Word::<T>::is_lock_free() {
         return Ok(Status { state: None, reserved_until: None });
     }
@@ -383,13 +411,13 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
 ///
 /// # Errors
 /// If there is no shared memory.
-pub fn is_unannounced<T: Type>() -> Result<bool, Error> {
+pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
     Ok(memory::<T>()?.shared.announced.swap(1, Ordering::Relaxed) == 0)
 }
 
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and every change
 /// of a setting changes `as_of`.
-pub struct Counting<T: Type> {
+pub struct Counting<T: SharedState> {
     word: &'static Atomic<T>,
     stretch: Stretch<T>,
     /// The settings that it was made with.
@@ -399,13 +427,13 @@ pub struct Counting<T: Type> {
 /// The next ID where the type counts on from the state that all backends share, as it does most of the time. Nothing where
 /// it takes a whole [`step`], or where another backend was faster.
 #[inline(always)]
-pub fn count<T: Type>() -> Option<T> {
+pub fn count<T: SharedState>() -> Option<T> {
     let count = T::COUNT?;
-    T::process().counting.with(|counting| {
+    T::kept_shared().counting.with(|counting| {
         let Counting { word, stretch, as_of } = counting.as_ref()?;
         let old = Word::<T>::load(word);
         let is_in_stretch = stretch.words.contains(&old) && *as_of == settings::changes();
-        if !is_in_stretch || !stretch.times.contains(&clock::unix_micros()) {
+        if !is_in_stretch || !stretch.times.contains(&clock::now()) {
             return None;
         }
         let new = old.next();
@@ -414,8 +442,8 @@ pub fn count<T: Type>() -> Option<T> {
 }
 
 #[inline]
-fn memory<T: Type>() -> Result<Memory<T>, Error> {
-    match T::process().shared.with(|memory| *memory) {
+fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
+    match T::kept_shared().memory.with(|memory| *memory) {
         Some(memory) => Ok(memory),
         None => look_up::<T>(),
     }
@@ -424,7 +452,7 @@ fn memory<T: Type>() -> Result<Memory<T>, Error> {
 /// Finds the shared memory, or makes it, and keeps where it is.
 #[cold]
 #[inline(never)]
-fn look_up<T: Type>() -> Result<Memory<T>, Error> {
+fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
     if !Word::<T>::is_lock_free() {
         let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
@@ -439,17 +467,17 @@ fn look_up<T: Type>() -> Result<Memory<T>, Error> {
         PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
     // SAFETY: each piece has the room, is aligned for it, zero at first, and stays for the life of the process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::process().shared.with(|kept| *kept = Some(memory));
+    T::kept_shared().memory.with(|kept| *kept = Some(memory));
     Ok(memory)
 }
 
 /// The name under which the backends find a type's word. A word laid out otherwise needs another version.
-fn word_name<T: Type>() -> CString {
+fn word_name<T: SharedState>() -> CString {
     CString::new(format!("scru {} generator v1", T::NAME)).unwrap_or_default()
 }
 
 /// The name under which they find what lies beside it.
-fn mark_name<T: Type>() -> CString {
+fn mark_name<T: SharedState>() -> CString {
     CString::new(format!("scru {} mark v1", T::NAME)).unwrap_or_default()
 }
 
@@ -519,7 +547,7 @@ unsafe extern "C-unwind" fn startup() {
 
 /// Makes a type's shared memory, and tells it where the predecessor ended, or the moment from which on a predecessor's IDs need
 /// no more waiting.
-unsafe fn start<T: Type>() {
+unsafe fn start<T: SharedState>() {
     if !Word::<T>::is_lock_free() {
         return;
     }
@@ -530,7 +558,7 @@ unsafe fn start<T: Type>() {
         let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), MARK_ROOM, &mut found);
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
-    T::process().shared.with(|kept| *kept = Some(memory));
+    T::kept_shared().memory.with(|kept| *kept = Some(memory));
     if found || !T::SERVER_WIDE {
         return;
     }
@@ -543,13 +571,13 @@ unsafe fn start<T: Type>() {
             memory.shared.predecessor.store(state, Ordering::Release);
             word
         }
-        None => T::successor_state(clock::unix_micros()).pack().low(),
+        None => T::successor_state(clock::now()).pack().low(),
     };
     memory.shared.start.store(start, Ordering::Release);
 }
 
 /// What the predecessor came to, if it ended in good order: the number of its state and its word. It holds once.
-fn take_last<T: Type>() -> Option<(u64, u64)> {
+fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     let records = mark::read::<T>().ok()?;
     let last = records.into_iter().filter_map(|record| match record {
         Record::Last { state, word } => Some((state, word)),
@@ -576,8 +604,8 @@ unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::
     registry!(keep);
 }
 
-fn keep_last<T: Type>() {
-    let Some(memory) = T::process().shared.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
+fn keep_last<T: SharedState>() {
+    let Some(memory) = T::kept_shared().memory.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
     let load = |value: &AtomicU64| value.load(Ordering::Acquire);
     let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
     let (word, start) = (Word::<T>::load(memory.word).low(), load(&memory.shared.start));

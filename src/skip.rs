@@ -4,7 +4,7 @@ use pgrx::pg_sys::{Datum, Relation};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 use crate::error::Error;
 
 /// The server's `SkipSupportData`, which pgrx does not bind.
@@ -19,7 +19,7 @@ struct SkipSupport {
 type Step = unsafe extern "C-unwind" fn(index: Relation, value: Datum, is_at_end: *mut bool) -> Datum;
 
 /// `T_skipsupport(internal)`
-pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let support = SkipSupport {
         smallest: T::MIN.to_stored().into_datum(),
         largest: T::MAX.to_stored().into_datum(),
@@ -31,12 +31,12 @@ pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-unsafe extern "C-unwind" fn decrement<T: Type>(_index: Relation, value: Datum, underflows: *mut bool) -> Datum {
+unsafe extern "C-unwind" fn decrement<T: StoredId>(_index: Relation, value: Datum, underflows: *mut bool) -> Datum {
     // SAFETY: as `step`.
     unsafe { step::<T>(value, -1, underflows) }
 }
 
-unsafe extern "C-unwind" fn increment<T: Type>(_index: Relation, value: Datum, overflows: *mut bool) -> Datum {
+unsafe extern "C-unwind" fn increment<T: StoredId>(_index: Relation, value: Datum, overflows: *mut bool) -> Datum {
     // SAFETY: as `step`.
     unsafe { step::<T>(value, 1, overflows) }
 }
@@ -45,7 +45,7 @@ unsafe extern "C-unwind" fn increment<T: Type>(_index: Relation, value: Datum, o
 ///
 /// # Safety
 /// For the server to call, with a Datum of this type and a place for the note.
-unsafe fn step<T: Type>(value: Datum, by: i64, is_at_end: *mut bool) -> Datum {
+unsafe fn step<T: StoredId>(value: Datum, by: i64, is_at_end: *mut bool) -> Datum {
     // Types passed by value are numbers.
     let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(by)).to_be_bytes()).and_then(T::from_stored);
     // SAFETY: as the caller's.

@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Datum, SortSupport};
 use scru_ids::{SortKeys, Stored};
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, Type};
+use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 
 // Declared here because the server recognises these two by their addresses, which pgrx's wrappers don't have.
@@ -20,7 +20,7 @@ unsafe extern "C-unwind" {
 }
 
 /// `T_sortsupport(internal)`
-pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: sort support functions get a SortSupport to fill in.
     let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
     if <T::Stored as StoredDatum>::BY_VALUE {
@@ -38,12 +38,12 @@ pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-unsafe extern "C-unwind" fn compare<T: Type>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
+unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
     // SAFETY: the server sorts Datums of this type.
     unsafe { datum::order::<T::Stored>(left, right) as c_int }
 }
 
-unsafe extern "C-unwind" fn abbreviate<T: Type>(original: Datum, support: SortSupport) -> Datum {
+unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: SortSupport) -> Datum {
     // SAFETY: the server sorts Datums of this type; the keys are those that `support` left there.
     unsafe {
         let keys = &mut *(*support).ssup_extra.cast::<SortKeys>();

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
 
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
 use crate::planner::{self, Name, nth};
 
 /// The strategies of the two comparisons, and which bound each has.
@@ -46,7 +46,7 @@ impl Span {
     ///
     /// # Safety
     /// For the planner to call.
-    pub unsafe fn comparisons<T: Type>(&self, root: *mut PlannerInfo) -> *mut List {
+    pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> *mut List {
         let mut clauses: *mut List = core::ptr::null_mut();
         for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
             // SAFETY: builds an expression of the planner's in its memory.
@@ -70,7 +70,7 @@ impl Span {
     ///
     /// # Safety
     /// For the planner to call.
-    pub unsafe fn bound<T: Type>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
+    pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {
             let (_, schema) = planner::name_and_schema(self.function)?;
@@ -86,7 +86,7 @@ impl Span {
 ///
 /// # Safety
 /// `node` is an expression of the ID type.
-pub unsafe fn value<T: Type>(node: *mut Node) -> Option<T> {
+pub unsafe fn value<T: StoredId>(node: *mut Node) -> Option<T> {
     // SAFETY: the tag tells the struct, and the type what the Datum is.
     unsafe {
         if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {

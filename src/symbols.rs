@@ -4,8 +4,9 @@ use pgrx::pg_sys;
 use scru_ids::registry;
 
 use crate::call::{guarded, plain};
-use crate::datum::Type;
-use crate::process::Process;
+use crate::id_type::{Process, Type};
+use crate::settings::{Configured, Settings};
+use crate::shared::{Kept, SharedState};
 use crate::{
     brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, node, range, range_support,
     selectivity, skip, sort, time, time_compare, time_support, window,
@@ -35,6 +36,20 @@ macro_rules! symbols {
     ($name:ident, $id:ident, $sql:literal) => {
         const _: () = {
             use scru_ids::$id as Id;
+
+            impl Configured for Id {
+                fn kept_settings() -> &'static Settings<Self> {
+                    static SETTINGS: Settings<Id> = Settings::new();
+                    &SETTINGS
+                }
+            }
+
+            impl SharedState for Id {
+                fn kept_shared() -> &'static Kept<Self> {
+                    static KEPT: Kept<Id> = Kept::new();
+                    &KEPT
+                }
+            }
 
             impl Type for Id {
                 fn process() -> &'static Process<Self> {

@@ -23,8 +23,9 @@ mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use scru_ids::{Context, ParseErrorKind, State, Step, Stored, registry};
 
-    use crate::datum::{StoredDatum, Type};
-    use crate::process::with_random;
+    use crate::datum::StoredDatum;
+    use crate::id_type::Type;
+    use crate::random::with_random;
 
     /// A test of any type.
     trait Test {

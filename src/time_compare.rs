@@ -5,9 +5,9 @@ use core::cmp::Ordering;
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, Type};
+use crate::datum::{StoredDatum, StoredId};
+use crate::epoch;
 use crate::error::Error;
-use crate::time;
 
 /// An operator between an ID and a time, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +78,8 @@ impl Operator {
 
     /// The number of ticks below the bound that a time is: the operator holds for the IDs of these alone, or of all others. From
     /// 0 to one more than the last tick.
-    pub fn ticks_below<T: Type>(self, timestamptz: i64) -> u64 {
-        let micros = time::saturated_unix_micros(timestamptz);
+    pub fn ticks_below<T: StoredId>(self, timestamptz: i64) -> u64 {
+        let micros = epoch::saturated_unix_micros(timestamptz);
         match self {
             Self::Less | Self::GreaterOrEqual => T::TICKS.starting_before(micros),
             Self::LessOrEqual | Self::Greater => T::TICKS.starting_until(micros),
@@ -87,7 +87,7 @@ impl Operator {
     }
 
     /// The smallest and the largest ID for which it holds.
-    fn ids<T: Type>(self, timestamptz: i64) -> Option<(T, T)> {
+    fn ids<T: StoredId>(self, timestamptz: i64) -> Option<(T, T)> {
         let below = self.ticks_below::<T>(timestamptz);
         if self.is_from_below() {
             (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
@@ -99,19 +99,19 @@ impl Operator {
 
 /// `T_lt_timestamptz(T, timestamptz) → boolean` and its kin, by what the order of the two has to be
 #[inline]
-pub fn id_with_time<T: Type>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(time::of(call.id::<T>(0)).cmp(&call.int8(1))))
+pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(epoch::of(call.id::<T>(0)).cmp(&call.int8(1))))
 }
 
 /// `timestamptz_lt_T(timestamptz, T) → boolean` and its kin
 #[inline]
-pub fn time_with_id<T: Type>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(call.int8(0).cmp(&time::of(call.id::<T>(1)))))
+pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(call.int8(0).cmp(&epoch::of(call.id::<T>(1)))))
 }
 
 /// `T_time_bound(timestamptz, text) → T`: the smallest or the largest ID for which the operator of this symbol holds, whichever is
 /// the nearer to the time; NULL if it holds for none
-pub fn bound<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
     Ok(match operator.ids::<T>(call.int8(0)) {
         Some((smallest, largest)) => {
@@ -124,24 +124,24 @@ pub fn bound<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID for which the operator of this symbol holds, or the largest of all if it
 /// holds for none
-pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call)
         .map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_stored().into_datum()))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID for which the operator of this symbol holds, or the smallest of all if it
 /// holds for none
-pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_stored().into_datum()))
 }
 
 /// `T_time_possible(T, timestamptz, text) → boolean`: whether the operator of this symbol holds for any ID with a time
-pub fn possible<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
     Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
 }
 
-fn smallest_and_largest<T: Type>(call: Call) -> Option<(T, T)> {
+fn smallest_and_largest<T: StoredId>(call: Call) -> Option<(T, T)> {
     Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
 }
 

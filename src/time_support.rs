@@ -14,14 +14,14 @@ use core::ptr;
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid};
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, Type};
+use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::near_clock;
 use crate::planner::{self, Name, nth};
 use crate::time_compare::Operator;
 
 /// `T_time_support(internal) → internal`: of `T_lt_timestamptz`, `timestamptz_lt_T` and their kin, and of `T_time_possible`
-pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
     // SAFETY: a support function gets a node that tells what it asks.
     let answer: *mut Node = unsafe {
@@ -36,7 +36,7 @@ pub fn support<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// Native comparisons in place of the operator: they are equal to it in every place of a query.
-unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
+unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: called for a call of one of our functions.
     unsafe {
         let (root, call) = ((*request).root, (*request).fcall);
@@ -58,7 +58,7 @@ unsafe fn simplified<T: Type>(request: *mut pg_sys::SupportRequestSimplify) -> *
 }
 
 /// A native comparison as an exact index condition, if the index has its operator.
-unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
+unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
     // SAFETY: called for one of our functions or operators, an argument of which is the index's column.
     unsafe {
         let request = &mut *request;
@@ -79,7 +79,7 @@ unsafe fn index_condition<T: Type>(request: *mut pg_sys::SupportRequestIndexCond
 }
 
 /// That `T_time_possible` holds for all rows: only times beyond all IDs make it false.
-unsafe fn selectivity<T: Type>(
+unsafe fn selectivity<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: called for one of our functions.
@@ -105,7 +105,7 @@ struct Comparison {
 
 impl Comparison {
     /// Of a call of one of our functions, which have the operator in their names: `T_ge_timestamptz` or `timestamptz_ge_T`.
-    unsafe fn of<T: Type>(function: Oid, arguments: *mut List) -> Option<Self> {
+    unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List) -> Option<Self> {
         // SAFETY: the SQL declares two arguments, an ID and a timestamptz.
         unsafe {
             let (name, schema) = planner::name_and_schema(function)?;
@@ -129,7 +129,7 @@ impl Comparison {
 
     /// With a constant time: `id >= bound` or `id < bound`, where the bound is the first ID of a tick; where that would be the tick
     /// after the last one, `id > largest` or `id <= largest`, so that the largest ID is told from an infinite time, too.
-    unsafe fn with_constant<T: Type>(&self, time: &pg_sys::Const) -> *mut Expr {
+    unsafe fn with_constant<T: StoredId>(&self, time: &pg_sys::Const) -> *mut Expr {
         if time.constisnull {
             return ptr::null_mut();
         }
@@ -148,7 +148,7 @@ impl Comparison {
 
     /// With a time that is not after the type's last: `id >= T_lower(time)` or `id < T_lower(time)`; for `>` and `<=` with
     /// `T_time_lower(time, '>')`.
-    unsafe fn with_first_id<T: Type>(&self) -> Option<*mut Expr> {
+    unsafe fn with_first_id<T: StoredId>(&self) -> Option<*mut Expr> {
         let (strategy, from) = if self.operator.is_from_below() {
             (pg_sys::BTGreaterEqualStrategyNumber, self.operator)
         } else {
@@ -168,7 +168,7 @@ impl Comparison {
     }
 
     /// `id >= T_time_bound(time, '>=')`, or `<=` likewise.
-    unsafe fn with_nearest_bound<T: Type>(&self) -> Option<*mut Expr> {
+    unsafe fn with_nearest_bound<T: StoredId>(&self) -> Option<*mut Expr> {
         // SAFETY: builds an expression of the planner's in its memory.
         unsafe {
             let bound = self.bound::<T>("bound", self.operator)?;
@@ -177,7 +177,7 @@ impl Comparison {
     }
 
     /// `id >= T_time_lower(time, '>=') AND T_time_possible(id, time, '>=')`, or `id <= T_time_upper(time, '<=')` likewise.
-    unsafe fn with_possible_bound<T: Type>(&self) -> Option<*mut Expr> {
+    unsafe fn with_possible_bound<T: StoredId>(&self) -> Option<*mut Expr> {
         // SAFETY: builds an expression of the planner's in its memory.
         unsafe {
             let bound =
@@ -189,7 +189,7 @@ impl Comparison {
     }
 
     /// The call `T_time_NAME(time, symbol)`.
-    unsafe fn bound<T: Type>(&self, name: &str, operator: Operator) -> Option<*mut Node> {
+    unsafe fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<*mut Node> {
         // SAFETY: the function takes a time and a text, and returns an ID.
         unsafe {
             let types = [pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID];
@@ -199,7 +199,7 @@ impl Comparison {
     }
 
     /// The call `T_time_possible(id, time, symbol)`.
-    unsafe fn possible<T: Type>(&self) -> Option<*mut Node> {
+    unsafe fn possible<T: StoredId>(&self) -> Option<*mut Node> {
         // SAFETY: the function takes an ID, a time and a text, and returns a boolean.
         unsafe {
             let types = [self.id_type, pg_sys::TIMESTAMPTZOID, pg_sys::TEXTOID];
@@ -211,7 +211,7 @@ impl Comparison {
 }
 
 /// The name of the function that tells whether an operator holds for any ID.
-fn possible<T: Type>() -> Name {
+fn possible<T: StoredId>() -> Name {
     Name::of(&[T::NAME, "_time_possible"])
 }
 
@@ -223,7 +223,7 @@ unsafe fn symbol(operator: Operator) -> *mut Node {
 }
 
 /// An ID as an expression.
-unsafe fn constant<T: Type>(id_type: Oid, id: T) -> *mut Node {
+unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
     let (length, by_value) = (size_of::<T::Stored>() as i32, <T::Stored as StoredDatum>::BY_VALUE);
     // SAFETY: the length and the way of passing are those of the type.
     unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_stored().into_datum(), false, by_value).cast() }

@@ -12,7 +12,7 @@ use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, DecodedXLogRecord, TimeLineHistoryEntry, TimeLineID, XLogReaderState, XLogRecPtr};
 
 use crate::error::Error;
-use crate::{server, time};
+use crate::{epoch, server};
 
 const FOLDER: &str = "pg_wal";
 
@@ -159,7 +159,7 @@ unsafe fn time_of(record: &DecodedXLogRecord) -> Option<i64> {
             | pg_sys::XLOG_XACT_ABORT_PREPARED => number(offset_of!(pg_sys::xl_xact_commit, xact_time)),
             _ => None,
         }
-        .map(time::saturated_unix_micros),
+        .map(epoch::saturated_unix_micros),
         pg_sys::RmgrIds::RM_XLOG_ID => match info & !pg_sys::XLR_INFO_MASK {
             // In whole seconds, rounded down.
             pg_sys::XLOG_CHECKPOINT_SHUTDOWN | pg_sys::XLOG_CHECKPOINT_ONLINE => {

@@ -5,9 +5,9 @@ use pgrx::pg_sys::{self, Datum, Interval, Oid};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::Type;
+use crate::datum::StoredId;
+use crate::epoch;
 use crate::error::Error;
-use crate::time;
 
 // The server's functions as they are: they are called for every row, and pgrx's guards would cost more than they do. What they
 // may raise is a longjmp over frames of ours that have nothing to drop.
@@ -33,7 +33,7 @@ const LAST_YEAR: i128 = 290_000;
 ///
 /// The moved base keeps its bits below the timestamp, so that an offset of zero leaves it where it is. Raises 22013 if the
 /// offset is negative.
-pub fn in_range<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [value, base] = [0, 1].map(|index| call.id::<T>(index));
     let [subtract, less] = [3, 4].map(|index| call.boolean(index));
     let offset = call.interval(2);
@@ -41,8 +41,8 @@ pub fn in_range<T: Type>(call: Call) -> Result<Datum, Error> {
         let message = "invalid preceding or following size in window function";
         return Err(Error::new(SqlState::ERRCODE_INVALID_PRECEDING_OR_FOLLOWING_SIZE, message));
     }
-    let moved = moved(time::of(base), offset, subtract);
-    let order = time::of(value).cmp(&moved).then_with(|| low_bits(value).cmp(low_bits(base)));
+    let moved = moved(epoch::of(base), offset, subtract);
+    let order = epoch::of(value).cmp(&moved).then_with(|| low_bits(value).cmp(low_bits(base)));
     Ok(Datum::from(if less { order.is_le() } else { order.is_ge() }))
 }
 
@@ -86,7 +86,7 @@ fn saturated(number: i128) -> i64 {
 }
 
 /// The bits below the timestamp, from the most significant byte.
-fn low_bits<T: Type>(id: T) -> impl Iterator<Item = u8> {
+fn low_bits<T: StoredId>(id: T) -> impl Iterator<Item = u8> {
     let bytes = |id: T| -> [u8; 32] {
         let mut copy = [0; 32];
         let bytes = id.to_be_bytes();
