@@ -195,6 +195,6 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -
 /// # Safety
 /// As [`guarded`].
 #[inline(always)]
-pub unsafe fn plain(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Datum) -> Datum {
+pub unsafe fn raw(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Datum) -> Datum {
     function(Call(info))
 }

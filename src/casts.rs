@@ -6,7 +6,7 @@ use pgrx::{AnyNumeric, PgSqlErrorCode as SqlState};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, StoredId};
+use crate::datum::StoredId;
 use crate::error::Error;
 use crate::io;
 
@@ -18,9 +18,9 @@ pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// `T_from_bigint(bigint) → T`, for the types that are stored so
 pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);
-    T::Stored::from_bytes(&value.to_be_bytes())
-        .and_then(T::from_stored)
-        .map(|id| id.to_stored().into_datum())
+    T::from_be_bytes(&value.to_be_bytes())
+        .ok()
+        .map(|id| id.to_datum())
         .ok_or_else(|| Error::number_out_of_range::<T>(&value.to_string()))
 }
 
@@ -46,8 +46,7 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     integer
         .parse::<u128>()
         .ok()
-        .and_then(|value| T::Stored::from_bytes(&value.to_be_bytes()))
-        .and_then(T::from_stored)
-        .map(|id| id.to_stored().into_datum())
+        .and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok())
+        .map(|id| id.to_datum())
         .ok_or_else(|| Error::number_out_of_range::<T>(&text))
 }

@@ -3,6 +3,7 @@
 use core::cmp::Ordering;
 use core::ffi::{c_int, c_void};
 use core::ptr;
+use std::ffi::CString;
 
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::{MAX_TEXT_LEN, SortableId, Stored};
@@ -13,7 +14,13 @@ const _: () = assert!(
 );
 
 /// An ID type whose stored form is a Datum.
-pub trait StoredId: SortableId<Stored: StoredDatum> {}
+pub trait StoredId: SortableId<Stored: StoredDatum> {
+    /// The ID as a Datum, in the current memory context.
+    #[inline]
+    fn to_datum(self) -> Datum {
+        self.to_stored().into_datum()
+    }
+}
 
 impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
 
@@ -167,4 +174,9 @@ pub fn varlena(bytes: &[u8]) -> Datum {
         ptr::copy_nonoverlapping(bytes.as_ptr(), varlena.cast::<u8>().add(pg_sys::VARHDRSZ), bytes.len());
         Datum::from(varlena)
     }
+}
+
+/// A C string of the extension's own words, or of parts of another C string. Neither contains a NUL.
+pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
+    CString::new(text).unwrap_or_default()
 }

@@ -2,14 +2,13 @@
 //! programs can branch on.
 
 use core::ffi::{CStr, c_char, c_int};
-use std::ffi::CString;
 use std::fmt::Display;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
-use crate::{epoch, server, shape};
+use crate::{datum, epoch, server, shape};
 
 /// An error on its way to the user: one word, so that a result that could have been one costs nothing to hand on.
 #[derive(Debug)]
@@ -164,21 +163,16 @@ pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
     unsafe {
         if server::start_error(context) {
             errcode(error.sqlstate as c_int);
-            errmsg_internal(c"%s".as_ptr(), c_string(&error.message).as_ptr());
+            errmsg_internal(c"%s".as_ptr(), datum::c_string(error.message.as_slice()).as_ptr());
             if let Some(detail) = &error.detail {
-                errdetail_internal(c"%s".as_ptr(), c_string(detail).as_ptr());
+                errdetail_internal(c"%s".as_ptr(), datum::c_string(detail.as_slice()).as_ptr());
             }
             if let Some(hint) = &error.hint {
-                errhint(c"%s".as_ptr(), c_string(hint).as_ptr());
+                errhint(c"%s".as_ptr(), datum::c_string(hint.as_slice()).as_ptr());
             }
             drop(error);
             server::finish_error(context, line!());
         }
     }
     Datum::null()
-}
-
-/// Neither our words nor what they quote of a C string contain a NUL.
-fn c_string(text: &[u8]) -> CString {
-    CString::new(text).unwrap_or_default()
 }

@@ -5,7 +5,6 @@ use pgrx::pg_sys::Datum;
 use scru_ids::{Context, OnClockRollback, Refusal, Step};
 
 use crate::call::Call;
-use crate::datum::StoredDatum;
 use crate::error::Error;
 use crate::id_type::Type;
 use crate::random::with_random;
@@ -14,12 +13,12 @@ use crate::{clock, epoch, node, promotion, settings, shared};
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
-    let id = match shared::count::<T>() {
+    let id = match shared::draw_fast::<T>() {
         Some(id) => id,
-        None if T::COUNT.is_some() => draw_apart::<T>()?,
+        None if T::FAST_PATH.is_some() => draw_apart::<T>()?,
         None => draw::<T>()?,
     };
-    Ok(id.to_stored().into_datum())
+    Ok(id.to_datum())
 }
 
 /// A whole draw, for the types whose IDs seldom take one: apart, so that the others have no registers to save.
@@ -74,7 +73,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
         .and_then(|micros| T::TICKS.minted_at(micros).ok())
         .ok_or_else(not_generated::<T>)?;
     let id = with_random(|rng| T::random_of(tick, rng))?;
-    Ok(id.to_stored().into_datum())
+    Ok(id.to_datum())
 }
 
 /// A time of which no ID is generated: the first tick and the last are reserved.

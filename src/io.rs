@@ -4,7 +4,7 @@ use pgrx::pg_sys::Datum;
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, StoredId};
+use crate::datum::{self, StoredId};
 use crate::error::Error;
 use crate::id_type::Type;
 use crate::settings;
@@ -13,7 +13,7 @@ use crate::settings;
 pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
     let text = call.cstring(0);
     match T::parse(text.to_bytes()) {
-        Ok(id) => Ok(id.to_stored().into_datum()),
+        Ok(id) => Ok(id.to_datum()),
         Err(error) => Err(Error::bad_text::<T>(text, error)),
     }
 }
@@ -36,7 +36,7 @@ pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
 /// The ID of big-endian bytes.
 pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
     match T::from_be_bytes(bytes) {
-        Ok(id) => Ok(id.to_stored().into_datum()),
+        Ok(id) => Ok(id.to_datum()),
         Err(error) => Err(Error::bad_bytes::<T>(bytes, error)),
     }
 }

@@ -3,19 +3,19 @@
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, StoredId};
+use crate::datum::StoredId;
 use crate::error::Error;
 
 /// `T_range_lower(tstzrange) → T`: the first inside, or the largest of all if none is
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let first = ticks::<T>(call, 0).map_or(T::MAX, |(first, _)| T::first_of(first));
-    Ok(first.to_stored().into_datum())
+    Ok(first.to_datum())
 }
 
 /// `T_range_upper(tstzrange) → T`: the last inside, or the smallest of all if none is
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let last = ticks::<T>(call, 0).map_or(T::MIN, |(_, last)| T::last_of(last));
-    Ok(last.to_stored().into_datum())
+    Ok(last.to_datum())
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`

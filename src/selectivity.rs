@@ -186,7 +186,7 @@ unsafe fn beyond<T: StoredId>(
     let part = unsafe {
         let operator = planner::operator(span.id_type, strategy);
         let mut function = fmgr_info(pg_sys::get_opcode(operator));
-        let (bound, scalar) = (bound.to_stored().into_datum(), column.vartype);
+        let (bound, scalar) = (bound.to_datum(), column.vartype);
         let none = Oid::INVALID;
         pg_sys::ineq_histogram_selectivity(root, column, operator, &mut function, is_lower, true, none, bound, scalar)
     };

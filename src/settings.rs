@@ -14,6 +14,7 @@ use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
 use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
 
+use crate::datum;
 use crate::error::Error;
 use crate::per_process::PerProcess;
 use crate::server;
@@ -586,7 +587,7 @@ fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
 
 /// A C string that lives as long as the process. Our names and defaults have no NUL.
 fn leaked(text: &str) -> &'static CStr {
-    Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str())
+    Box::leak(datum::c_string(text).into_boxed_c_str())
 }
 
 unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
@@ -654,7 +655,7 @@ unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source
 
 /// A text in memory of the server's.
 fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
-    let text = CString::new(text).unwrap_or_default();
+    let text = datum::c_string(text);
     // SAFETY: a copy of a C string.
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
 }

@@ -11,8 +11,9 @@ use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::RngExt;
 use scru_ids::mark::{self as decide, Cover, Entry, Mark, NodeCode, Reservation};
-use scru_ids::{Context, SortableId, State, Step, Stretch, Word, registry};
+use scru_ids::{Context, FastRange, SortableId, State, Step, Word, registry};
 
+use crate::datum;
 use crate::error::Error;
 use crate::mark::{self, Record};
 use crate::per_process::PerProcess;
@@ -103,8 +104,8 @@ pub struct Kept<T: SharedState> {
     memory: PerProcess<Option<Memory<T>>>,
     /// Whether this process has seen to it that a promotion is respected.
     respects_promotion: PerProcess<bool>,
-    /// What it can draw from there by counting.
-    counting: PerProcess<Option<Counting<T>>>,
+    /// What it can draw from there on the fast path.
+    fast_path: PerProcess<Option<OpenFastPath<T>>>,
 }
 
 impl<T: SharedState> Kept<T> {
@@ -113,7 +114,7 @@ impl<T: SharedState> Kept<T> {
         Self {
             memory: PerProcess::new(None),
             respects_promotion: PerProcess::new(false),
-            counting: PerProcess::new(None),
+            fast_path: PerProcess::new(None),
         }
     }
 }
@@ -173,9 +174,9 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
     if !Word::<T>::replace(memory.word, old, next.pack()) {
         return Ok(None);
     }
-    if let Some(count) = T::COUNT {
-        let (word, stretch) = (memory.word, (count.stretch)(id, &context.settings));
-        T::kept_shared().counting.with(|kept| *kept = Some(Counting { word, stretch, as_of: settings::changes() }));
+    if let Some(fast_path) = T::FAST_PATH {
+        let (word, range) = (memory.word, (fast_path.range)(id, &context.settings));
+        T::kept_shared().fast_path.with(|kept| *kept = Some(OpenFastPath { word, range, as_of: settings::changes() }));
     }
     if cover == Cover::Last {
         memory.reserve_ahead(next.pack(), node, id.tick());
@@ -417,9 +418,9 @@ pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
 
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and every change
 /// of a setting changes `as_of`.
-pub struct Counting<T: SharedState> {
+pub struct OpenFastPath<T: SharedState> {
     word: &'static Atomic<T>,
-    stretch: Stretch<T>,
+    range: FastRange<T>,
     /// The settings that it was made with.
     as_of: u32,
 }
@@ -427,17 +428,17 @@ pub struct Counting<T: SharedState> {
 /// The next ID where the type counts on from the state that all backends share, as it does most of the time. Nothing where
 /// it takes a whole [`step`], or where another backend was faster.
 #[inline(always)]
-pub fn count<T: SharedState>() -> Option<T> {
-    let count = T::COUNT?;
-    T::kept_shared().counting.with(|counting| {
-        let Counting { word, stretch, as_of } = counting.as_ref()?;
+pub fn draw_fast<T: SharedState>() -> Option<T> {
+    let fast_path = T::FAST_PATH?;
+    T::kept_shared().fast_path.with(|open| {
+        let OpenFastPath { word, range, as_of } = open.as_ref()?;
         let old = Word::<T>::load(word);
-        let is_in_stretch = stretch.words.contains(&old) && *as_of == settings::changes();
-        if !is_in_stretch || !stretch.times.contains(&clock::now()) {
+        let is_in_range = range.words.contains(&old) && *as_of == settings::changes();
+        if !is_in_range || !range.times.contains(&clock::now()) {
             return None;
         }
         let new = old.next();
-        Word::<T>::replace(word, old, new).then(|| (count.id)(new))
+        Word::<T>::replace(word, old, new).then(|| (fast_path.id)(new))
     })
 }
 
@@ -473,12 +474,12 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
 
 /// The name under which the backends find a type's word. A word laid out otherwise needs another version.
 fn word_name<T: SharedState>() -> CString {
-    CString::new(format!("scru {} generator v1", T::NAME)).unwrap_or_default()
+    datum::c_string(format!("scru {} generator v1", T::NAME))
 }
 
 /// The name under which they find what lies beside it.
 fn mark_name<T: SharedState>() -> CString {
-    CString::new(format!("scru {} mark v1", T::NAME)).unwrap_or_default()
+    datum::c_string(format!("scru {} mark v1", T::NAME))
 }
 
 #[cold]

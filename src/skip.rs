@@ -4,7 +4,7 @@ use pgrx::pg_sys::{Datum, Relation};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, StoredId};
+use crate::datum::StoredId;
 use crate::error::Error;
 
 /// The server's `SkipSupportData`, which pgrx does not bind.
@@ -21,8 +21,8 @@ type Step = unsafe extern "C-unwind" fn(index: Relation, value: Datum, is_at_end
 /// `T_skipsupport(internal)`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let support = SkipSupport {
-        smallest: T::MIN.to_stored().into_datum(),
-        largest: T::MAX.to_stored().into_datum(),
+        smallest: T::MIN.to_datum(),
+        largest: T::MAX.to_datum(),
         decrement: decrement::<T>,
         increment: increment::<T>,
     };
@@ -50,5 +50,5 @@ unsafe fn step<T: StoredId>(value: Datum, by: i64, is_at_end: *mut bool) -> Datu
     let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(by)).to_be_bytes()).and_then(T::from_stored);
     // SAFETY: as the caller's.
     unsafe { *is_at_end = next.is_none() };
-    next.map_or(value, |next| next.to_stored().into_datum())
+    next.map_or(value, |next| next.to_datum())
 }

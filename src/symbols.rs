@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 use scru_ids::registry;
 
-use crate::call::{guarded, plain};
+use crate::call::{guarded, raw};
 use crate::id_type::{Process, Type};
 use crate::settings::{Configured, Settings};
 use crate::shared::{Kept, SharedState};
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
-/// for a function that may fail, `plain` for one that cannot.
+/// for a function that may fail, `raw` for one that cannot.
 macro_rules! export {
     ($run:ident, $symbol:expr, $function:expr) => {
         const _: () = {
@@ -63,20 +63,20 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_recv"), io::receive::<Id>);
             export!(guarded, concat!(stringify!($name), "_send"), io::send::<Id>);
 
-            export!(plain, concat!(stringify!($name), "_eq"), |call| compare::test::<Id>(call, |order| order.is_eq()));
-            export!(plain, concat!(stringify!($name), "_ne"), |call| compare::test::<Id>(call, |order| order.is_ne()));
-            export!(plain, concat!(stringify!($name), "_lt"), |call| compare::test::<Id>(call, |order| order.is_lt()));
-            export!(plain, concat!(stringify!($name), "_le"), |call| compare::test::<Id>(call, |order| order.is_le()));
-            export!(plain, concat!(stringify!($name), "_gt"), |call| compare::test::<Id>(call, |order| order.is_gt()));
-            export!(plain, concat!(stringify!($name), "_ge"), |call| compare::test::<Id>(call, |order| order.is_ge()));
-            export!(plain, concat!(stringify!($name), "_cmp"), compare::cmp::<Id>);
-            export!(plain, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
-            export!(plain, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
+            export!(raw, concat!(stringify!($name), "_eq"), |call| compare::test::<Id>(call, |order| order.is_eq()));
+            export!(raw, concat!(stringify!($name), "_ne"), |call| compare::test::<Id>(call, |order| order.is_ne()));
+            export!(raw, concat!(stringify!($name), "_lt"), |call| compare::test::<Id>(call, |order| order.is_lt()));
+            export!(raw, concat!(stringify!($name), "_le"), |call| compare::test::<Id>(call, |order| order.is_le()));
+            export!(raw, concat!(stringify!($name), "_gt"), |call| compare::test::<Id>(call, |order| order.is_gt()));
+            export!(raw, concat!(stringify!($name), "_ge"), |call| compare::test::<Id>(call, |order| order.is_ge()));
+            export!(raw, concat!(stringify!($name), "_cmp"), compare::cmp::<Id>);
+            export!(raw, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
+            export!(raw, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
             export!(guarded, concat!(stringify!($name), "_sortsupport"), sort::support::<Id>);
             export!(guarded, concat!(stringify!($name), "_skipsupport"), skip::support::<Id>);
-            export!(plain, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
-            export!(plain, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
-            export!(plain, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+            export!(raw, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
+            export!(raw, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
+            export!(raw, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_gist_consistent"), gist::consistent::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
@@ -88,35 +88,35 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
             export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
 
-            export!(plain, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
+            export!(raw, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
             export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
             export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
 
-            export!(plain, concat!(stringify!($name), "_lt_timestamptz"), |call| {
+            export!(raw, concat!(stringify!($name), "_lt_timestamptz"), |call| {
                 time_compare::id_with_time::<Id>(call, |order| order.is_lt())
             });
-            export!(plain, concat!(stringify!($name), "_le_timestamptz"), |call| {
+            export!(raw, concat!(stringify!($name), "_le_timestamptz"), |call| {
                 time_compare::id_with_time::<Id>(call, |order| order.is_le())
             });
-            export!(plain, concat!(stringify!($name), "_ge_timestamptz"), |call| {
+            export!(raw, concat!(stringify!($name), "_ge_timestamptz"), |call| {
                 time_compare::id_with_time::<Id>(call, |order| order.is_ge())
             });
-            export!(plain, concat!(stringify!($name), "_gt_timestamptz"), |call| {
+            export!(raw, concat!(stringify!($name), "_gt_timestamptz"), |call| {
                 time_compare::id_with_time::<Id>(call, |order| order.is_gt())
             });
-            export!(plain, concat!("timestamptz_lt_", stringify!($name)), |call| {
+            export!(raw, concat!("timestamptz_lt_", stringify!($name)), |call| {
                 time_compare::time_with_id::<Id>(call, |order| order.is_lt())
             });
-            export!(plain, concat!("timestamptz_le_", stringify!($name)), |call| {
+            export!(raw, concat!("timestamptz_le_", stringify!($name)), |call| {
                 time_compare::time_with_id::<Id>(call, |order| order.is_le())
             });
-            export!(plain, concat!("timestamptz_ge_", stringify!($name)), |call| {
+            export!(raw, concat!("timestamptz_ge_", stringify!($name)), |call| {
                 time_compare::time_with_id::<Id>(call, |order| order.is_ge())
             });
-            export!(plain, concat!("timestamptz_gt_", stringify!($name)), |call| {
+            export!(raw, concat!("timestamptz_gt_", stringify!($name)), |call| {
                 time_compare::time_with_id::<Id>(call, |order| order.is_gt())
             });
             export!(guarded, concat!(stringify!($name), "_time_bound"), time_compare::bound::<Id>);

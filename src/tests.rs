@@ -276,7 +276,7 @@ mod tests {
 
     /// IDs as a parameter of type `T[]`.
     fn array<T: Type>(ids: &[T]) -> DatumWithOid<'static> {
-        let mut datums: Vec<_> = ids.iter().map(|id| id.to_stored().into_datum()).collect();
+        let mut datums: Vec<_> = ids.iter().map(|id| id.to_datum()).collect();
         let (length, by_value, align) = layout::<T>();
         // SAFETY: the Datums are of the type that the array is said to be of.
         unsafe {

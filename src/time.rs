@@ -1,12 +1,10 @@
 //! Times of IDs, and IDs of times.
 
-use std::ffi::CString;
-
 use pgrx::pg_sys::Datum;
 use scru_ids::{MAX_TEXT_LEN, TimeError};
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum};
+use crate::datum;
 use crate::error::Error;
 use crate::id_type::Type;
 use crate::{epoch, settings};
@@ -18,12 +16,12 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
 
 /// `T_lower(timestamptz) → T`
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(bound(call.int8(0), T::lower)?.to_stored().into_datum())
+    Ok(bound(call.int8(0), T::lower)?.to_datum())
 }
 
 /// `T_upper(timestamptz) → T`
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(bound(call.int8(0), T::upper)?.to_stored().into_datum())
+    Ok(bound(call.int8(0), T::upper)?.to_datum())
 }
 
 /// `T_time_encoder(timestamptz) → text`, in the form that pg_partman asks for: the text of `T_lower`. Raises 22008 before the
@@ -41,7 +39,7 @@ pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
 /// up to it. For pg_partman reckons where the next partition begins from the bounds of the last one: if a bound came back up to
 /// a tick late, there would be a gap between the two.
 pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
-    let text = CString::new(call.varlena(0)).unwrap_or_default();
+    let text = datum::c_string(call.varlena(0));
     let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
     let micros = id.timestamp_micros();
     let since_second = micros.rem_euclid(1_000_000);

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, StoredId};
+use crate::datum::StoredId;
 use crate::epoch;
 use crate::error::Error;
 
@@ -116,7 +116,7 @@ pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(match operator.ids::<T>(call.int8(0)) {
         Some((smallest, largest)) => {
             let nearest = if operator.is_from_below() { smallest } else { largest };
-            nearest.to_stored().into_datum()
+            nearest.to_datum()
         }
         None => call.null(),
     })
@@ -125,14 +125,13 @@ pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID for which the operator of this symbol holds, or the largest of all if it
 /// holds for none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call)
-        .map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_stored().into_datum()))
+    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID for which the operator of this symbol holds, or the smallest of all if it
 /// holds for none
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_stored().into_datum()))
+    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
 }
 
 /// `T_time_possible(T, timestamptz, text) → boolean`: whether the operator of this symbol holds for any ID with a time

@@ -226,5 +226,5 @@ unsafe fn symbol(operator: Operator) -> *mut Node {
 unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
     let (length, by_value) = (size_of::<T::Stored>() as i32, <T::Stored as StoredDatum>::BY_VALUE);
     // SAFETY: the length and the way of passing are those of the type.
-    unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_stored().into_datum(), false, by_value).cast() }
+    unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }

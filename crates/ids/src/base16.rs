@@ -21,9 +21,9 @@ pub fn encode_40<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
 /// [`ParseError`] if the text is not 40 digits. All of them are in range.
 #[inline]
 pub fn decode_40(text: &[u8]) -> Result<[u8; 20], ParseError> {
-    let fours = ALPHABET.fours::<16, 40, 10>(text)?;
+    let groups_of_four = ALPHABET.groups_of_four::<16, 40, 10>(text)?;
     let mut bytes = [0; 20];
-    for (number, bytes) in fours.iter().zip(bytes.as_chunks_mut::<2>().0) {
+    for (number, bytes) in groups_of_four.iter().zip(bytes.as_chunks_mut::<2>().0) {
         *bytes = (*number as u16).to_be_bytes();
     }
     Ok(bytes)

@@ -52,7 +52,7 @@ pub fn encode_crockford_13(number: u64, buffer: &mut [u8]) -> &[u8] {
 /// [`ParseError`] if the text is not 13 digits, or if they denote 2^63 or more.
 #[inline]
 pub fn decode_crockford_13(text: &[u8]) -> Result<u64, ParseError> {
-    let [top, high, middle, low] = CROCKFORD_ALPHABET.fours::<32, 13, 4>(text)?;
+    let [top, high, middle, low] = CROCKFORD_ALPHABET.groups_of_four::<32, 13, 4>(text)?;
     if top > MAX_LEADING {
         return Err(OUT_OF_RANGE);
     }
@@ -74,7 +74,7 @@ pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
 /// [`ParseError`] if the text is not 26 digits, or if they denote 2^128 or more.
 #[inline]
 pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
-    let [top, a, b, c, d, e, f] = CROCKFORD_ALPHABET.fours::<32, 26, 7>(text)?;
+    let [top, a, b, c, d, e, f] = CROCKFORD_ALPHABET.groups_of_four::<32, 26, 7>(text)?;
     if top >> 5 > MAX_LEADING {
         return Err(OUT_OF_RANGE);
     }
@@ -103,9 +103,9 @@ fn eight_bytes(bytes: &[u8; 20], first: usize) -> u64 {
 /// [`ParseError`] if the text is not 32 digits. All of them are in range.
 #[inline]
 pub fn decode_hex_32(text: &[u8]) -> Result<[u8; 20], ParseError> {
-    let fours = BASE32HEX_ALPHABET.fours::<32, 32, 8>(text)?;
+    let groups_of_four = BASE32HEX_ALPHABET.groups_of_four::<32, 32, 8>(text)?;
     let mut bytes = [0; 20];
-    for ([high, low], bytes) in fours.as_chunks().0.iter().zip(bytes.as_chunks_mut::<5>().0) {
+    for ([high, low], bytes) in groups_of_four.as_chunks().0.iter().zip(bytes.as_chunks_mut::<5>().0) {
         bytes.copy_from_slice(&(high << 20 | low).to_be_bytes()[3..]);
     }
     Ok(bytes)

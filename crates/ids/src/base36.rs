@@ -83,7 +83,7 @@ fn write_12(number: u64, digits: &mut [u8]) {
 /// [`ParseError`] if the text is not twelve digits. All twelve-digit numbers are in range.
 #[inline]
 pub fn decode_12(text: &[u8]) -> Result<u64, ParseError> {
-    let [high, middle, low] = ALPHABET.fours::<36, 12, 3>(text)?;
+    let [high, middle, low] = ALPHABET.groups_of_four::<36, 12, 3>(text)?;
     Ok((high * POW_4 + middle) * POW_4 + low)
 }
 
@@ -93,8 +93,8 @@ pub fn decode_12(text: &[u8]) -> Result<u64, ParseError> {
 /// [`ParseError`] if the text is not 25 digits, or if they denote 2^128 or more.
 #[inline]
 pub fn decode_25(text: &[u8]) -> Result<u128, ParseError> {
-    let [top, fours @ ..] = ALPHABET.fours::<36, 25, 7>(text)?;
-    let [high, middle, low] = [0, 2, 4].map(|first| fours[first] * POW_4 + fours[first + 1]);
+    let [top, groups_of_four @ ..] = ALPHABET.groups_of_four::<36, 25, 7>(text)?;
+    let [high, middle, low] = [0, 2, 4].map(|first| groups_of_four[first] * POW_4 + groups_of_four[first + 1]);
     let upper = u128::from(top * POW_8 + high) * u128::from(POW_8) + u128::from(middle);
     upper.checked_mul(u128::from(POW_8)).and_then(|upper| upper.checked_add(u128::from(low))).ok_or(OUT_OF_RANGE)
 }

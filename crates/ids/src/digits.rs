@@ -27,13 +27,13 @@ impl Alphabet {
     /// # Errors
     /// The first character that is no digit; else, where the number of digits is another.
     #[inline(always)]
-    pub fn fours<const RADIX: u64, const N: usize, const GROUPS: usize>(
+    pub fn groups_of_four<const RADIX: u64, const N: usize, const GROUPS: usize>(
         &self,
         text: &[u8],
     ) -> Result<[u64; GROUPS], ParseError> {
         const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as u64) };
         let Ok(text) = <&[u8; N]>::try_from(text) else {
-            return Err(self.blame(text, N));
+            return Err(self.parse_error(text, N));
         };
         let mut groups = [0; GROUPS];
         for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
@@ -41,14 +41,14 @@ impl Alphabet {
         }
         // One test for four digits: NO_DIGIT makes the number larger than all that are.
         if groups.iter().any(|&number| number >= RADIX.pow(4)) {
-            return Err(self.blame(text, N));
+            return Err(self.parse_error(text, N));
         }
         Ok(groups)
     }
 
     #[cold]
     #[inline(never)]
-    fn blame(&self, text: &[u8], expected: usize) -> ParseError {
+    fn parse_error(&self, text: &[u8], expected: usize) -> ParseError {
         let invalid = text.iter().position(|&byte| self.0[usize::from(byte)] == NO_DIGIT);
         let received = text.len();
         match invalid {

@@ -72,9 +72,9 @@ pub type Word<T> = <<T as SortableId>::State as State>::Word;
 
 /// How a type counts of which most IDs are the one before + 1.
 #[derive(Clone, Copy)]
-pub struct Count<T: SortableId> {
-    /// The stretch that an ID begins which was made with these settings.
-    pub stretch: fn(T, &T::Settings) -> Stretch<T>,
+pub struct FastPath<T: SortableId> {
+    /// The range that an ID begins which was made with these settings.
+    pub range: fn(T, &T::Settings) -> FastRange<T>,
     /// The ID whose maker left this word.
     pub id: fn(Word<T>) -> T,
 }
@@ -82,7 +82,7 @@ pub struct Count<T: SortableId> {
 /// Where a generator needs no whole step: with the same settings, each of these words is followed by the word + 1 while the
 /// clock reads one of these times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch<T: SortableId> {
+pub struct FastRange<T: SortableId> {
     /// The words that have a next one.
     pub words: Range<Word<T>>,
     /// In microseconds since 1970-01-01 UTC.

@@ -37,8 +37,8 @@ pub use bytes::BytesError;
 pub use error::{ParseError, ParseErrorKind};
 pub use field::{Field, FieldValue, Getter};
 pub use generator::{
-    Context, Count, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal, State,
-    Step, Stretch, Word, place_in_time, place_strictly,
+    Context, FastPath, FastRange, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback,
+    Refusal, State, Step, Word, place_in_time, place_strictly,
 };
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
@@ -138,7 +138,7 @@ pub trait SortableId:
     /// The settings of this type alone, and how to keep them.
     const SETTINGS: &'static [Setting<Self::Settings>] = &[];
     /// How the type counts, if it does: what [`step`](Self::step) makes, too, but in a shorter way.
-    const COUNT: Option<Count<Self>> = None;
+    const FAST_PATH: Option<FastPath<Self>> = None;
 
     /// What the bytes are held in: an array for types passed by reference, an `i64` for those passed by value.
     type Stored: Stored;

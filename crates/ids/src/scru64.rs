@@ -16,7 +16,7 @@ use std::str::FromStr;
 use rand::Rng;
 
 use crate::generator::{
-    Context, Count, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, Stretch, place_strictly, same_tick,
+    Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly, same_tick,
 };
 use crate::mark::NodeCode;
 use crate::{
@@ -110,9 +110,9 @@ impl Scru64Node {
     }
 
     /// What this node counts through from an ID that it has made: the rest of its tick.
-    fn stretch(self, made: Scru64) -> Stretch<Scru64> {
+    fn range(self, made: Scru64) -> FastRange<Scru64> {
         let counters = (MAX_NODE_CTR >> self.size) - made.counter(self.size);
-        Stretch { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
+        FastRange { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
     }
 
     /// The ID after the last one in its tick, if the last one is this node's and leaves room.
@@ -269,8 +269,8 @@ impl SortableId for Scru64 {
         },
     }];
 
-    const COUNT: Option<Count<Self>> =
-        Some(Count { stretch: |made, settings| settings.node.stretch(made), id: |word| Self(word) });
+    const FAST_PATH: Option<FastPath<Self>> =
+        Some(FastPath { range: |made, settings| settings.node.range(made), id: |word| Self(word) });
 
     type Stored = i64;
     type Settings = Scru64Settings;
@@ -403,16 +403,16 @@ mod tests {
         match step::<Scru64>(state, &at(now, node), draws) {
             Step::Made(next, id) => {
                 assert_eq!(next, used(id));
-                check_stretch(id, node);
+                check_fast_path(id, node);
                 id
             }
             other => panic!("{other:?}"),
         }
     }
 
-    /// At its edges, a stretch says what whole steps do.
-    fn check_stretch(made: Scru64, node: &str) {
-        let Stretch { words, times } = self::node(node).stretch(made);
+    /// At its edges, a range says what whole steps do.
+    fn check_fast_path(made: Scru64, node: &str) {
+        let FastRange { words, times } = self::node(node).range(made);
         let counted = |word: u64, now: i64| words.contains(&word) && times.contains(&now);
         for word in [words.start, words.end - 1, words.end].into_iter().filter(|word| *word >= made.0) {
             for now in [times.start - 1, times.start, times.end - 1, times.end] {
@@ -729,7 +729,7 @@ mod tests {
         let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
         let (mut clock, mut state, mut last, mut spec) = (NOON, Scru64State::default(), Scru64::MIN, nodes[0]);
         let (mut ids, mut waits, mut refusals, mut counted) = (HashSet::new(), 0, 0, 0);
-        let mut stretch = node(spec).stretch(last);
+        let mut range = node(spec).range(last);
         for _ in 0..1_000_000 {
             clock += [0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000][rng.random_range(0..9)];
             if rng.random_range(0..10_000) == 0 {
@@ -737,9 +737,9 @@ mod tests {
             }
             if rng.random_range(0..500) == 0 {
                 spec = nodes[rng.random_range(0..nodes.len())];
-                stretch.words.end = 0;
+                range.words.end = 0;
             }
-            let counts = stretch.words.contains(&state.last) && stretch.times.contains(&clock);
+            let counts = range.words.contains(&state.last) && range.times.contains(&clock);
             let step = Scru64::step(state, &at(clock, spec), &mut rng);
             if counts {
                 assert_eq!(step, Step::Made(Scru64State { last: last.0 + 1 }, Scru64(last.0 + 1)));
@@ -747,7 +747,7 @@ mod tests {
             }
             match step {
                 Step::Made(next, id) => {
-                    stretch = node(spec).stretch(id);
+                    range = node(spec).range(id);
                     assert!(id > last && id.timestamp_micros() <= clock + SECOND);
                     assert_eq!(id.node_id(node(spec).size), node(spec).id);
                     ids.insert(id);

@@ -25,12 +25,12 @@ const ENOUGH: usize = 50;
 pub struct SortKeys {
     origins: Origins,
     /// The different keys, until there are enough.
-    seen: Option<SmallSet>,
+    seen: Option<LinearCounter>,
 }
 
 impl Default for SortKeys {
     fn default() -> Self {
-        Self { origins: Origins::default(), seen: Some(SmallSet::default()) }
+        Self { origins: Origins::default(), seen: Some(LinearCounter::default()) }
     }
 }
 
@@ -56,7 +56,7 @@ impl SortKeys {
 
     /// Whether there are so few keys among this number of IDs that they aren't worth their making.
     pub fn are_useless_for(&mut self, ids: usize) -> bool {
-        let different = self.seen.as_ref().map_or(ENOUGH, SmallSet::len);
+        let different = self.seen.as_ref().map_or(ENOUGH, LinearCounter::len);
         if different >= ENOUGH {
             self.seen = None;
         }
@@ -180,9 +180,9 @@ impl Origins {
 
 /// Counts different keys, up to a few hundred, in next to no time and space: by the bits that their hashes set.
 #[derive(Debug, Default)]
-struct SmallSet([u64; 8]);
+struct LinearCounter([u64; 8]);
 
-impl SmallSet {
+impl LinearCounter {
     fn insert(&mut self, key: u64) {
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55;
         self.0[(hash >> 6) as usize] |= 1 << (hash & 63);

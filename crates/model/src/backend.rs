@@ -1,7 +1,7 @@
 //! What a backend does: each access to something that others change is a step of its own.
 
 use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
-use scru_ids::{Context, OnClockRollback, Refusal, Scru64, Scru64Settings, SortableId, State, Step, Stretch};
+use scru_ids::{Context, FastRange, OnClockRollback, Refusal, Scru64, Scru64Settings, SortableId, State, Step};
 
 use crate::world::{Fault, World};
 use crate::{Bounds, Mistake, TICKS, Zeros, id};
@@ -13,7 +13,7 @@ pub(crate) struct Backend {
     /// The last ID that its connection got.
     pub(crate) last: u64,
     /// The fast path: words and times, and the node that they hold for.
-    pub(crate) stretch: Option<(u64, u64, i64, i64, usize)>,
+    pub(crate) range: Option<(u64, u64, i64, i64, usize)>,
     /// Whether it has seen the mark of the promotion kept.
     pub(crate) respects_promotion: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) enum At {
         node: usize,
     },
     /// The same by the fast path.
-    Count {
+    FastPath {
         word: u64,
         now: i64,
     },
@@ -254,18 +254,18 @@ impl Bounds {
                 } else {
                     world.shared.word = next;
                     world.hand_out(backend, id, now);
-                    let Stretch { words, times } = self.stretch(id, node);
-                    world.backends[backend].stretch = Some((words.start, words.end, times.start, times.end, node));
+                    let FastRange { words, times } = self.range(id, node);
+                    world.backends[backend].range = Some((words.start, words.end, times.start, times.end, node));
                     let need = Need { word: next, generation: 0, node, tick: crate::id(id).tick() };
                     if is_last_part { At::Generation { need, reserved: None } } else { At::Idle }
                 }
             }
-            At::FastWordRead { word } => At::Count { word, now: world.clock },
-            At::Count { word, now } => {
-                let is_in_stretch = |(from, to, start, end, node): (u64, u64, i64, i64, usize)| {
+            At::FastWordRead { word } => At::FastPath { word, now: world.clock },
+            At::FastPath { word, now } => {
+                let is_in_range = |(from, to, start, end, node): (u64, u64, i64, i64, usize)| {
                     (from..to).contains(&word) && (start..end).contains(&now) && node == world.node
                 };
-                let counts = world.backends[backend].stretch.is_some_and(is_in_stretch);
+                let counts = world.backends[backend].range.is_some_and(is_in_range);
                 if counts && world.shared.word == word {
                     world.shared.word = word + 1;
                     world.hand_out(backend, word + 1, now);
@@ -468,10 +468,10 @@ impl Bounds {
         At::Set { setting, next }
     }
 
-    fn stretch(&self, made: u64, node: usize) -> Stretch<Scru64> {
-        let none = Stretch { words: 0..0, times: 0..0 };
+    fn range(&self, made: u64, node: usize) -> FastRange<Scru64> {
+        let none = FastRange { words: 0..0, times: 0..0 };
         let settings = self.context(node, 0).settings;
-        Scru64::COUNT.map_or(none, |count| (count.stretch)(id(made), &settings))
+        Scru64::FAST_PATH.map_or(none, |fast_path| (fast_path.range)(id(made), &settings))
     }
 
     /// Whether a new connection gets an ID in the end, once the clock has passed whatever there is.

@@ -141,7 +141,7 @@ impl Model for Bounds {
             if backend.at != At::Idle {
                 continue;
             }
-            if backend.stretch.is_some() {
+            if backend.range.is_some() {
                 actions.push(Action::GoFast(number));
             }
             // Once the clock is right.

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use rand::{Rng, TryRng};
-use scru_ids::{Context, Count, OnClockRollback, SortableId, State, Step, Stored, Stretch};
+use scru_ids::{Context, FastPath, FastRange, OnClockRollback, SortableId, State, Step, Stored};
 
 /// 2026-11-01 12:00 UTC, in microseconds: where simulated clocks begin.
 pub const NOON: i64 = 1_793_534_400_000_000;
@@ -61,12 +61,12 @@ pub struct Simulation<T: SortableId> {
     pub clock: i64,
     pub state: T::State,
     pub rng: SplitMix,
-    pub stretch: Option<Stretch<T>>,
+    pub range: Option<FastRange<T>>,
 }
 
 impl<T: SortableId> Simulation<T> {
     pub fn new(seed: u64) -> Self {
-        Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed), stretch: None }
+        Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed), range: None }
     }
 
     /// One step, with the type's default settings.
@@ -74,21 +74,22 @@ impl<T: SortableId> Simulation<T> {
         let context = Context { now: self.clock, on_clock_rollback, settings: T::Settings::default() };
         let drawn = self.rng.0;
         let step = T::step(self.state, &context, &mut self.rng);
-        if let Some(count) = T::COUNT {
-            self.check_stretch(count, step, self.rng.0 == drawn);
+        if let Some(fast_path) = T::FAST_PATH {
+            self.check_fast_path(fast_path, step, self.rng.0 == drawn);
         }
         step
     }
 
-    /// Within the stretch that the last ID began, a step draws nothing.
-    fn check_stretch(&mut self, count: Count<T>, step: Step<T>, drew_nothing: bool) {
-        let is_in =
-            |Stretch { words, times }: &Stretch<T>| words.contains(&self.state.pack()) && times.contains(&self.clock);
-        let counts = self.stretch.as_ref().is_some_and(is_in);
+    /// Within the range that the last ID began, a step draws nothing.
+    fn check_fast_path(&mut self, fast_path: FastPath<T>, step: Step<T>, drew_nothing: bool) {
+        let is_in = |FastRange { words, times }: &FastRange<T>| {
+            words.contains(&self.state.pack()) && times.contains(&self.clock)
+        };
+        let counts = self.range.as_ref().is_some_and(is_in);
         assert!(!counts || drew_nothing && matches!(step, Step::Made(..)));
         if let Step::Made(state, id) = step {
-            assert!((count.id)(state.pack()) == id);
-            self.stretch = Some((count.stretch)(id, &T::Settings::default()));
+            assert!((fast_path.id)(state.pack()) == id);
+            self.range = Some((fast_path.range)(id, &T::Settings::default()));
         }
     }
 
