@@ -26,9 +26,6 @@ impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
 
 /// How a stored form becomes a Datum, and what its bytes are to the server.
 pub trait StoredDatum: Stored {
-    /// Whether the Datum is the value itself.
-    const BY_VALUE: bool;
-
     /// A type of the server's that it can turn into a number, in the order of these bytes read as that type: bigint is the
     /// same, and a macaddr is six bytes, the first of which counts the most. In an ID they are the timestamp.
     const SCALAR: pg_sys::Oid;
@@ -63,7 +60,6 @@ unsafe extern "C-unwind" {
 }
 
 impl<const N: usize> StoredDatum for [u8; N] {
-    const BY_VALUE: bool = false;
     const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
 
     unsafe fn from_datum(datum: Datum) -> Self {
@@ -82,6 +78,9 @@ impl<const N: usize> StoredDatum for [u8; N] {
 
     #[inline]
     fn order(self, other: Self) -> Ordering {
+        if N < 16 {
+            return self.cmp(&other);
+        }
         // The first 16 bytes as a number: two instructions, where comparing bytes is a call.
         let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
         head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
@@ -99,7 +98,6 @@ impl<const N: usize> StoredDatum for [u8; N] {
 }
 
 impl StoredDatum for i64 {
-    const BY_VALUE: bool = true;
     const SCALAR: pg_sys::Oid = pg_sys::INT8OID;
 
     unsafe fn from_datum(datum: Datum) -> Self {

@@ -1,5 +1,7 @@
 //! An ID type as the extension has it: its facts, its stored form, its settings and its generator.
 
+use scru_ids::{SortableId, Stored};
+
 use crate::datum::StoredId;
 use crate::per_process::PerProcess;
 use crate::shared::SharedState;
@@ -23,4 +25,13 @@ impl<T: Type> Process<T> {
     pub const fn new() -> Self {
         Self { generator: PerProcess::new(None), is_announced: PerProcess::new(false) }
     }
+}
+
+/// What the functions of all types rely on, checked as a type is registered.
+pub const fn check<T: SortableId>() {
+    assert!(T::FIELDS.len() <= 4, "symbols.rs exports functions for four fields");
+    assert!(
+        T::Stored::BY_VALUE || T::TICKS.max == (1 << 48) - 1 && T::SEQUENCE_BITS as usize + 48 <= 8 * T::Stored::LEN,
+        "sort keys and estimates rely on a 48-bit timestamp at the beginning of a type passed by reference"
+    );
 }

@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: sort support functions get a SortSupport to fill in.
     let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
-    if <T::Stored as StoredDatum>::BY_VALUE {
+    if T::Stored::BY_VALUE {
         support.comparator = Some(ssup_datum_signed_cmp);
     } else if support.abbreviate {
         let keys = PgMemoryContexts::For(support.ssup_cxt).leak_and_drop_on_delete(SortKeys::default());

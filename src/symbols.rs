@@ -4,7 +4,7 @@ use pgrx::pg_sys;
 use scru_ids::registry;
 
 use crate::call::{guarded, raw};
-use crate::id_type::{Process, Type};
+use crate::id_type::{self, Process, Type};
 use crate::settings::{Configured, Settings};
 use crate::shared::{Kept, SharedState};
 use crate::{
@@ -36,6 +36,8 @@ macro_rules! symbols {
     ($name:ident, $id:ident, $sql:literal) => {
         const _: () = {
             use scru_ids::$id as Id;
+
+            const _: () = id_type::check::<Id>();
 
             impl Configured for Id {
                 fn kept_settings() -> &'static Settings<Self> {

@@ -270,7 +270,7 @@ mod tests {
         let (mut length, mut by_value, mut align) = (0, false, 0);
         // SAFETY: looks the type up.
         unsafe { pg_sys::get_typlenbyvalalign(oid::<T>(), &mut length, &mut by_value, &mut align) };
-        assert_eq!((length as usize, by_value), (T::Stored::LEN, <T::Stored as StoredDatum>::BY_VALUE));
+        assert_eq!((length as usize, by_value), (T::Stored::LEN, T::Stored::BY_VALUE));
         (length, by_value, align)
     }
 

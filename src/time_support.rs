@@ -12,9 +12,10 @@
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid};
+use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::datum::{self, StoredDatum, StoredId};
+use crate::datum::{self, StoredId};
 use crate::error::Error;
 use crate::near_clock;
 use crate::planner::{self, Name, nth};
@@ -224,7 +225,7 @@ unsafe fn symbol(operator: Operator) -> *mut Node {
 
 /// An ID as an expression.
 unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
-    let (length, by_value) = (size_of::<T::Stored>() as i32, <T::Stored as StoredDatum>::BY_VALUE);
+    let (length, by_value) = (size_of::<T::Stored>() as i32, T::Stored::BY_VALUE);
     // SAFETY: the length and the way of passing are those of the type.
     unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }

@@ -37,10 +37,10 @@ impl Default for SortKeys {
 impl SortKeys {
     /// The key of an ID: where keys differ, they differ as the IDs do.
     ///
-    /// For types of at least 16 bytes that begin with a 48-bit timestamp.
+    /// For types that begin with a 48-bit timestamp.
     #[inline]
     pub fn key<T: SortableId>(&mut self, bytes: &<T::Stored as Stored>::Bytes) -> u64 {
-        let head = bytes.as_ref().first_chunk().map_or(0, |head| u128::from_be_bytes(*head));
+        let head = head(bytes.as_ref());
         let millis = (head >> 80) as u64;
         let key = if millis < FIRST_FAR_MILLIS {
             let sequence = (head & ((1 << 80) - 1)) >> (80 - T::SEQUENCE_BITS);
@@ -86,6 +86,16 @@ impl SortKeys {
             }
         }
     }
+}
+
+/// The first 16 bytes as a number, as if zeros followed the last one.
+#[inline]
+fn head(bytes: &[u8]) -> u128 {
+    u128::from_be_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut head = [0; 16];
+        head[..bytes.len()].copy_from_slice(bytes);
+        head
+    }))
 }
 
 /// The sequence numbers of the first IDs seen, by millisecond, which has one slot that may be its: milliseconds that follow each

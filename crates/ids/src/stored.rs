@@ -8,6 +8,8 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
     type Bytes: AsRef<[u8]>;
     /// The number of bytes.
     const LEN: usize;
+    /// Whether a database holds the value itself in a machine word, in place of a reference to the bytes.
+    const BY_VALUE: bool;
 
     /// The big-endian bytes, as they go over the wire.
     fn to_bytes(self) -> Self::Bytes;
@@ -19,6 +21,7 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
 impl<const N: usize> Stored for [u8; N] {
     type Bytes = Self;
     const LEN: usize = N;
+    const BY_VALUE: bool = false;
 
     fn to_bytes(self) -> Self {
         self
@@ -32,6 +35,7 @@ impl<const N: usize> Stored for [u8; N] {
 impl Stored for i64 {
     type Bytes = [u8; 8];
     const LEN: usize = 8;
+    const BY_VALUE: bool = true;
 
     fn to_bytes(self) -> [u8; 8] {
         self.to_be_bytes()

@@ -183,6 +183,16 @@ fn malformed_texts_are_refused_with_their_position<T: SortableId>(json: &str) {
     }
 }
 
+/// Sort keys and estimates rely on it.
+fn wide_ids_begin_with_the_timestamp<T: SortableId>(json: &str) {
+    if T::Stored::BY_VALUE {
+        return;
+    }
+    for (valid, id) in Vectors::ids::<T>(json) {
+        assert_eq!(valid.bytes[..12], format!("{:012x}", id.tick()), "{}", valid.source);
+    }
+}
+
 fn smallest_and_largest_are_among_them<T: SortableId>(json: &str) {
     let texts: Vec<_> = Vectors::ids::<T>(json).map(|(valid, _)| valid.text).collect();
     assert!(texts.contains(&T::MIN.to_string()) && texts.contains(&T::MAX.to_string()));
@@ -288,6 +298,10 @@ macro_rules! test_type {
             #[test]
             fn malformed_texts_are_refused_with_their_position() {
                 super::malformed_texts_are_refused_with_their_position::<Id>(JSON);
+            }
+            #[test]
+            fn wide_ids_begin_with_the_timestamp() {
+                super::wide_ids_begin_with_the_timestamp::<Id>(JSON);
             }
             #[test]
             fn smallest_and_largest_are_among_them() {

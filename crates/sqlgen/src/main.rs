@@ -108,7 +108,7 @@ fn type_of<T: SortableId>() -> Type {
         summary: T::SUMMARY,
         length,
         digits: T::TEXT_LEN,
-        by_value: length == 8,
+        by_value: T::Stored::BY_VALUE,
         text_varies: T::TEXT_VARIES,
         uuid: length == 16,
         numeric: T::WIDE_INTEGER,
