@@ -27,6 +27,7 @@ shell_scripts() { tools/lint.sh shell; }
 documents() { tools/lint.sh documents; }
 spelling() { tools/lint.sh spelling; }
 workflows() { tools/lint.sh workflows; }
+layers() { /usr/bin/python3 tools/layers.py; }
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
@@ -44,6 +45,9 @@ in_the_server() {
 release_build() { tools/install.sh; }
 
 regression() { tools/regress.sh regress fsync=off; }
+
+# On the oldest server alone: how a type is added is the same for all.
+sixth_type() { tools/sixth-type.sh; }
 
 # A second for each target; `make fuzz` has more.
 fuzz() { tools/fuzz.sh 1; }
@@ -120,11 +124,13 @@ suite shell_scripts count_check
 suite documents count_check
 suite spelling count_check
 suite workflows count_check
+suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
+[ "$PG_MAJOR" != "${MAJORS[0]}" ] || suite sixth_type count_check
 suite regression count_regress
 suite end_to_end count_pytest
 suite untouched_server count_check

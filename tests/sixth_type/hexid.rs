@@ -1,0 +1,140 @@
+//! A type of 12 bytes, for the test that a type is one file: 48 bits of milliseconds since 1970 and 48 random bits, which count
+//! up within a millisecond, as 24 hexadecimal digits.
+
+use rand::Rng;
+
+use crate::digits::Alphabet;
+use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, text_traits};
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
+const MAX_RANDOMNESS: u64 = (1 << 48) - 1;
+
+/// An ID, as the integer of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HexId(u128);
+
+impl HexId {
+    const fn from_fields(timestamp: u64, randomness: u64) -> Self {
+        Self((timestamp as u128) << 48 | randomness as u128)
+    }
+
+    const fn timestamp(self) -> u64 {
+        (self.0 >> 48) as u64
+    }
+
+    const fn randomness(self) -> u64 {
+        self.0 as u64 & MAX_RANDOMNESS
+    }
+
+    const fn randomness_high(self) -> u32 {
+        (self.randomness() >> 32) as u32
+    }
+
+    const fn randomness_low(self) -> u32 {
+        self.randomness() as u32
+    }
+}
+
+/// What a generator remembers: the last ID.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HexIdState(u128);
+
+impl State for HexIdState {
+    type Word = u128;
+
+    fn pack(self) -> u128 {
+        self.0
+    }
+
+    fn unpack(word: u128) -> Self {
+        Self(word)
+    }
+}
+
+fn fresh(timestamp: u64, rng: &mut impl Rng) -> HexId {
+    HexId::from_fields(timestamp, rng.next_u64() & MAX_RANDOMNESS)
+}
+
+impl SortableId for HexId {
+    const NAME: &'static str = "hexid";
+    const SUMMARY: &'static str = "hexid: 96-bit ID in order of creation (24 hexadecimal digits)";
+    const TEXT_LEN: usize = 24;
+    const MIN: Self = Self(0);
+    const MAX: Self = Self((1 << 96) - 1);
+    const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
+    const SEQUENCE_BITS: u32 = 48;
+    const BACKFILL: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field { name: "randomness_high", summary: "the first 16 bits", getter: Getter::Bits24(Self::randomness_high) },
+        Field { name: "randomness_low", summary: "the last 32 bits", getter: Getter::Bits32(Self::randomness_low) },
+    ];
+
+    type Stored = [u8; 12];
+    type Settings = ();
+    type State = HexIdState;
+
+    fn to_stored(self) -> [u8; 12] {
+        let [_, _, _, _, bytes @ ..] = self.0.to_be_bytes();
+        bytes
+    }
+
+    fn from_stored(stored: [u8; 12]) -> Option<Self> {
+        Some(Self(stored.iter().fold(0, |value, byte| value << 8 | u128::from(*byte))))
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        let groups = ALPHABET.groups_of_four::<16, 24, 6>(text)?;
+        Ok(Self(groups.iter().fold(0, |value, group| value << 16 | *group as u128)))
+    }
+
+    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+        let digits = &mut buffer[..Self::TEXT_LEN];
+        for (place, digit) in digits.iter_mut().rev().enumerate() {
+            *digit = DIGITS[(self.0 >> (4 * place)) as usize & 0xf];
+        }
+        digits
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, MAX_RANDOMNESS)
+    }
+
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        fresh(tick, rng)
+    }
+
+    fn state_tick(state: HexIdState) -> u64 {
+        HexId(state.0).timestamp()
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> HexIdState {
+        HexIdState(fresh((tick + 1).min(Self::TICKS.max), rng).0)
+    }
+
+    fn last_id(state: HexIdState) -> Option<Self> {
+        (state.0 != 0).then_some(Self(state.0))
+    }
+
+    fn step(state: HexIdState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state.0);
+        let id = match place_in_time::<Self>(last.timestamp(), context) {
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => fresh(timestamp, rng),
+            Ok(Moment::Same) if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
+            Ok(Moment::Same) => return Step::Refused(Refusal::Exhausted),
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        Step::Made(HexIdState(id.0), id)
+    }
+}
+
+text_traits!(HexId);
