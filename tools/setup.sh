@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [test|clients|operators|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests need, or
-# the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, the tests of pgrx's framework;
-# installs what is missing. If all is there, it takes a fraction of a second.
+# setup.sh [test|clients|operators|packages|servers|bench|pgrx]: looks for everything that a build needs, and for what the tests
+# need, or the tests of clients, the drills of docs/several-servers.md, packaging and its tests, tools/servers.sh, the benchmark,
+# the tests of pgrx's framework; installs what is missing. If all is there, it takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -41,6 +41,7 @@ look_around() {
     test) look_for_tests ;;
     clients) look_for_clients ;;
     operators) look_for_operators ;;
+    packages) look_for_packages ;;
     servers) look_for_servers ;;
     bench) look_for_bench ;;
     esac
@@ -50,6 +51,13 @@ look_for_servers() {
     need debootstrap debootstrap command -v debootstrap
     need "the keys of Debian's archive" debian-archive-keyring has_file /usr/share/keyrings/debian-archive-keyring.gpg
     need pip python3-pip /usr/bin/python3 -m pip --version
+}
+
+look_for_packages() {
+    need debhelper debhelper command -v dh
+    need lintian lintian command -v lintian
+    need umoci umoci command -v umoci
+    need 'the PGXN client' pgxnclient command -v pgxn
 }
 
 look_for_bench() {
@@ -143,8 +151,7 @@ install_what_is_missing() {
 }
 
 setup_rust() {
-    command -v cargo >/dev/null || die "Rust is missing. Install Rust $RUST_VERSION or newer from https://rustup.rs and call make again."
-    has_rust || die "Rust $RUST_VERSION or newer is missing. Run: rustup update stable"
+    require_rust
     [ "${1:-}" != test ] || { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
         rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
 }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# old-library.sh COMMIT|VERSION: builds the library of a commit, or of the one that froze the SQL of a released version, for the
+# server of PG_CONFIG, unless it is there. Prints the folder of that commit's source, in which the library is `scru.so`.
+source "$(dirname "$0")/env.sh"
+BUILT=$ROOT/target/compare
+
+# With `--locked` it is the library of the release; cargo fetches its dependencies.
+build() {
+    say "Building the library of $1" >&2
+    rm -rf "$2"
+    mkdir -p "$2"
+    git archive "$1" | tar --extract --directory="$2"
+    (cd "$2" && CARGO_TARGET_DIR=$BUILT/target cargo build --locked --release --lib "${FEATURES[@]}" >&2)
+    # Under another name until it is all there.
+    cp "$BUILT/target/release/libscru.so" "$2/scru.so.new"
+    mv "$2/scru.so.new" "$2/scru.so"
+}
+
+commit=${1:?which commit, or which version?}
+frozen=sql/released/scru--$1.sql
+[ ! -e "$frozen" ] || commit=$(git log -1 --diff-filter=A --format=%h -- "$frozen")
+[ -n "$commit" ] || die "The history of this clone does not reach back to the release of $1."
+tree=$BUILT/$PG_MAJOR-$(git rev-parse --short "$commit")
+[ -e "$tree/scru.so" ] || build "$commit" "$tree"
+[ ! -e "$frozen" ] || ln -sfn "$tree" "$BUILT/$PG_MAJOR-$1"
+echo "$tree"
