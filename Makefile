@@ -1,7 +1,7 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: all build install uninstall setup vendor dist deb
+.PHONY: all build install uninstall setup vendor dist deb image
 .PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report gen release clean
 
 all: build
@@ -26,6 +26,9 @@ dist: ## The archive of the last commit that PGXN distributes: target/dist/scru-
 
 deb: ## Debian packages for the server of PG_MAJOR, and of their debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
+
+image: ## A container image of the extension's files alone, for image volumes: target/image/NN
+	@tools/image.sh
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

@@ -51,26 +51,18 @@ Crate = dict
 
 def linked_crates(arguments: list[str]) -> list[Crate]:
     """The crates of others that are linked into the library: neither those that only build it nor procedural macros."""
-    command = ["cargo", "metadata", "--format-version=1", "--filter-platform", host(), *arguments]
-    metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    crates = {crate["id"]: crate for crate in metadata["packages"]}
-    dependencies = {node["id"]: node["deps"] for node in metadata["resolve"]["nodes"]}
-    found: set[str] = set()
-    ahead = [metadata["resolve"]["root"]]
-    while ahead:
-        each = ahead.pop()
-        if each in found or any("proc-macro" in target["kind"] for target in crates[each]["targets"]):
-            continue
-        found.add(each)
-        ahead += [it["pkg"] for it in dependencies[each] if any(kind["kind"] is None for kind in it["dep_kinds"])]
-    foreign = (crates[each] for each in found if each not in metadata["workspace_members"])
-    return sorted(foreign, key=lambda crate: (crate["name"], crate["version"]))
+    # Cargo's metadata has the features of the whole workspace; its tree has those of one package.
+    tree = cargo("tree", "--package=scru", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}", *arguments)
+    linked = {tuple(line.split(" ")[:2]) for line in tree.splitlines() if line}
+    metadata = json.loads(cargo("metadata", "--format-version=1", *arguments))
+    foreign = (crate for crate in metadata["packages"] if crate["id"] not in metadata["workspace_members"])
+    chosen = (crate for crate in foreign if (crate["name"], f"v{crate['version']}") in linked)
+    return sorted(chosen, key=lambda crate: (crate["name"], crate["version"]))
 
 
-def host() -> str:
-    """The platform that is built for."""
-    version = subprocess.run(["rustc", "--version", "--verbose"], check=True, capture_output=True, text=True).stdout
-    return re.search(r"^host: (.*)$", version, re.MULTILINE)[1]
+def cargo(*arguments: str) -> str:
+    """What Cargo writes."""
+    return subprocess.run(["cargo", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def licence(crate: Crate) -> str:
@@ -82,14 +74,16 @@ def licence(crate: Crate) -> str:
 def texts(crate: Crate) -> tuple[str, ...]:
     """The texts of licences that a crate brings along. That of Apache is on every Debian."""
     folder = Path(crate["manifest_path"]).parent
-    files = sorted(file for file in folder.glob("*") if re.match(r"(licen[cs]e|copying|copyright|notice|unlicense)", file.name, re.I))
-    contents = [file.read_text(errors="replace").strip() for file in files if file.is_file()]
+    name = re.compile(r"licen[cs]e|copying|copyright|notice|unlicense", re.IGNORECASE)
+    files = sorted(file for file in folder.iterdir() if name.match(file.name) and file.is_file())
+    contents = [file.read_text(errors="replace").strip() for file in files]
     return tuple(text for text in contents if not re.match(r"\s*Apache License\s+Version 2.0", text))
 
 
 def holders(crates: list[Crate], texts: tuple[str, ...]) -> list[str]:
     """Whom the texts name, or else the authors that the crates name."""
-    named = [name for text in texts for name in re.findall(r"^\s*(?:Portions )?Copyright (.*\d{4}.*)$", text, re.MULTILINE | re.I)]
+    notice = re.compile(r"^\s*(?:Portions )?Copyright (.*\d{4}.*)$", re.MULTILINE | re.IGNORECASE)
+    named = [name for text in texts for name in notice.findall(text)]
     authors = sorted({author for crate in crates for author in crate["authors"]})
     return list(dict.fromkeys(named)) or authors or [f"the authors of {crates[0]['name']}"]
 

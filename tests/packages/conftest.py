@@ -1,4 +1,7 @@
-"""What the tests of the build and of the packages share. Run by `make test`, or by hand: `/usr/bin/python3 -m pytest tests/packages`."""
+"""What the tests of the build and of the packages share.
+
+Run by `make test`, or by hand: `/usr/bin/python3 -m pytest tests/packages`. The environment variable PG_CONFIG names a pg_config.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,6 +36,14 @@ def run(*command: object, **options: object) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"{command} ended with {done.returncode}:\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
     return done.stdout
+
+
+@contextmanager
+def readable_folder() -> Iterator[Path]:
+    """A temporary folder that other users can get into, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:

@@ -47,9 +47,10 @@ class Machine:
         """Runs a command on it, and returns what it wrote. Raises an error that tells what it wrote, if it fails."""
         as_user = () if user == "root" else ("runuser", "-u", user, "--")
         environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
-        enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "chroot", f"{self.folder}/root")
+        # By its view of the folder: the caller may be in a chroot, which entering a mount namespace would leave.
+        enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
         done = subprocess.run(
-            [*enter, "env", "--ignore-environment", "--chdir=/tmp", *environment, *as_user, *command],
+            [*enter, "chroot", f"{self.folder}/root", "env", "--ignore-environment", "--chdir=/tmp", *environment, *as_user, *command],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -74,7 +75,8 @@ class Machine:
     @contextmanager
     def connect(self) -> Iterator[psycopg.Connection]:
         """A connection to its server, which commits each statement."""
-        with psycopg.connect(host=str(self.root / "run/postgresql"), dbname="postgres", user="root", autocommit=True) as connection:
+        socket = str(self.root / "run/postgresql")
+        with psycopg.connect(host=socket, dbname="postgres", user="root", autocommit=True) as connection:
             yield connection
 
     def remove(self) -> None:

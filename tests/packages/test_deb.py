@@ -1,4 +1,4 @@
-"""The Debian packages: what is in them, and a machine on which they are installed, upgraded with a database in use, and removed."""
+"""The Debian packages: what is in them, and machines where they are installed, upgraded with a database in use, and removed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def files(package: Path) -> set[str]:
 
 def test_files(package):
     """The extension is where the server of Debian looks for it, beside the copyright and the changelogs."""
-    released = {path.name for path in (ROOT / "sql/released").glob("*.sql")} | {path.name for path in (ROOT / "sql").glob("*--*.sql")}
-    scripts = {f"{EXTENSION}/{name}" for name in released | {f"scru--{VERSION}.sql"}}
+    committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
+    scripts = {f"{EXTENSION}/{name}" for name in [f"scru--{VERSION}.sql", *(path.name for path in committed)]}
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
     assert outside == {LIBRARY, f"{EXTENSION}/scru.control", *scripts}
     documents = {"copyright", "changelog.gz", "changelog.Debian.gz"}
@@ -114,7 +114,8 @@ def test_quick_start_and_removal(machine, package):
 
 def machine_files(machine: Machine) -> set[str]:
     """The files below /usr that installing the package can change."""
-    return set(machine.run("find", "/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc", "-name", "*scru*").splitlines())
+    folders = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
+    return set(machine.run("find", *folders, "-name", "*scru*").splitlines())
 
 
 def install(machine: Machine, package: Path) -> None:
