@@ -21,18 +21,21 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
 from machine import Machine, needs_root  # noqa: E402
+
 from server import MAJOR, MAJORS  # noqa: E402
 
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
-on_the_oldest = pytest.mark.skipif(MAJOR != min(MAJORS), reason=f"tested with PostgreSQL {min(MAJORS)}")
+on_the_oldest = pytest.mark.skipif(min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)}")
 as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine to install packages on")
 
 
 def run(*command: object, **options: object) -> str:
     """What a command of the project writes. Raises an error with all of it, if it fails."""
-    done = subprocess.run([str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options})
+    done = subprocess.run(
+        [str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options}
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{command} ended with {done.returncode}:\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
     return done.stdout
@@ -81,7 +84,7 @@ def package(packages: dict[str, Path]) -> Path:
 @pytest.fixture(scope="session")
 def debian() -> Path:
     """The root of a Debian with the server: a bare one, or that in which the tests run."""
-    return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if MAJOR == min(MAJORS) else Path("/")
+    return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
 
 
 @pytest.fixture

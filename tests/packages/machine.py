@@ -14,7 +14,12 @@ import psycopg
 
 from server import wait_until
 
-ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
+ENVIRONMENT = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "HOME": "/root",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
 
 START = """
 mount -t tmpfs machine "$1"
@@ -50,7 +55,17 @@ class Machine:
         # By its view of the folder: the caller may be in a chroot, which entering a mount namespace would leave.
         enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
         done = subprocess.run(
-            [*enter, "chroot", f"{self.folder}/root", "env", "--ignore-environment", "--chdir=/tmp", *environment, *as_user, *command],
+            [
+                *enter,
+                "chroot",
+                f"{self.folder}/root",
+                "env",
+                "--ignore-environment",
+                "--chdir=/tmp",
+                *environment,
+                *as_user,
+                *command,
+            ],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

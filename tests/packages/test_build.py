@@ -19,7 +19,11 @@ pytestmark = on_the_oldest
 
 SYSTEM = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
 # It is about what is used, not about how fast the library is.
-QUICK = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+QUICK = {
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+}
 
 # An ordinary user with no network, to whom the toolchain is shown, which may be in the folder of another user.
 APART = """
@@ -59,7 +63,13 @@ class Place:
 
     def run(self, *command: str, folder: Path | None = None, **environment: str) -> str:
         """Runs a command as that user, with an empty home and no network."""
-        given = {"HOME": self.home, "CARGO_HOME": self.home / "cargo", "CARGO_TARGET_DIR": self.target, **QUICK, **environment}
+        given = {
+            "HOME": self.home,
+            "CARGO_HOME": self.home / "cargo",
+            "CARGO_TARGET_DIR": self.target,
+            **QUICK,
+            **environment,
+        }
         words = [f"{name}={value}" for name, value in given.items()]
         apart = ("unshare", "--mount", "--net", "bash", "-ec", APART)
         return run(*apart, self.folder, folder or self.sources, *words, *command)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from machine import Machine
 
 from conftest import ROOT, VERSION, as_root, make_deb, on_the_oldest, run
-from machine import Machine
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
@@ -104,7 +104,9 @@ def test_quick_start_and_removal(machine, package):
     quick_start = re.search(r"## Quick start\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     with machine.connect() as connection:
         connection.execute(quick_start)
-        assert connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall() == [(2, "uuid")]
+        assert connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall() == [
+            (2, "uuid")
+        ]
     assert machine_files(machine) > before
     machine.run("apt", "purge", "--yes", f"postgresql-{MAJOR}-scru")
     assert machine_files(machine) == before

@@ -58,7 +58,10 @@ def blob(layout: Path, digest: str) -> dict:
 
 def test_a_server_finds_the_extension(unpacked):
     """By the two settings that CloudNativePG makes for a mounted volume. The server itself has no such extension."""
-    settings = {"extension_control_path": f"$system:{unpacked}/share", "dynamic_library_path": f"$libdir:{unpacked}/lib"}
+    settings = {
+        "extension_control_path": f"$system:{unpacked}/share",
+        "dynamic_library_path": f"$libdir:{unpacked}/lib",
+    }
     own = Path(run(os.environ["PG_CONFIG"], "--sharedir").strip()) / "extension/scru.control"
     hidden = own.with_suffix(".hidden")
     if own.exists():
