@@ -1,11 +1,36 @@
 # The front door: every target is one script under tools/, and each of these says what it does and why.
 # Another server than Debian's 15: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 where apt has that one.
 
-.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report install gen fix release clean
+.PHONY: all build install uninstall setup vendor dist deb image
+.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
 
-comma := ,
+all: build
+
+build: ## Compile for the server of PG_CONFIG=/path/to/pg_config: needs Rust, libclang and the server's headers
+	@tools/build.sh
+
+install: ## Copy what is built into that server, below DESTDIR if that is set; builds first if need be
+	@tools/install.sh
+
+uninstall: ## Remove it from there
+	@tools/install.sh remove
+
+setup: ## Install through apt what a build lacks, as root or by sudo: FOR=test, packages or bench for more
+	@tools/setup.sh $(FOR)
+
+vendor: ## Fetch all crates into ./vendor, from which builds then take them, without a network
+	@tools/vendor.sh
+
+dist: ## The archive of the last commit that PGXN distributes: target/dist/scru-VERSION.zip
+	@tools/dist.sh
+
+deb: ## Debian packages for the server of PG_MAJOR, and of their debug symbols: target/deb/NN/*.deb
+	@tools/deb.sh
+
+image: ## A container image of the extension's files alone, for image volumes: target/image/NN
+	@tools/image.sh
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,10 +56,6 @@ test-memory: ## Regression tests on a server with assertions, and under valgrind
 
 audit: ## Licences, sources and known vulnerabilities of all crates
 	@tools/audit.sh
-
-install: ## Build for the server of PG_CONFIG=/path/to/pg_config and install into it
-	@tools/setup.sh
-	@tools/install.sh
 
 bench: ## Measure it against uuid and bigint, within an hour: MODE=short within 5 minutes, MODE=long for 100 million rows; ONLY=…
 	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))

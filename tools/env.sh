@@ -22,6 +22,9 @@ has_rust() {
     version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) || return
     [ "$(printf '%s\n' "$RUST_VERSION" "$version" | sort --version-sort | head -n 1)" = "$RUST_VERSION" ]
 }
+require_rust() {
+    has_rust || die "Rust $RUST_VERSION or newer is missing. Get it from https://rustup.rs, or run: rustup update stable"
+}
 if ! has_rust && command -v rustup >/dev/null; then
     for toolchain in $(rustup toolchain list | cut -d ' ' -f 1); do
         if RUSTUP_TOOLCHAIN=$toolchain has_rust; then
@@ -37,6 +40,10 @@ fi
 mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
 
 # The server that everything is built for: Debian's, or the one of a given pg_config, which tells its own major version.
+# Where neither is named, and Debian's 15 is not there, it is the one of the pg_config in PATH.
+if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] && [ ! -x /usr/lib/postgresql/15/bin/pg_config ]; then
+    PG_CONFIG=$(command -v pg_config || true)
+fi
 : "${PG_MAJOR:=15}"
 : "${PG_CONFIG:=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}"
 pg() { "$PG_CONFIG" "--$1"; }
@@ -58,6 +65,13 @@ package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 TOOLS=$CACHE/tools
 
+# install_tool NAME VERSION [OPTION…]: has Cargo build a tool of that version into TOOLS, unless it is there.
+install_tool() {
+    [ "$("$TOOLS/bin/$1" --version 2>/dev/null)" != "$1 $2" ] || return 0
+    say "Building $1 $2 into $TOOLS (once; some minutes)"
+    cargo install --locked --debug --root "$TOOLS" "${@:3}" "$1@$2"
+}
+
 # cargo-pgrx has to be of the very version of pgrx. The user's own serves if it is; no other version of it is touched.
 PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
@@ -72,11 +86,17 @@ PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # for those who source this
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 
+# Where Cargo takes the crates from: the folder that `make vendor` has made, or else its registry.
+CARGO_SOURCE=(--locked)
+[ ! -f vendor/config.toml ] || CARGO_SOURCE=(--locked --offline --config vendor/config.toml)
+
 # Builds the library with a Cargo profile, and where it then is.
-build_library() { cargo build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
-library() {
-    ls "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}"/libscru.{so,dylib} 2>/dev/null
-}
+build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
+library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -maxdepth 1 -name 'libscru.dylib'; }
+
+# What has to be installed lies here once it is built.
+# shellcheck disable=SC2034 # for those who source this
+STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR
 
 # build.rs gives the linker what cargo-pgrx would: with flags of its own it would have all built anew.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1

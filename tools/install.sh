@@ -1,31 +1,25 @@
 #!/usr/bin/env bash
-# Builds the extension in release mode and installs it into the server of PG_CONFIG: the library, the control file, the
-# install script of this version, the upgrade scripts, and the scripts of released versions.
+# install.sh [remove]: copies what tools/build.sh has built into the server of PG_CONFIG, below DESTDIR if that is set: the
+# library, the control file, the install script of this version, the upgrade scripts, and the scripts of released versions.
+# It builds only what is not built or older than its source, so that `sudo make install` after `make` needs no compiler.
 source "$(dirname "$0")/env.sh"
 
-# Installs standard input as a file, unless the file has that content. A new file rather than new content: running servers
-# keep what they have loaded.
-install_as() {
-    local to=$1 new
-    new=$(mktemp)
-    cat >"$new"
-    if ! cmp -s "$new" "$to"; then
-        echo "Installing $to"
-        if [ -w "$(dirname "$to")" ]; then install -m 644 "$new" "$to"; else as_root install -m 644 "$new" "$to"; fi ||
-            die "Cannot write to $(dirname "$to"): neither writable nor sudo without a password."
-    fi
-    rm -f "$new"
+SOURCES=(.cargo Cargo.lock Cargo.toml build.rs crates scru.control sql src)
+is_built() {
+    [ "$(cat "$STAGE/built-for" 2>/dev/null)" = "$(pg version)" ] &&
+        [ -z "$(find "${SOURCES[@]}" -newer "$STAGE/built-for" -print -quit)" ]
 }
 
-say "Building scru in release mode for $(pg version)"
-build_library release
-version=$(package_version scru)
-extension=$(pg sharedir)/extension
-script=$(cargo sqlgen --script)
+# Leaves a file alone that has that content. Else it makes a new one: running servers keep what they have loaded.
+install_into() { install -D --compare --mode="$1" --target-directory="$2" "${@:3}"; }
 
-install_as "$(pg pkglibdir)/scru.so" <"$(library release)"
-install_as "$extension/scru.control" < <(sed "s/@CARGO_VERSION@/$version/" scru.control)
-install_as "$extension/scru--$version.sql" <<<"$script"
-find sql sql/released -maxdepth 1 -name 'scru--*.sql' ! -name "scru--$version.sql" | while read -r file; do
-    install_as "$extension/${file##*/}" <"$file"
-done
+libraries=${DESTDIR:-}$(pg pkglibdir)
+extensions=${DESTDIR:-}$(pg sharedir)/extension
+if [ "${1:-}" = remove ]; then
+    rm -f "$libraries/scru.so" "$extensions/scru.control" "$extensions"/scru--*.sql
+    exit
+fi
+is_built || tools/build.sh
+install_into 755 "$libraries" "$STAGE/scru.so"
+install_into 644 "$extensions" "$STAGE"/scru.control "$STAGE"/scru--*.sql
+echo "Installed scru $(package_version scru) into $libraries and $extensions"

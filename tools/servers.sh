@@ -2,13 +2,14 @@
 # Servers of the other major versions. What is fetched is kept in the user's cache, where a fresh clone finds it: for 16 a
 # wheel with a relocatable server in it; for the others a Debian that has them, as a folder that serves as root.
 #   servers.sh prepare MAJOR        makes it if need be; for 16 the last line is the path of its pg_config
+#   servers.sh bare                 makes a Debian with the oldest server and no compiler, if need be; prints its folder
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
 shopt -s inherit_errexit
 
 WHEEL=pgserver-0.1.4
-declare -A DEBIAN=([17]=trixie [18]=sid [19]=sid)
+declare -A DEBIAN=([15]=bookworm [17]=trixie [18]=sid [19]=sid)
 # Servers that are not released yet: their Debian has them in experimental only.
 UNRELEASED=19
 
@@ -44,12 +45,14 @@ run_16() {
 
 # ------------------------------------------------------------------------------------------ from 17 on, in their own Debian
 
-# What tools/setup.sh looks for there, for the tests and for the benchmark, pg_partman and TimescaleDB.
+# What tools/setup.sh looks for there, for the tests and for the benchmark, pg_partman and TimescaleDB. The Debian of 15 is one
+# to install packages in: it has the server, and no compiler.
 packages() {
     local IFS=,
+    [ "$MAJOR" != 15 ] || { echo "postgresql-$MAJOR" && return; }
     # The server's headers include those of ICU.
     local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-psycopg python3-matplotlib
-        libfaketime valgrind sudo)
+        libfaketime valgrind sudo debhelper iproute2 umoci)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
     # Go's driver, which needs a newer Go than Debian 12 has: on one server.
@@ -168,6 +171,13 @@ CARGO=${CARGO_HOME:-$HOME/.cargo}
 is_root || die 'This makes and enters folders that serve as root, by debootstrap, mount and chroot, for which it has to be root: sudo make …'
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
+bare-)
+    MAJOR=15
+    FOLDER=$CACHE/${DEBIAN[$MAJOR]}-$MAJOR
+    lock
+    prepare_debian >&2
+    echo "$FOLDER"
+    ;;
 prepare-16) prepare_16 ;;
 prepare-1[7-9]) lock && prepare_debian ;;
 run-16) run_16 "${@:3}" ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh [test|lint|clients|operators|servers|bench|report|pgrx]: looks for everything that a build needs, and for what is needed
-# by the tests, the linters, the tests of clients, the drills of docs/several-servers.md, tools/servers.sh, the benchmark, its
-# report, or the tests of pgrx's framework;
-# installs what is missing. If all is there, it takes a fraction of a second.
+# setup.sh [test|lint|clients|operators|packages|servers|bench|report|pgrx]: looks for everything that a build needs, and for
+# what is needed by the tests, the linters, the tests of clients, the drills of docs/several-servers.md, packaging and its tests,
+# tools/servers.sh, the benchmark, its report, or the tests of pgrx's framework; installs what is missing. If all is there, it
+# takes a fraction of a second.
 source "$(dirname "$0")/env.sh"
 
 # need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
@@ -43,6 +43,7 @@ look_around() {
     lint) look_for_linters ;;
     clients) look_for_clients ;;
     operators) look_for_operators ;;
+    packages) look_for_packages ;;
     servers) look_for_servers ;;
     bench) need 'Python 3 with psycopg 3' python3-psycopg has_python_modules psycopg ;;
     report) look_for_report ;;
@@ -58,6 +59,13 @@ look_for_servers() {
 look_for_report() {
     need 'pandas, matplotlib and tabulate' 'python3-pandas python3-matplotlib python3-tabulate' \
         has_python_modules pandas matplotlib tabulate
+}
+
+look_for_packages() {
+    need debhelper debhelper command -v dh
+    need lintian lintian command -v lintian
+    need umoci umoci command -v umoci
+    need 'the PGXN client' pgxnclient command -v pgxn
 }
 
 look_for_tests() {
@@ -150,8 +158,7 @@ install_what_is_missing() {
 }
 
 setup_rust() {
-    command -v cargo >/dev/null || die "Rust is missing. Install Rust $RUST_VERSION or newer from https://rustup.rs and call make again."
-    has_rust || die "Rust $RUST_VERSION or newer is missing. Run: rustup update stable"
+    require_rust
     [ "${1:-}" != test ] || { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 ||
         rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
 }

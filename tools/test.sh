@@ -49,6 +49,13 @@ regression() { tools/regress.sh regress fsync=off; }
 # On the oldest server alone: how a type is added is the same for all.
 sixth_type() { tools/sixth-type.sh; }
 
+# The build as packagers have it, the packages, and the image for operators.
+packages() {
+    # The others run in a Debian that has what they need.
+    [ "$PG_MAJOR" != "${MAJORS[0]}" ] || tools/setup.sh packages
+    /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" tests/packages
+}
+
 # A second for each target; `make fuzz` has more.
 fuzz() { tools/fuzz.sh 1; }
 
@@ -77,8 +84,10 @@ count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p
 count_regress() {
     awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
 }
-count_pytest() {
-    /usr/bin/python3 - "$LOGS"/pytest-{alone,together}.xml <<'PYTHON'
+count_pytest() { count_junit "$LOGS"/pytest-{alone,together}.xml; }
+count_packages() { count_junit "$LOGS/pytest-packages.xml"; }
+count_junit() {
+    /usr/bin/python3 - "$@" <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
 suites = [tree.parse(path).find("testsuite") for path in sys.argv[1:]]
 run, failures, errors, skipped = (sum(int(suite.get(name)) for suite in suites)
@@ -133,6 +142,8 @@ suite release_build count_check
 [ "$PG_MAJOR" != "${MAJORS[0]}" ] || suite sixth_type count_check
 suite regression count_regress
 suite end_to_end count_pytest
+# Where it is asked for: it takes as long as all others.
+[[ $SUITES != *' packages '* ]] || suite packages count_packages
 suite untouched_server count_check
 
 say 'All suites'

@@ -1,0 +1,98 @@
+"""What the tests of the build and of the packages share.
+
+Run by `make test`, or by hand: `/usr/bin/python3 -m pytest tests/packages`. The environment variable PG_CONFIG names a pg_config.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+from machine import Machine, needs_root  # noqa: E402
+
+from server import MAJOR, MAJORS  # noqa: E402
+
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+
+on_the_oldest = pytest.mark.skipif(min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)}")
+as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine to install packages on")
+
+
+def run(*command: object, **options: object) -> str:
+    """What a command of the project writes. Raises an error with all of it, if it fails."""
+    done = subprocess.run(
+        [str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options}
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{command} ended with {done.returncode}:\n{done.stdout[-8000:]}{done.stderr[-8000:]}")
+    return done.stdout
+
+
+@contextmanager
+def readable_folder() -> Iterator[Path]:
+    """A temporary folder that other users can get into, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:
+    """`make deb` in a folder with sources, for the server of the system."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
+    printed = run("make", "deb", f"PG_MAJOR={MAJOR}", cwd=sources, env={**inherited, **environment})
+    return [Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/")]
+
+
+@pytest.fixture(autouse=True)
+def deadline() -> Iterator[None]:
+    """Fails a test that hangs, with the place where it does. Builds take minutes."""
+
+    def fail(*_: object) -> None:
+        raise TimeoutError("the test took longer than twenty minutes")
+
+    signal.signal(signal.SIGALRM, fail)
+    signal.alarm(1200)
+    yield
+    signal.alarm(0)
+
+
+@pytest.fixture(scope="session")
+def packages() -> dict[str, Path]:
+    """The Debian packages, by their names."""
+    return {path.name.split("_")[0]: path for path in make_deb()}
+
+
+@pytest.fixture(scope="session")
+def package(packages: dict[str, Path]) -> Path:
+    """The package with the extension."""
+    return packages[f"postgresql-{MAJOR}-scru"]
+
+
+@pytest.fixture(scope="session")
+def debian() -> Path:
+    """The root of a Debian with the server: a bare one, or that in which the tests run."""
+    return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
+
+
+@pytest.fixture
+def machine(debian: Path) -> Iterator[Machine]:
+    """A machine with a running server, without the extension."""
+    machine = Machine(debian, MAJOR)
+    try:
+        machine.start_server()
+        yield machine
+    finally:
+        machine.remove()

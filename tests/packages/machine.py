@@ -1,0 +1,116 @@
+"""Machines to install packages on: a Debian's folder as root, whose changes are gone with the machine. No network, for root."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from server import wait_until
+
+ENVIRONMENT = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "LC_ALL": "C.UTF-8",
+    "HOME": "/root",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+
+START = """
+mount -t tmpfs machine "$1"
+mkdir "$1/changes" "$1/work" "$1/root"
+mount -t overlay machine -o "lowerdir=$0,upperdir=$1/changes,workdir=$1/work" "$1/root"
+mount -t proc proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+ip link set lo up
+touch "$1/ready"
+exec sleep infinity
+"""
+
+
+class Machine:
+    """A Debian with a PostgreSQL server, which this starts."""
+
+    def __init__(self, debian: Path, major: int):
+        self.major = major
+        self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
+        apart = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec", START)
+        self.keeper = subprocess.Popen([*apart, str(debian), str(self.folder)])
+        wait_until(self._is_ready, "the machine has its root")
+
+    @property
+    def root(self) -> Path:
+        """Its root, as seen from here."""
+        return Path(f"/proc/{self._inside}/root{self.folder}/root")
+
+    def run(self, *command: str, user: str = "root") -> str:
+        """Runs a command on it, and returns what it wrote. Raises an error that tells what it wrote, if it fails."""
+        as_user = () if user == "root" else ("runuser", "-u", user, "--")
+        environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
+        # By its view of the folder: the caller may be in a chroot, which entering a mount namespace would leave.
+        enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
+        done = subprocess.run(
+            [
+                *enter,
+                "chroot",
+                f"{self.folder}/root",
+                "env",
+                "--ignore-environment",
+                "--chdir=/tmp",
+                *environment,
+                *as_user,
+                *command,
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def copy(self, file: Path) -> str:
+        """Copies a file to its /tmp, and returns the path there."""
+        there = self.root / "tmp" / file.name
+        there.write_bytes(file.read_bytes())
+        return f"/tmp/{file.name}"
+
+    def start_server(self) -> None:
+        """Makes a cluster, as Debian's package does on a machine where services start, with root as a superuser."""
+        if not (self.root / f"etc/postgresql/{self.major}/main").is_dir():
+            self.run("pg_createcluster", str(self.major), "main")
+        self.run("pg_ctlcluster", str(self.major), "main", "start")
+        self.run("createuser", "--superuser", "root", user="postgres")
+
+    @contextmanager
+    def connect(self) -> Iterator[psycopg.Connection]:
+        """A connection to its server, which commits each statement."""
+        socket = str(self.root / "run/postgresql")
+        with psycopg.connect(host=socket, dbname="postgres", user="root", autocommit=True) as connection:
+            yield connection
+
+    def remove(self) -> None:
+        """Ends all that runs on it. What was mounted is gone with its last process."""
+        self.keeper.kill()
+        self.keeper.wait()
+        self.folder.rmdir()
+
+    def _is_ready(self) -> bool:
+        if self.keeper.poll() is not None:
+            raise RuntimeError(f"the machine did not start: {self.keeper.returncode}")
+        self._children = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children").read_text().split()
+        return bool(self._children) and Path(f"/proc/{self._inside}/root{self.folder}/ready").exists()
+
+    @property
+    def _inside(self) -> int:
+        return int(self._children[0])
+
+
+def needs_root() -> bool:
+    """Whether the caller cannot make machines."""
+    return os.geteuid() != 0

@@ -1,0 +1,187 @@
+"""`make` and `make install` compile and copy, and do nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, VERSION, on_the_oldest, readable_folder, run
+from server import MAJOR, pg_config
+
+pytestmark = on_the_oldest
+
+SYSTEM = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
+# It is about what is used, not about how fast the library is.
+QUICK = {
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+}
+
+# An ordinary user with no network, to whom the toolchain is shown, which may be in the folder of another user.
+APART = """
+mount --bind "$(rustc --print sysroot)" "$0/rust"
+PATH=$0/programs:$0/rust/bin:/usr/bin:/bin
+cd "$1" && shift
+exec setpriv --reuid=nobody --regid=nogroup --clear-groups env --ignore-environment PATH="$PATH" "$@"
+"""
+
+FORBIDDEN = ("apt", "apt-get", "dpkg", "sudo", "su", "curl", "wget", "rustup", "pip")
+
+
+class Place:
+    """A folder with sources and crates, in which an ordinary user builds."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.sources = folder / "scru"
+        self.home = folder / "home"
+        self.target = folder / "target"
+        for each in ("rust", "programs", "home", "scru", "target", "destination"):
+            (folder / each).mkdir()
+        for name in FORBIDDEN:
+            self.forbid(name)
+
+    def forbid(self, name: str) -> None:
+        """Has a program of this name tell that it was called."""
+        program = self.folder / "programs" / name
+        program.write_text(f"#!/bin/sh\necho {name} >>{self.folder}/called\nexit 1\n")
+        program.chmod(0o755)
+
+    def own(self) -> None:
+        """Gives all of it to the user."""
+        user = pwd.getpwnam("nobody")
+        for folder in (self.folder, *self.folder.rglob("*")):
+            os.chown(folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
+
+    def run(self, *command: str, folder: Path | None = None, **environment: str) -> str:
+        """Runs a command as that user, with an empty home and no network."""
+        given = {
+            "HOME": self.home,
+            "CARGO_HOME": self.home / "cargo",
+            "CARGO_TARGET_DIR": self.target,
+            **QUICK,
+            **environment,
+        }
+        words = [f"{name}={value}" for name, value in given.items()]
+        apart = ("unshare", "--mount", "--net", "bash", "-ec", APART)
+        return run(*apart, self.folder, folder or self.sources, *words, *command)
+
+    def called(self) -> str:
+        """The names of the forbidden programs that were called."""
+        path = self.folder / "called"
+        return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    """With the sources as they are in this folder, and their crates from `make vendor`."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become an ordinary user without a network")
+    with readable_folder() as folder:
+        place = Place(folder)
+        files = run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+        run("cp", "--parents", *files, place.sources)
+        run("make", "vendor", cwd=place.sources)
+        place.own()
+        yield place
+
+
+def installed(place: Place) -> set[str]:
+    """What is in the destination."""
+    destination = place.folder / "destination"
+    return {f"/{path.relative_to(destination)}" for path in destination.rglob("*") if path.is_file()}
+
+
+def expected() -> set[str]:
+    """The files of the extension, where the server of the system has them."""
+    extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
+    names = {path.name for path in [*(ROOT / "sql").glob("scru--*.sql"), *(ROOT / "sql/released").glob("scru--*.sql")]}
+    scripts = {str(extension / name) for name in names | {f"scru--{VERSION}.sql", "scru.control"}}
+    return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
+
+
+def test_an_ordinary_user_installs_without_a_network(place):
+    """`make DESTDIR=… install`, from vendored crates, with an empty Cargo home: the files are there, and nothing else is done."""
+    destination = place.folder / "destination"
+    place.run("make", "install", f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
+    assert installed(place) == expected()
+    assert place.called() == ""
+    assert not any((place.home / "cargo").glob("registry/*/*"))
+    control = (destination / pg_config("--sharedir", SYSTEM).lstrip("/") / "extension/scru.control").read_text()
+    assert f"default_version = '{VERSION}'" in control
+
+
+def test_what_is_built_is_copied_without_a_compiler(place):
+    """After `make`, `sudo make install` has no need of Rust. `make uninstall` removes what was installed."""
+    destination = place.folder / "destination"
+    place.run("make", f"PG_CONFIG={SYSTEM}")
+    shutil.rmtree(destination)
+    destination.mkdir()
+    arguments = (f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
+    without_rust = {"PATH": "/usr/bin:/bin", "HOME": "/", "CARGO_TARGET_DIR": str(place.target)}
+    run("make", "install", *arguments, cwd=place.sources, env=without_rust)
+    assert installed(place) == expected()
+    run("make", "uninstall", *arguments, cwd=place.sources, env=without_rust)
+    assert installed(place) == set()
+
+
+def test_pgxn_installs_the_archive(place, tmp_path):
+    """`pgxn install` takes the archive of `make dist`, compiles it and copies it."""
+    run("git", "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone")
+    archive = Path(run("make", "dist", cwd=tmp_path / "clone", env={**os.environ, "CARGO_TARGET_DIR": ""}).split()[-1])
+    assert archive.name == f"scru-{VERSION}.zip"
+    there = Path(shutil.copy(archive, place.folder))
+    there.chmod(0o644)
+    crates = place.home / "cargo"
+    crates.mkdir(exist_ok=True)
+    config = (place.sources / "vendor/config.toml").read_text()
+    (crates / "config.toml").write_text(config.replace('directory = "', f'directory = "{place.sources}/'))
+    destination = place.folder / "destination"
+    # With DESTDIR it has no need of sudo, which it asks for where the server's own directories are root's.
+    options = ("--pg_config", SYSTEM, "--sudo", "env")
+    place.run("pgxn", "install", str(there), *options, folder=place.home, DESTDIR=str(destination))
+    assert installed(place) == expected()
+    assert place.called() == ""
+
+
+@pytest.mark.parametrize("version", ["1.70.0", None])
+def test_an_old_compiler_or_none_is_said_in_a_line(tmp_path, version):
+    """The message says which version is needed, and how to get it."""
+    if version:
+        compiler = tmp_path / "rustc"
+        compiler.write_text(f"#!/bin/sh\necho 'rustc {version} (90c541806 2023-05-31)'\n")
+        compiler.chmod(0o755)
+    with pytest.raises(RuntimeError) as error:
+        run("make", env={"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path), "PG_CONFIG": SYSTEM})
+    needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
+    message = f"Rust {needed} or newer is missing. Get it from https://rustup.rs, or run: rustup update stable"
+    said = [line for line in str(error.value).splitlines()[1:] if line]
+    assert said[0] == message
+    assert [line.split(" [")[0] for line in said[1:]] == ["make: ***"]
+
+
+def test_a_server_that_is_not_supported_is_named(tmp_path):
+    """Neither Cargo's features nor pgrx is what a message is about."""
+    program = tmp_path / "pg_config"
+    program.write_text("#!/bin/sh\necho PostgreSQL 14.2\n")
+    program.chmod(0o755)
+    with pytest.raises(RuntimeError, match="PostgreSQL 14 is not supported: 15 to 19 are."):
+        run("make", f"PG_CONFIG={program}")
+
+
+def test_versions_agree():
+    """Cargo.toml, META.json and the changelog name one version, and META.json files that are there."""
+    meta = json.loads((ROOT / "META.json").read_text())
+    [(name, provided)] = meta["provides"].items()
+    assert (name, meta["version"], provided["version"]) == ("scru", VERSION, VERSION)
+    assert (ROOT / provided["file"]).is_file()
+    assert (ROOT / provided["docfile"]).is_file()
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == VERSION

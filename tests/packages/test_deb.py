@@ -1,0 +1,187 @@
+"""The Debian packages: what is in them, and machines where they are installed, upgraded with a database in use, and removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+from machine import Machine
+
+from conftest import ROOT, VERSION, as_root, make_deb, on_the_oldest, run
+from server import MAJOR
+
+LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
+EXTENSION = f"/usr/share/postgresql/{MAJOR}/extension"
+DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
+
+
+def field(package: Path, name: str) -> str:
+    """A field of a package's control file."""
+    return run("dpkg-deb", "--field", package, name).strip()
+
+
+def files(package: Path) -> set[str]:
+    """The paths of the files in a package."""
+    listing = run("dpkg-deb", "--contents", package).splitlines()
+    return {line.split()[5].removeprefix(".") for line in listing if not line.startswith("d")}
+
+
+def test_files(package):
+    """The extension is where the server of Debian looks for it, beside the copyright and the changelogs."""
+    committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
+    scripts = {f"{EXTENSION}/{name}" for name in [f"scru--{VERSION}.sql", *(path.name for path in committed)]}
+    outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
+    assert outside == {LIBRARY, f"{EXTENSION}/scru.control", *scripts}
+    documents = {"copyright", "changelog.gz", "changelog.Debian.gz"}
+    assert {f"{DOCUMENTS}/{name}" for name in documents} <= files(package)
+
+
+def test_fields(package):
+    """The name, the version, and what has to be there: the server, and what the library is linked with."""
+    assert field(package, "Package") == f"postgresql-{MAJOR}-scru"
+    assert field(package, "Version") == f"{VERSION}-1"
+    assert field(package, "Architecture") == run("dpkg", "--print-architecture").strip()
+    needed = {entry.split(" ")[0] for entry in field(package, "Depends").split(", ")}
+    assert needed == {f"postgresql-{MAJOR}", "libc6", "libgcc-s1"}
+
+
+def test_debug_symbols_are_apart(packages, package, tmp_path):
+    """The library has none. Those of the second package are of this library, by its build ID."""
+    debug = packages[f"postgresql-{MAJOR}-scru-dbgsym"]
+    run("dpkg-deb", "--extract", package, tmp_path)
+    library = f"{tmp_path}{LIBRARY}"
+    assert ".debug_info" not in run("readelf", "--sections", "--wide", library)
+    build_id = re.search(r"Build ID: (\w+)", run("readelf", "--notes", library))[1]
+    assert files(debug) >= {f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"}
+
+
+@on_the_oldest
+def test_lintian(packages):
+    """Debian's own checks find no error."""
+    run("lintian", "--fail-on=error", *packages.values())
+
+
+@as_root
+@on_the_oldest
+def test_three_commands_of_the_readme(machine, package):
+    """From the package to IDs with their times, in less than a minute, on a Debian without a compiler and without a network."""
+    for compiler in ("cargo", "rustc", "cc"):
+        with pytest.raises(RuntimeError, match="No such file or directory"):
+            machine.run(compiler, "--version")
+    commands = readme_commands()
+    assert len(commands) == 3
+    machine.copy(package)
+    begin = time.monotonic()
+    printed = ""
+    for command in commands:
+        words = shlex.split(command.replace("apt install", "apt install --yes"))
+        assert words.pop(0) == "sudo"
+        user = words[1] if words[0] == "-u" else "root"
+        printed = machine.run(*words[2 if words[0] == "-u" else 0 :], user=user)
+    assert time.monotonic() - begin < 60
+    assert re.search(r"^ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", printed, re.MULTILINE)
+
+
+def readme_commands() -> list[str]:
+    """The commands of the README that install the package and make an ID."""
+    block = re.search(r"```sh\n(sudo apt install \./postgresql.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    assert f"postgresql-15-scru_{VERSION}-1_amd64.deb" in block
+    return block.replace("\\\n", " ").strip().splitlines()
+
+
+@as_root
+def test_quick_start_and_removal(machine, package):
+    """The README's quick start runs on the package. Once it is removed, nothing of it is left."""
+    before = machine_files(machine)
+    install(machine, package)
+    quick_start = re.search(r"## Quick start\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    with machine.connect() as connection:
+        connection.execute(quick_start)
+        assert connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall() == [
+            (2, "uuid")
+        ]
+    assert machine_files(machine) > before
+    machine.run("apt", "purge", "--yes", f"postgresql-{MAJOR}-scru")
+    assert machine_files(machine) == before
+    with machine.connect() as connection, pytest.raises(psycopg.errors.UndefinedFile):
+        connection.execute("SELECT gen_scru64()")
+
+
+def machine_files(machine: Machine) -> set[str]:
+    """The files below /usr that installing the package can change."""
+    folders = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
+    return set(machine.run("find", *folders, "-name", "*scru*").splitlines())
+
+
+def install(machine: Machine, package: Path) -> None:
+    """Installs a package, or upgrades to it."""
+    machine.run("apt", "install", "--yes", machine.copy(package))
+
+
+# ------------------------------------------------------------------------------------------------------------ the upgrade
+
+
+RELEASED = "0.1.0"
+
+
+@pytest.fixture(scope="session")
+def released_package(tmp_path_factory) -> Path:
+    """The package of the release: its library and its SQL, with the packaging of today."""
+    if not run("git", "log", "--format=%H", "--", f"sql/released/scru--{RELEASED}.sql"):
+        pytest.skip(f"this clone does not reach back to {RELEASED}")
+    # Built as the packages are: for the server of the system.
+    system = {"PG_CONFIG": f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"}
+    source = Path(run("tools/old-library.sh", RELEASED, env={**os.environ, **system}).splitlines()[-1])
+    folder = tmp_path_factory.mktemp("released")
+    run("cp", "--recursive", f"{source}/.", folder)
+    run("cp", "--recursive", "Makefile", "packaging", "tools", folder)
+    made = make_deb(folder, LIBRARY=str(source / "scru.so"), CARGO_TARGET_DIR=str(folder / "target"))
+    return next(path for path in made if "dbgsym" not in path.name)
+
+
+@as_root
+@on_the_oldest
+def test_upgrade_in_use(machine, released_package, package):
+    """A session that has loaded the library of 0.1.0 goes on with it while new ones load the new one. Both draw at once, and no
+    ID comes twice, before and after the update of the extension."""
+    install(machine, released_package)
+    with machine.connect() as old:
+        old.execute(
+            """CREATE EXTENSION scru;
+               CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text);
+               INSERT INTO orders (note) VALUES ('of 0.1.0');
+               CREATE TABLE drawn (flake ulidflake, id scru64, source text)"""
+        )
+        install(machine, package)
+        [(backend,)] = old.execute("SELECT pg_backend_pid()").fetchall()
+        assert f"{LIBRARY} (deleted)" in (machine.root / f"proc/{backend}/maps").read_text()
+        with machine.connect() as new:
+            draw_at_once(old=old, new=new)
+            new.execute("ALTER EXTENSION scru UPDATE")
+            draw_at_once(old=old, new=new)
+            assert new.execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchall() == [(VERSION,)]
+            assert new.execute("SELECT count(*) FROM orders WHERE id < now()").fetchall() == [(1,)]
+            for column in ("id", "flake"):
+                twice = f"SELECT {column}, array_agg(source) FROM drawn GROUP BY 1 HAVING count(*) > 1 LIMIT 10"
+                assert new.execute(twice).fetchall() == []
+
+
+def draw_at_once(**sessions: psycopg.Connection) -> None:
+    """Each session draws IDs while the others do."""
+    together = threading.Barrier(len(sessions))
+    statement = "INSERT INTO drawn SELECT gen_ulidflake(), gen_scru64(), %s FROM generate_series(1, 20000)"
+
+    def draw(name: str) -> None:
+        for _ in range(10):
+            together.wait()
+            sessions[name].execute(statement, [name])
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(draw, sessions))

@@ -1,0 +1,79 @@
+"""The container image of the extension's files, as operators mount it: a server that lacks the extension finds it there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import TARGET, VERSION, readable_folder, run
+from server import MAJOR, Server, since
+
+pytestmark = since(18, "extension_control_path")
+
+
+@pytest.fixture(scope="module")
+def image() -> str:
+    """The image by `make image`, as umoci names it."""
+    run("make", "image", f"PG_MAJOR={MAJOR}")
+    return f"{TARGET}/image/{MAJOR}/scru-{VERSION}-pg{MAJOR}:{VERSION}"
+
+
+@pytest.fixture(scope="module")
+def unpacked(image) -> Iterator[Path]:
+    """The image's files, where the server's user can get."""
+    with readable_folder() as folder:
+        run("umoci", "raw", "unpack", "--image", image, folder / "root")
+        (folder / "root").chmod(0o755)
+        yield folder / "root"
+
+
+def test_files(unpacked):
+    """The library, the control file, the scripts and the licences: nothing of a system."""
+    files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
+    scripts = {path for path in files if re.fullmatch(r"share/extension/scru--[\d.]+(--[\d.]+)?\.sql", path)}
+    assert f"share/extension/scru--{VERSION}.sql" in scripts
+    assert files - scripts == {"lib/scru.so", "share/extension/scru.control", "licenses/LICENSE", "licenses/copyright"}
+
+
+def test_configuration(image):
+    """The image is of this architecture, and bears its version and its licence."""
+    layout = Path(image.rpartition(":")[0])
+    [manifest] = json.loads((layout / "index.json").read_text())["manifests"]
+    assert manifest["annotations"]["org.opencontainers.image.ref.name"] == VERSION
+    configuration = blob(layout, blob(layout, manifest["digest"])["config"]["digest"])
+    architecture = run("dpkg", "--print-architecture").strip()
+    assert (configuration["architecture"], configuration["os"]) == (architecture, "linux")
+    assert configuration["config"]["Labels"]["org.opencontainers.image.version"] == VERSION
+
+
+def blob(layout: Path, digest: str) -> dict:
+    """A JSON document of an image."""
+    return json.loads((layout / "blobs" / digest.replace(":", "/")).read_text())
+
+
+def test_a_server_finds_the_extension(unpacked):
+    """By the two settings that CloudNativePG makes for a mounted volume. The server itself has no such extension."""
+    settings = {
+        "extension_control_path": f"$system:{unpacked}/share",
+        "dynamic_library_path": f"$libdir:{unpacked}/lib",
+    }
+    own = Path(run(os.environ["PG_CONFIG"], "--sharedir").strip()) / "extension/scru.control"
+    hidden = own.with_suffix(".hidden")
+    if own.exists():
+        own.rename(hidden)
+    try:
+        with Server(settings) as server, server.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
+            connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+            assert connection.execute("SELECT count(*) FROM orders WHERE id <= now()").fetchone() == (100,)
+            [(backend,)] = connection.execute("SELECT pg_backend_pid()").fetchall()
+            assert f"{unpacked}/lib/scru.so" in Path(f"/proc/{backend}/maps").read_text()
+    finally:
+        if hidden.exists():
+            hidden.rename(own)

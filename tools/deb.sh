@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Makes the Debian packages of the server of PG_MAJOR in target/deb/NN: postgresql-NN-scru, and its debug symbols as
+# postgresql-NN-scru-dbgsym. DEBFULLNAME and DEBEMAIL, as Debian's own tools know them, say who maintains the package.
+source "$(dirname "$0")/env.sh"
+
+PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+PGRX_PG_CONFIG_PATH=$PG_CONFIG
+SCRU=$ROOT
+# debhelper gives the build an empty home.
+: "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}"
+export PG_CONFIG PGRX_PG_CONFIG_PATH SCRU CARGO_HOME RUSTUP_HOME
+unset DESTDIR
+
+command -v dh >/dev/null || die 'debhelper is missing. Install it: apt install debhelper'
+version=$(package_version scru)
+maintainer="${DEBFULLNAME:-The maintainers of scru} <${DEBEMAIL:-scru@packages.invalid}>"
+# The time of the sources: of the last commit, or that which an archive made of it gives to its files.
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat --format=%Y CHANGELOG.md)}"
+export SOURCE_DATE_EPOCH
+work=${CARGO_TARGET_DIR:-$ROOT/target}/deb/$PG_MAJOR
+folder=$work/scru-$version
+
+rm -rf "$work"
+mkdir -p "$folder"
+cp -r packaging/debian "$folder"
+packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$folder/debian/copyright"
+sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/; s/@MAINTAINER@/$maintainer/" "$folder/debian/control"
+cat >"$folder/debian/changelog" <<CHANGELOG
+scru ($version-1) unstable; urgency=medium
+
+  * New version. What has changed is in changelog.gz.
+
+ -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
+CHANGELOG
+cd "$folder"
+# Rust may be rustup's, of which dpkg knows nothing.
+dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
+say 'Debian packages:'
+ls "$work"/*.deb

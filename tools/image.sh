@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Makes a container image that holds the extension's files and nothing else, in target/image/NN: as a folder in the layout of
+# OCI, and as one file of it. Operators such as CloudNativePG mount it as a volume beside the server, which finds it by
+# extension_control_path and dynamic_library_path: PostgreSQL 18 and up. No container is run, and no daemon is needed.
+source "$(dirname "$0")/env.sh"
+
+[ "$PG_MAJOR" -ge 18 ] || die "PostgreSQL $PG_MAJOR has no extension_control_path: make image PG_MAJOR=18"
+command -v umoci >/dev/null || die 'umoci is missing. Install it: apt install umoci'
+version=$(package_version scru)
+work=${CARGO_TARGET_DIR:-$ROOT/target}/image/$PG_MAJOR
+name=scru-$version-pg$PG_MAJOR
+image=$work/$name:$version
+files=$work/files
+
+rm -rf "$work"
+mkdir -p "$work" "$files"/{lib,share,licenses}
+DESTDIR=$work/installed tools/install.sh
+cp "$work/installed$(pg pkglibdir)/scru.so" "$files/lib"
+strip --strip-unneeded "$files/lib/scru.so"
+cp -r "$work/installed$(pg sharedir)/extension" "$files/share"
+cp LICENSE "$files/licenses"
+packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$files/licenses/copyright"
+
+umoci init --layout "$work/$name"
+umoci new --image "$image"
+umoci insert --image "$image" "$files" /
+umoci config --image "$image" \
+    --config.label "org.opencontainers.image.title=scru" \
+    --config.label "org.opencontainers.image.version=$version" \
+    --config.label "org.opencontainers.image.licenses=Apache-2.0"
+umoci gc --layout "$work/$name"
+tar --directory="$work/$name" --create --file="$work/$name.tar" .
+say "Image $version in the layout of OCI:"
+ls -d "$work/$name" "$work/$name.tar"
