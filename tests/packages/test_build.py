@@ -173,7 +173,7 @@ def test_a_server_that_is_not_supported_is_named(tmp_path):
     program = tmp_path / "pg_config"
     program.write_text("#!/bin/sh\necho PostgreSQL 14.2\n")
     program.chmod(0o755)
-    with pytest.raises(RuntimeError, match="PostgreSQL 14 is not supported: 15 to 19 are."):
+    with pytest.raises(RuntimeError, match=r"PostgreSQL 14 is not supported: 15 to 19 are\."):
         run("make", f"PG_CONFIG={program}")
 
 
