@@ -38,6 +38,7 @@ mod skip;
 mod sort;
 mod span;
 mod startup;
+mod stored_settings;
 mod symbols;
 mod time;
 mod time_compare;

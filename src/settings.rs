@@ -17,7 +17,7 @@ use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
 use crate::datum;
 use crate::error::Error;
 use crate::per_process::PerProcess;
-use crate::server;
+use crate::{server, stored_settings};
 
 /// The most settings that a type has.
 const MAX_SETTINGS: usize = 3;
@@ -72,6 +72,9 @@ impl<T: SortableId> Settings<T> {
     }
 }
 
+/// Whether the settings were defined as the server started, before any session.
+static ARE_DEFINED_AT_START: PerProcess<bool> = PerProcess::new(false);
+
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
 /// Counts the changes of any setting, so that parsed values know when they are out of date.
@@ -101,6 +104,8 @@ pub fn of<T: Configured>() -> T::Settings {
 
 /// Defines all settings. Once in each process, or in the postmaster for all.
 pub fn define() {
+    // SAFETY: reads a variable of the server.
+    ARE_DEFINED_AT_START.with(|at_start| *at_start = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
     COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident, $sql:literal) => {
@@ -133,7 +138,45 @@ fn hand_on(name: &CStr, value: &CStr) {
 /// of a configured value that the server refused: another server may have the same.
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
-    T::kept_settings().server.with(|settings| if settings.are_checked { Ok(()) } else { settings.check(T::SETTINGS) })
+    if T::kept_settings().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
+}
+
+#[cold]
+fn check<T: Configured>() -> Result<(), Error> {
+    reject_stored::<T>();
+    T::kept_settings().server.with(|settings| settings.check(T::SETTINGS))
+}
+
+/// Takes note of malformed values that were stored before the library was preloaded: as a session starts, the server skips them
+/// with a warning.
+fn reject_stored<T: Configured>() {
+    if !ARE_DEFINED_AT_START.with(|at_start| *at_start) {
+        return;
+    }
+    for (index, setting) in T::SETTINGS.iter().enumerate() {
+        if setting.context == SettingContext::Superuser
+            && let Some((source, value)) = stored_settings::of_all_roles(&format!("scru.{}", setting.name))
+            && !is_valid(setting, &value)
+        {
+            let value = Value::Text(String::from_utf8_lossy(&value).into_owned());
+            T::kept_settings().server.with(|settings| settings.reject(index, Sourced { source, value }));
+        }
+    }
+}
+
+/// Whether a setting accepts a text as its value.
+fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
+    match (&setting.kind, str::from_utf8(text)) {
+        (Kind::Text { keep, .. }, Ok(text)) => keep(&mut S::default(), text).is_ok(),
+        (Kind::Integer { min, max, .. }, Ok(text)) => {
+            let (text, mut number, mut hint) = (datum::c_string(text), 0, ptr::null());
+            // SAFETY: writes the number, or returns false.
+            let is_number = unsafe { pg_sys::parse_int(text.as_ptr(), &mut number, 0, &mut hint) };
+            is_number && (*min..=*max).contains(&number)
+        }
+        (Kind::Choice { words, .. }, Ok(text)) => words.contains(&text),
+        (_, Err(_)) => false,
+    }
 }
 
 /// The value of the type's setting that decides uniqueness, and where it came from; `None` if the type has no such setting.
@@ -283,8 +326,8 @@ impl ServerSetting {
             return Some((overriding, true));
         }
         let rejected = self.rejected.as_ref()?;
-        let is_default = self.accepted.as_ref().is_none_or(Sourced::is_default);
-        is_default.then(|| (rejected, !may_set(context, rejected.source)))
+        let wins = self.accepted.as_ref().is_none_or(|accepted| accepted.source < rejected.source);
+        wins.then(|| (rejected, !may_set(context, rejected.source)))
     }
 }
 

@@ -324,6 +324,31 @@ def test_a_malformed_value_that_was_stored(configured, setting, target, source):
         assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
 
 
+@each_setting
+@pytest.mark.parametrize(
+    ("target", "source"), [("ROLE ALL", "ALTER ROLE ALL"), ("DATABASE postgres", "ALTER DATABASE")], ids=["all", "database"]
+)
+@pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "no number"])
+def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting, target, source, value):
+    """A server that preloads the library skips the value as a session starts: it knows only from the catalog that there is one."""
+    value = value or MALFORMED[setting]
+    server = own_server("", CONFIGURED)
+    with server.connect() as connection:
+        connection.execute(f"ALTER {target} SET {setting} = '{value}'")
+    server.stop()
+    server.settings["shared_preload_libraries"] = "scru"
+    server.start()
+    hint = f"Correct it with ALTER {'ROLE ALL' if target == 'ROLE ALL' else 'DATABASE ...'} SET {setting}, and reconnect."
+    with server.connect(user="plain") as connection:
+        for _ in range(2):
+            with wrong_value(setting, value, source, hint):
+                draw(connection, setting)
+    with server.connect() as connection:
+        connection.execute(f"ALTER {target} SET {setting} = '{FOREIGN[setting]}'")
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, FOREIGN[setting])
+
+
 @loaded_or_not
 @pytest.mark.parametrize("text", ["0x3", " 3 ", "03"])
 def test_other_ways_to_write_a_number(configured, preload, text):

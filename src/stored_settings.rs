@@ -1,0 +1,78 @@
+//! What `ALTER ROLE ALL SET` and `ALTER DATABASE … SET` have stored for the sessions of this database.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use pgrx::pg_sys::{self, Datum, GucSource, Oid};
+use pgrx::varlena_to_byte_slice;
+
+// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn table_open(relation: Oid, mode: pg_sys::LOCKMODE) -> pg_sys::Relation;
+    fn table_close(relation: pg_sys::Relation, mode: pg_sys::LOCKMODE);
+    fn systable_beginscan(
+        relation: pg_sys::Relation,
+        index: Oid,
+        index_is_ok: bool,
+        snapshot: pg_sys::Snapshot,
+        key_count: c_int,
+        key: pg_sys::ScanKey,
+    ) -> pg_sys::SysScanDesc;
+    fn systable_getnext(scan: pg_sys::SysScanDesc) -> pg_sys::HeapTuple;
+    fn systable_endscan(scan: pg_sys::SysScanDesc);
+}
+
+const CATALOG: Oid = pg_sys::DbRoleSettingRelationId;
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+const CONFIG_COLUMN: c_int = pg_sys::Anum_pg_db_role_setting_setconfig as c_int;
+
+/// The value of a setting that is stored for all roles, and by which statement: for this database, or else for all. `None` outside
+/// of a transaction.
+pub fn of_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
+    let mut found: Option<(GucSource::Type, Vec<u8>)> = None;
+    // SAFETY: a scan of a catalog, as the server's own functions do it.
+    unsafe {
+        if !pg_sys::IsTransactionState() {
+            return None;
+        }
+        let relation = table_open(CATALOG, LOCK);
+        let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
+        loop {
+            let row = systable_getnext(scan);
+            if row.is_null() {
+                break;
+            }
+            let key = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_db_role_setting>();
+            let source = match key.setdatabase {
+                _ if key.setrole != Oid::INVALID => continue,
+                Oid::INVALID => GucSource::PGC_S_GLOBAL,
+                database if database == pg_sys::MyDatabaseId => GucSource::PGC_S_DATABASE,
+                _ => continue,
+            };
+            let value = value(row, (*relation).rd_att, name).map(|value| (source, value));
+            found = found.into_iter().chain(value).max_by_key(|(source, _)| *source);
+        }
+        systable_endscan(scan);
+        table_close(relation, LOCK);
+    }
+    found
+}
+
+/// The value of a setting in a row.
+unsafe fn value(row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, name: &str) -> Option<Vec<u8>> {
+    let (mut is_null, mut entries, mut count) = (false, ptr::null_mut::<Datum>(), 0);
+    // SAFETY: the column is an array of texts, `name=value` each.
+    unsafe {
+        let config = pg_sys::heap_getattr(row, CONFIG_COLUMN, columns, &mut is_null);
+        if is_null {
+            return None;
+        }
+        let array = pg_sys::pg_detoast_datum(config.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+        let (align, nulls) = (pg_sys::TYPALIGN_INT as i8, ptr::null_mut());
+        pg_sys::deconstruct_array(array, pg_sys::TEXTOID, -1, false, align, &mut entries, nulls, &mut count);
+        (0..count as usize).find_map(|index| {
+            let entry = varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed((*entries.add(index)).cast_mut_ptr()));
+            Some(entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?.to_vec())
+        })
+    }
+}
