@@ -183,8 +183,7 @@ impl<T: Type> Memory<T> {
             Entry::Refused(refusal) => return Ok(Some(Step::Refused(refusal))),
         };
         if T::SERVER_WIDE {
-            let tick = T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default());
-            self.reserve(word, node, tick)?;
+            self.reserve(word, node, decide::first_tick::<T>(word, now))?;
         } else {
             let entered = Reservation { node, until: 0 }.pack::<T>();
             let _ = self.shared.reserved.compare_exchange(reserved, entered, Ordering::AcqRel, Ordering::Relaxed);
@@ -238,9 +237,8 @@ impl<T: Type> Memory<T> {
     /// The generation that reservations for this word belong to; `None` if the word has been set back. A mark that is set back
     /// changes the word before the generation, so that no reservation for the old word is one of the new generation.
     fn generation_of(self, word: Word<T>) -> Option<u64> {
-        let tick = |word| T::state_tick(T::State::unpack(word));
         let generation = self.shared.generation.load(Ordering::Acquire);
-        (tick(Word::<T>::load(self.word)) >= tick(word)).then_some(generation)
+        (!decide::is_set_back::<T>(Word::<T>::load(self.word), word)).then_some(generation)
     }
 
     /// Writes a reservation, durably first. In place of `reserved`, which has to be there still: else it has been taken back,
@@ -334,10 +332,8 @@ impl<T: Type> Memory<T> {
     fn set_mark_claimed(self, new: Mark) -> Result<(), Error> {
         mark::write::<T>(Record::Mark(new), || true)?;
         promotion::forget::<T>()?;
-        // One of the first tick is in nobody's way.
-        let is_above = |old: Mark| old != new && old.node.overlaps(new.node) && old.tick >= new.tick.max(1);
         let goes = |record| match record {
-            Record::Mark(old) => is_above(old),
+            Record::Mark(old) => new.removes(old),
             Record::Last { .. } => true,
         };
         self.take_back();
@@ -596,13 +592,10 @@ fn keep_last<T: Type>() {
     let Some(memory) = T::process().shared.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
     let load = |value: &AtomicU64| value.load(Ordering::Acquire);
     let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
-    let last = match Word::<T>::load(memory.word).low() {
-        0 => Record::Last { state: predecessor, word: load(&memory.shared.start) },
-        word => Record::Last { state, word },
-    };
-    if !matches!(last, Record::Last { state: 0, .. }) {
+    let (word, start) = (Word::<T>::load(memory.word).low(), load(&memory.shared.start));
+    if let Some((state, word)) = decide::last(state, word, predecessor, start) {
         // Without it, the next start respects the marks.
-        let _ = mark::write::<T>(last, || true);
+        let _ = mark::write::<T>(Record::Last { state, word }, || true);
     }
 }
 

@@ -89,6 +89,12 @@ impl Mark {
         let is_reservation = other.state != 0 && other.state < Self::PROMOTION;
         self.node.0 == other.node.0 && other.tick < self.tick && is_reservation
     }
+
+    /// Whether an administrator who sets this mark removes another one: that of an overlapping node which is not lower. One of
+    /// the first tick is in nobody's way.
+    pub fn removes(self, other: Self) -> bool {
+        self != other && self.node.overlaps(other.node) && other.tick >= self.tick.max(1)
+    }
 }
 
 /// The last tick of which a node's IDs may have been handed out by a state other than the `own` ones; `None` if there is no
@@ -140,6 +146,23 @@ pub fn enter<T: SortableId>(
         ahead if ahead > patience => Entry::Wait(begin - patience),
         _ => Entry::Raise(state.pack()),
     }
+}
+
+/// The tick up to which a node has to reserve at least, before its first draw from a word.
+pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
+    T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default())
+}
+
+/// Whether the word was set back after it had been `before`.
+pub fn is_set_back<T: SortableId>(word: Word<T>, before: Word<T>) -> bool {
+    T::state_tick(T::State::unpack(word)) < T::state_tick(T::State::unpack(before))
+}
+
+/// What a state leaves to its successor when it ends in good order: the number of the state that made the last ID, and its word.
+/// That is the `predecessor`, which ended with `start`, if nobody has drawn from `word`. `None` if no state is known.
+pub fn last(state: u64, word: u64, predecessor: u64, start: u64) -> Option<(u64, u64)> {
+    let last = if word == 0 { (predecessor, start) } else { (state, word) };
+    (last.0 != 0).then_some(last)
 }
 
 /// A reservation: the node's IDs up to a tick may be handed out.
@@ -231,7 +254,7 @@ mod tests {
         enter::<Scru64>(word, start, floor, NOON, &mut StdRng::seed_from_u64(1))
     }
 
-    fn last(tick: u64) -> u64 {
+    fn last_of(tick: u64) -> u64 {
         Scru64::last_of(tick).to_u64()
     }
 
@@ -287,21 +310,57 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_is_set_removes_what_is_not_lower() {
+        let new = Mark { node: NODE, tick: 7, state: 0 };
+        for other in
+            [Mark { state: 1, ..new }, Mark { tick: 8, ..new }, Mark { node: NodeCode::ALL, tick: 8, state: 0 }]
+        {
+            assert!(new.removes(other), "{other:?}");
+        }
+        for other in [new, Mark { tick: 6, state: 1, ..new }, Mark { node: NodeCode::new(6, 20), tick: 9, state: 2 }] {
+            assert!(!new.removes(other), "{other:?}");
+        }
+        let first = Mark { tick: 0, ..new };
+        assert!(!first.removes(Mark { state: 1, ..first }) && first.removes(Mark { tick: 1, ..first }));
+    }
+
+    #[test]
+    fn a_word_is_set_back_by_a_tick_at_least() {
+        assert!(is_set_back::<Scru64>(last_of(6), last_of(7)));
+        assert!(!is_set_back::<Scru64>(last_of(7), last_of(7)) && !is_set_back::<Scru64>(last_of(8), last_of(7)));
+        assert!(!is_set_back::<Scru64>(last_of(7) - 1, last_of(7)), "within a tick");
+    }
+
+    #[test]
+    fn a_state_that_ends_leaves_its_last_word_or_that_of_its_predecessor() {
+        assert_eq!(last(1, 99, 2, 88), Some((1, 99)));
+        assert_eq!(last(1, 0, 2, 88), Some((2, 88)), "unused");
+        assert_eq!((last(0, 99, 2, 88), last(1, 0, 0, 88)), (None, None), "of no known state");
+    }
+
+    #[test]
+    fn a_node_s_first_reservation_is_that_of_the_word_or_of_the_clock() {
+        assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) - 2), NOON), tick(NOON));
+        assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) + 2), NOON), tick(NOON) + 2);
+        assert_eq!(first_tick::<Scru64>(last_of(7), i64::MIN), 7);
+    }
+
+    #[test]
     fn an_unused_word_begins_at_its_start_or_after_a_possible_predecessor() {
         assert_eq!(start::<Scru64>(0, NOON), Scru64::successor_state(NOON).pack());
         assert_eq!(start::<Scru64>(7, NOON), 7);
-        assert_eq!(entered(0, last(tick(NOON)) - 7, None), Entry::Raise(last(tick(NOON)) - 7));
-        assert_eq!(entered(last(tick(NOON)) - 7, last(tick(NOON)), None), Entry::Ready, "it is used");
+        assert_eq!(entered(0, last_of(tick(NOON)) - 7, None), Entry::Raise(last_of(tick(NOON)) - 7));
+        assert_eq!(entered(last_of(tick(NOON)) - 7, last_of(tick(NOON)), None), Entry::Ready, "it is used");
     }
 
     #[test]
     fn a_word_is_raised_above_the_floor() {
         let floor = tick(NOON) + 2;
-        assert_eq!(entered(last(tick(NOON)), 0, Some(floor)), Entry::Raise(last(floor)));
-        assert_eq!(entered(last(floor) - 7, 0, Some(floor)), Entry::Raise(last(floor)), "of the same tick");
-        assert_eq!(entered(last(floor), 0, Some(floor)), Entry::Ready);
-        assert_eq!(entered(last(floor) + 1, 0, Some(floor)), Entry::Ready);
-        assert_eq!(entered(0, last(floor) - 7, Some(floor)), Entry::Raise(last(floor)));
+        assert_eq!(entered(last_of(tick(NOON)), 0, Some(floor)), Entry::Raise(last_of(floor)));
+        assert_eq!(entered(last_of(floor) - 7, 0, Some(floor)), Entry::Raise(last_of(floor)), "of the same tick");
+        assert_eq!(entered(last_of(floor), 0, Some(floor)), Entry::Ready);
+        assert_eq!(entered(last_of(floor) + 1, 0, Some(floor)), Entry::Ready);
+        assert_eq!(entered(0, last_of(floor) - 7, Some(floor)), Entry::Raise(last_of(floor)));
     }
 
     #[test]
@@ -314,7 +373,7 @@ mod tests {
         let (far, ahead) = at(10 * SECOND);
         assert_eq!(entered(0, 0, Some(far)), Entry::Refused(Refusal::BehindMark(ahead as u64)));
         assert_eq!(entered(0, 0, Some(far - 1)), Entry::Wait(NOON + ahead - 256_000 - SECOND));
-        assert_eq!(entered(0, last(far), None), Entry::Refused(Refusal::BehindMark(ahead as u64)));
+        assert_eq!(entered(0, last_of(far), None), Entry::Refused(Refusal::BehindMark(ahead as u64)));
     }
 
     #[test]

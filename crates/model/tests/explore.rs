@@ -58,6 +58,52 @@ fn a_promotion() {
     explore("promotion, one backend", promotion(one_backend()));
 }
 
+/// The standby has restarted after the last commit, so that it knows the time of a checkpoint alone.
+#[test]
+fn a_promotion_of_a_standby_that_knows_no_commit() {
+    let restarts = |bounds| Bounds { promotion: vec![-12, 0], standby_restarts: 1, forward: vec![1, 3], ..bounds };
+    explore("promotion without a commit, two backends", restarts(Bounds { clock_moves: 1, ..two_backends() }));
+    explore("promotion without a commit, one backend", restarts(Bounds { clock_moves: 2, ..one_backend() }));
+}
+
+/// Also before the first draw, and before the mark of the promotion is written.
+#[test]
+fn a_promotion_and_a_crash() {
+    let crashes = |bounds| Bounds { promotion: vec![-12, 0], standby_restarts: 1, crashes: 1, ..bounds };
+    explore("promotion and crash, two backends", crashes(Bounds { clock_moves: 0, ..two_backends() }));
+    explore(
+        "promotion and crash, one backend",
+        crashes(Bounds { clock_moves: 2, forward: vec![3, 9], ..one_backend() }),
+    );
+}
+
+#[test]
+fn a_writer_that_is_suspended() {
+    let suspensions =
+        |bounds| Bounds { suspensions: 1, crashes: 1, clock_setbacks: 1, back: vec![6], forward: vec![6], ..bounds };
+    explore("suspended writer, two backends", suspensions(two_backends()));
+}
+
+/// After a reading of the clock that was wrong, and the mark with it.
+#[test]
+fn a_mark_that_is_set_back() {
+    let sets = Bounds {
+        clock_moves: 1,
+        forward: vec![100],
+        clock_setbacks: 1,
+        back: vec![100],
+        mark_sets: 1,
+        set_to: vec![0, 5],
+        ids: 2,
+        ..two_backends()
+    };
+    explore("mark set, two backends", sets.clone());
+    explore("mark set and crash, two backends", Bounds { crashes: 1, set_to: vec![5], ..sets.clone() });
+    let suspended = Bounds { suspensions: 1, set_to: vec![5], ..sets };
+    explore("mark set, suspended writer, two backends", suspended.clone());
+    explore("mark set, suspended writer and crash, two backends", Bounds { crashes: 1, ..suspended });
+}
+
 #[test]
 fn a_change_of_the_node() {
     let changes = |bounds| Bounds { nodes: vec!["2/22", "6/23"], node_changes: 2, ..bounds };
@@ -65,6 +111,13 @@ fn a_change_of_the_node() {
         "node, two backends",
         changes(Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 0, ..two_backends() }),
     );
+    // Back to the tick of an ID that the mark of an overlapping node covers, or the mark of a node that others replaced.
+    let crash = |bounds| Bounds { crashes: 1, clock_setbacks: 1, ..bounds };
+    let overlaps = Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 1, back: vec![4], ..one_backend() };
+    explore("overlapping node, crash and clock set back, one backend", crash(overlaps));
+    let replaced =
+        Bounds { nodes: vec!["6/23"], node_changes: 2, clock_moves: 3, back: vec![14], ids: 2, ..one_backend() };
+    explore("node there and back, crash and clock set back, one backend", crash(replaced));
     explore("node and crash, one backend", changes(Bounds { crashes: 1, clock_moves: 2, ..one_backend() }));
 }
 

@@ -1,0 +1,513 @@
+//! What a backend does: each access to something that others change is a step of its own.
+
+use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
+use scru_ids::{Context, OnClockRollback, Refusal, Scru64, Scru64Settings, SortableId, State, Step, Stretch};
+
+use crate::world::{Fault, World};
+use crate::{Bounds, Mistake, TICKS, Zeros, id};
+
+/// A process, with what it has come to and what it knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Backend {
+    pub(crate) at: At,
+    /// The last ID that its connection got.
+    pub(crate) last: u64,
+    /// The fast path: words and times, and the node that they hold for.
+    pub(crate) stretch: Option<(u64, u64, i64, i64, usize)>,
+    /// Whether it has seen the mark of the promotion kept.
+    pub(crate) respects_promotion: bool,
+}
+
+/// The point that a backend has come to, before its next access to something shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum At {
+    #[default]
+    Idle,
+    /// Only with [`Mistake::ClockBeforeState`].
+    ClockRead {
+        now: i64,
+    },
+    /// To look for the mark of the promotion that began a timeline.
+    LookForPromotion(u32),
+    /// To write it.
+    WritePromotion(u32),
+    /// It is there, and the reservation is to respect it.
+    RespectPromotion(u32),
+    /// The reservation does, and the others are to be told.
+    PublishPromotion(u32),
+    WordRead {
+        word: u64,
+        now: Option<i64>,
+    },
+    ReservedRead {
+        word: u64,
+        reserved: u64,
+        now: Option<i64>,
+    },
+    /// To replace the word and, on success, to hand out an ID.
+    Draw {
+        word: u64,
+        id: u64,
+        next: u64,
+        now: i64,
+        is_last_part: bool,
+        node: usize,
+    },
+    /// The same by the fast path.
+    Count {
+        word: u64,
+        now: i64,
+    },
+    FastWordRead {
+        word: u64,
+    },
+    /// To read the marks.
+    Enter {
+        word: u64,
+        now: i64,
+        node: usize,
+    },
+    Raise {
+        old: u64,
+        new: u64,
+        now: i64,
+        node: usize,
+    },
+    /// To look at the reservation.
+    Reserve(Need),
+    /// To look at the generation, and then at the word.
+    Generation {
+        need: Need,
+        reserved: Option<u64>,
+    },
+    Word {
+        need: Need,
+        reserved: Option<u64>,
+    },
+    /// To become the one that writes, and to wait if another one does.
+    Claim {
+        need: Need,
+        reserved: u64,
+    },
+    /// The same, but not to wait.
+    ClaimAhead(Need),
+    /// Having become it, to look at the reservation.
+    ReserveAhead {
+        need: Need,
+        claim: u64,
+    },
+    /// To look for the number of the state and the records that are to go.
+    Prepare {
+        need: Need,
+        reserved: u64,
+        claim: u64,
+    },
+    /// To write the temporary file.
+    Write(Writing),
+    /// To look whether the record is wanted still.
+    LookAgain(Writing),
+    /// To put it in its place.
+    Rename(Writing),
+    /// It is there, and is to be told to the others.
+    Publish(Writing),
+    Release {
+        claim: u64,
+    },
+    /// To set the mark of a node to a tick.
+    Set {
+        setting: Setting,
+        next: Stage,
+    },
+}
+
+/// A node's IDs have to be reserved up to a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Need {
+    /// The word that asks for it.
+    word: u64,
+    /// The generation that the word belongs to, once that is known.
+    generation: u64,
+    node: usize,
+    tick: u64,
+}
+
+/// A reservation on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Writing {
+    /// What it takes the place of.
+    reserved: u64,
+    mark: Mark,
+    /// The highest record that it makes needless, and that stays until the next time.
+    below: u64,
+    generation: u64,
+    claim: u64,
+    /// Whether its temporary file is there.
+    has_file: bool,
+}
+
+/// What an administrator sets a node's mark to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Setting {
+    node: usize,
+    tick: u64,
+    claim: u64,
+}
+
+/// What comes next as a mark is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Stage {
+    Claim,
+    Write,
+    ForgetPromotion,
+    TakeBack,
+    RemoveFiles,
+    Remove,
+    ForgetState,
+    StoreWord,
+    TakeBackAgain,
+    RemoveFilesAgain,
+    RemoveAgain,
+    Release,
+}
+
+fn first_need(word: u64, now: i64, node: usize) -> Need {
+    Need { word, generation: 0, node, tick: mark::first_tick::<Scru64>(word, now) }
+}
+
+fn unpack(word: u64) -> <Scru64 as SortableId>::State {
+    <Scru64 as SortableId>::State::unpack(word)
+}
+
+/// Becomes the one that writes: the number by which it is known.
+fn claim(world: &mut World) -> Option<u64> {
+    let is_free = mark::is_free(world.shared.claim, world.monotonic);
+    is_free.then(|| {
+        world.shared.claim = world.monotonic;
+        world.monotonic
+    })
+}
+
+fn release(world: &mut World, claim: u64) {
+    if world.shared.claim == claim {
+        world.shared.claim = 0;
+    }
+}
+
+/// Removes the temporary files of records that are to go.
+fn remove_files(world: &mut World, goes: impl Fn(Mark) -> bool) {
+    for backend in &mut world.backends {
+        if let At::LookAgain(writing) | At::Rename(writing) = &mut backend.at
+            && goes(writing.mark)
+        {
+            writing.has_file = false;
+        }
+    }
+}
+
+impl Bounds {
+    fn context(&self, node: usize, now: i64) -> Context<Scru64Settings> {
+        let text = if node == 0 { "5/23" } else { self.nodes[node - 1] };
+        let settings = Scru64Settings { node: text.parse().unwrap_or_default() };
+        Context { now, on_clock_rollback: OnClockRollback::Error, settings }
+    }
+
+    fn code(&self, node: usize) -> NodeCode {
+        Scru64::node(&self.context(node, 0).settings)
+    }
+
+    /// A backend begins to set the mark of the node to a tick.
+    pub(crate) fn set_mark(&self, world: &mut World, backend: usize, tick: u64) {
+        let setting = Setting { node: world.node, tick, claim: 0 };
+        world.backends[backend].at = At::Set { setting, next: Stage::Claim };
+    }
+
+    /// A backend's next access to something shared, and what it decides by it.
+    pub(crate) fn go(&self, world: &mut World, backend: usize) {
+        world.backends[backend].at = match world.backends[backend].at {
+            At::Idle => self.begin(world, backend),
+            At::ClockRead { now } => At::WordRead { word: world.shared.word, now: Some(now) },
+            At::LookForPromotion(timeline) => {
+                let is_kept = world.marks.iter().any(|mark| mark.is_of_promotion(timeline));
+                if is_kept { At::RespectPromotion(timeline) } else { At::WritePromotion(timeline) }
+            }
+            At::WritePromotion(timeline) => {
+                world.marks.insert(Mark::of_promotion::<Scru64>(timeline, Some(world.replayed)));
+                At::RespectPromotion(timeline)
+            }
+            At::RespectPromotion(timeline) => {
+                world.take_back();
+                At::PublishPromotion(timeline)
+            }
+            At::PublishPromotion(timeline) => {
+                world.shared.promotion = timeline;
+                world.backends[backend].respects_promotion = true;
+                At::Idle
+            }
+            At::WordRead { word, now } => At::ReservedRead { word, reserved: world.shared.reserved, now },
+            At::ReservedRead { word, reserved, now } => {
+                let now = now.unwrap_or(world.clock);
+                self.step(world, word, reserved, now)
+            }
+            At::Draw { word, id, next, now, is_last_part, node } => {
+                if world.shared.word != word {
+                    At::Idle
+                } else {
+                    world.shared.word = next;
+                    world.hand_out(backend, id, now);
+                    let Stretch { words, times } = self.stretch(id, node);
+                    world.backends[backend].stretch = Some((words.start, words.end, times.start, times.end, node));
+                    let need = Need { word: next, generation: 0, node, tick: crate::id(id).tick() };
+                    if is_last_part { At::Generation { need, reserved: None } } else { At::Idle }
+                }
+            }
+            At::FastWordRead { word } => At::Count { word, now: world.clock },
+            At::Count { word, now } => {
+                let is_in_stretch = |(from, to, start, end, node): (u64, u64, i64, i64, usize)| {
+                    (from..to).contains(&word) && (start..end).contains(&now) && node == world.node
+                };
+                let counts = world.backends[backend].stretch.is_some_and(is_in_stretch);
+                if counts && world.shared.word == word {
+                    world.shared.word = word + 1;
+                    world.hand_out(backend, word + 1, now);
+                }
+                At::Idle
+            }
+            At::Enter { word, now, node } => self.enter(world, word, now, node),
+            At::Raise { old, new, now, node } => {
+                if world.shared.word != old {
+                    At::Idle
+                } else {
+                    world.shared.word = new;
+                    At::Reserve(first_need(new, now, node))
+                }
+            }
+            At::Reserve(need) => match self.cover(world, need) {
+                Cover::Outside => At::Generation { need, reserved: Some(world.shared.reserved) },
+                Cover::Within | Cover::Last => At::Idle,
+            },
+            At::Generation { need, reserved } => {
+                At::Word { need: Need { generation: world.shared.generation, ..need }, reserved }
+            }
+            At::Word { need, reserved } => {
+                let is_set_back = mark::is_set_back::<Scru64>(world.shared.word, need.word);
+                match reserved {
+                    _ if is_set_back => At::Idle,
+                    Some(reserved) => At::Claim { need, reserved },
+                    None => At::ClaimAhead(need),
+                }
+            }
+            At::Claim { need, reserved } => match claim(world) {
+                Some(claim) => At::Prepare { need, reserved, claim },
+                None => At::Reserve(need),
+            },
+            At::ClaimAhead(need) => claim(world).map_or(At::Idle, |claim| At::ReserveAhead { need, claim }),
+            At::ReserveAhead { need, claim } => match self.cover(world, need) {
+                Cover::Last => At::Prepare { need, reserved: world.shared.reserved, claim },
+                Cover::Within | Cover::Outside => At::Release { claim },
+            },
+            At::Prepare { need, reserved, claim } => self.prepare(world, need, reserved, claim),
+            At::Write(writing) => At::LookAgain(Writing { has_file: true, ..writing }),
+            At::LookAgain(writing) if writing.generation == world.shared.generation => At::Rename(writing),
+            At::Rename(writing) if writing.has_file => {
+                world.marks.insert(writing.mark);
+                At::Publish(Writing { has_file: false, ..writing })
+            }
+            At::LookAgain(Writing { claim, .. }) | At::Rename(Writing { claim, .. }) => At::Release { claim },
+            At::Publish(Writing { reserved, mark, below, claim, .. }) => {
+                if world.shared.reserved == reserved {
+                    world.shared.reserved = Reservation { node: mark.node, until: mark.tick }.pack::<Scru64>();
+                    world.marks.retain(|other| !(mark.replaces(*other) && other.tick < below));
+                }
+                At::Release { claim }
+            }
+            At::Release { claim } => {
+                release(world, claim);
+                At::Idle
+            }
+            At::Set { setting, next } => self.set(world, setting, next),
+        };
+    }
+
+    /// The first access of a draw.
+    fn begin(&self, world: &mut World, backend: usize) -> At {
+        if let Some(timeline) = world.promotion().filter(|_| !world.backends[backend].respects_promotion) {
+            if world.shared.promotion != timeline {
+                return At::LookForPromotion(timeline);
+            }
+            world.backends[backend].respects_promotion = true;
+        }
+        match self.mistake {
+            Mistake::ClockBeforeState => At::ClockRead { now: world.clock },
+            _ => At::WordRead { word: world.shared.word, now: None },
+        }
+    }
+
+    /// What a whole step decides, from what it has read.
+    fn step(&self, world: &mut World, word: u64, reserved: u64, now: i64) -> At {
+        let (node, code) = (world.node, self.code(world.node));
+        if !Reservation::unpack::<Scru64>(reserved).is_some_and(|reservation| reservation.node == code) {
+            return At::Enter { word, now, node };
+        }
+        match Scru64::step(unpack(word), &self.context(node, now), &mut Zeros) {
+            Step::Made(next, id) => match mark::cover::<Scru64>(reserved, code, id.tick()) {
+                Cover::Outside => At::Reserve(Need { word, generation: 0, node, tick: id.tick() }),
+                cover => {
+                    let (id, next, is_last_part) = (id.to_u64(), next.pack(), cover == Cover::Last);
+                    At::Draw { word, id, next, now, is_last_part, node }
+                }
+            },
+            Step::Refused(Refusal::ClockMovedBack(_)) if world.is_undisturbed => {
+                world.fault = Some(Fault::RefusedWithoutReason);
+                At::Idle
+            }
+            Step::Wait(_) | Step::Refused(_) => At::Idle,
+        }
+    }
+
+    /// What a node's entry decides, from the marks.
+    fn enter(&self, world: &mut World, word: u64, now: i64, node: usize) -> At {
+        let own = [world.shared.state, world.shared.predecessor];
+        world.shared.start = mark::start::<Scru64>(world.shared.start, now);
+        let mut floor = mark::floor(world.marks.iter().copied(), self.code(node), own);
+        let mut start = world.shared.start;
+        if self.mistake == Mistake::NoSuccessorWait {
+            // The clock's tick, as if nobody had been before.
+            (floor, start) = (None, Scru64::first_of(TICKS.nearest(now)).to_u64());
+        }
+        match mark::enter::<Scru64>(word, start, floor, now, &mut Zeros) {
+            Entry::Ready => At::Reserve(first_need(word, now, node)),
+            Entry::Raise(new) => At::Raise { old: word, new, now, node },
+            // A wait ends and the next try begins; a refusal is the user's to repeat.
+            Entry::Wait(_) | Entry::Refused(_) => At::Idle,
+        }
+    }
+
+    fn cover(&self, world: &World, need: Need) -> Cover {
+        mark::cover::<Scru64>(world.shared.reserved, self.code(need.node), need.tick)
+    }
+
+    /// What a reservation is to be, and which records it makes needless.
+    fn prepare(&self, world: &mut World, need: Need, reserved: u64, claim: u64) -> At {
+        if world.shared.state == 0 {
+            world.shared.state = world.next_state;
+            world.next_state += 1;
+        }
+        let node = self.code(need.node);
+        let until = Reservation::from::<Scru64>(node, need.tick).until;
+        let mark = Mark { node, tick: until, state: world.shared.state };
+        // The highest of those that are there now is enough to know them all.
+        let below = world.marks.iter().filter(|other| mark.replaces(**other)).map(|other| other.tick).max();
+        if self.mistake == Mistake::MarkAfterMinting {
+            world.shared.reserved = Reservation { node, until }.pack::<Scru64>();
+        }
+        let (generation, below) = (need.generation, below.unwrap_or(0));
+        At::Write(Writing { reserved, mark, below, generation, claim, has_file: false })
+    }
+
+    /// The next access of a backend that sets a mark.
+    fn set(&self, world: &mut World, setting: Setting, stage: Stage) -> At {
+        let Setting { node, tick, claim: claimed } = setting;
+        let new = Mark { node: self.code(node), tick, state: 0 };
+        let goes = |old: Mark| new.removes(old);
+        let next = match stage {
+            Stage::Claim => {
+                let Some(claim) = claim(world) else { return At::Set { setting, next: stage } };
+                return At::Set { setting: Setting { claim, ..setting }, next: Stage::Write };
+            }
+            Stage::Write => {
+                world.marks.insert(new);
+                Stage::ForgetPromotion
+            }
+            Stage::ForgetPromotion => {
+                world.marks.extend(world.promotion().map(|timeline| Mark::of_promotion::<Scru64>(timeline, None)));
+                Stage::TakeBack
+            }
+            Stage::TakeBack => {
+                world.take_back();
+                Stage::RemoveFiles
+            }
+            Stage::RemoveFiles => {
+                remove_files(world, goes);
+                Stage::Remove
+            }
+            Stage::Remove => {
+                world.marks.retain(|mark| !goes(*mark));
+                Stage::ForgetState
+            }
+            Stage::ForgetState => {
+                (world.shared.state, world.shared.predecessor) = (0, 0);
+                Stage::StoreWord
+            }
+            Stage::StoreWord => {
+                world.shared.word = Scru64::state_after(tick, &mut Zeros).pack();
+                let settings = self.context(node, 0).settings;
+                world.forget_after(tick, |made| id(made).is_local(&settings));
+                Stage::TakeBackAgain
+            }
+            Stage::TakeBackAgain => {
+                world.take_back();
+                Stage::RemoveFilesAgain
+            }
+            Stage::RemoveFilesAgain => {
+                let own = world.shared.state;
+                remove_files(world, |mark| goes(mark) && mark.state != own);
+                Stage::RemoveAgain
+            }
+            Stage::RemoveAgain => {
+                let own = world.shared.state;
+                world.marks.retain(|mark| !goes(*mark) || mark.state == own);
+                Stage::Release
+            }
+            Stage::Release => {
+                release(world, claimed);
+                world.set_to = Some((node, tick));
+                return At::Idle;
+            }
+        };
+        At::Set { setting, next }
+    }
+
+    fn stretch(&self, made: u64, node: usize) -> Stretch<Scru64> {
+        let none = Stretch { words: 0..0, times: 0..0 };
+        let settings = self.context(node, 0).settings;
+        Scru64::COUNT.map_or(none, |count| (count.stretch)(id(made), &settings))
+    }
+
+    /// Whether a new connection gets an ID in the end, once the clock has passed whatever there is.
+    pub(crate) fn ends(&self, world: &World) -> bool {
+        let words = [world.shared.word, world.shared.start].map(|word| id(word).tick());
+        let promotion = world.promotion().map(|timeline| Mark::of_promotion::<Scru64>(timeline, Some(world.replayed)));
+        let marks = world.marks.iter().copied().chain(promotion).map(|mark| mark.tick);
+        let highest = marks.chain(words).max();
+        self.draws(world.clone(), highest.unwrap_or(0))
+    }
+
+    /// Whether a process that writes a reservation has the claim.
+    pub(crate) fn is_reserving(&self, world: &World) -> bool {
+        let has_claim = |at: At| matches!(at, At::Set { setting, .. } if setting.claim == world.shared.claim);
+        world.shared.claim != 0 && !world.backends.iter().any(|backend| has_claim(backend.at))
+    }
+
+    /// Whether a mark that was set back holds up nobody: not now, and not after a crash.
+    pub(crate) fn is_set_back(&self, world: &World) -> bool {
+        let is_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
+        let Some((_, tick)) = world.set_to.filter(|(node, _)| is_idle && *node == world.node) else { return true };
+        let mut anew = world.clone();
+        anew.begin_anew();
+        self.draws(world.clone(), tick) && self.draws(anew, tick)
+    }
+
+    /// Whether a new connection gets an ID soon after the clock has passed a tick.
+    fn draws(&self, mut world: World, after: u64) -> bool {
+        world.clock = world.clock.max(TICKS.start(after + 1));
+        world.backends.push(Backend::default());
+        let (newest, before) = (world.backends.len() - 1, world.handed_out.len());
+        (0..160).any(|_| {
+            self.go(&mut world, newest);
+            // Each failed attempt takes some time.
+            world.clock += if world.backends[newest].at == At::Idle { TICKS.micros } else { 0 };
+            world.monotonic += mark::CLAIM_MICROS + 1;
+            world.handed_out.len() > before || world.fault.is_some()
+        })
+    }
+}
