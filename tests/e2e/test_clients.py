@@ -123,7 +123,9 @@ CLIENTS = [
     Client("SQLAlchemy", "sqlalchemy_client.py", python(SQLALCHEMY), ("found_by_any",)),
     Client("node-postgres", "node_postgres_client.mjs", node, ("copied", "found_in_binary"), ("binary",)),
     Client("JDBC", "Jdbc.java", java, ("copied",), ("cast", "unspecified")),
-    Client("tokio-postgres", "rust/src/with_tokio_postgres.rs", rust("tokio-postgres"), ("copied", *BY_CAST), ("cast",)),
+    Client(
+        "tokio-postgres", "rust/src/with_tokio_postgres.rs", rust("tokio-postgres"), ("copied", *BY_CAST), ("cast",)
+    ),
     Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", "found_in_text", *BY_CAST), ("cast",)),
 ]
 
@@ -229,7 +231,9 @@ def test_the_page_shows_what_is_run(client):
 
 def test_the_readme_lists_what_is_run():
     """The table of clients has these and no others, in the versions that are pinned. JDBC's is Debian's."""
-    rows = re.findall(r"^\| \[([^]]+)\]\(docs/clients\.md#[a-z0-9-]+\) \| ([\d.]+)", (ROOT / "README.md").read_text(), re.M)
+    rows = re.findall(
+        r"^\| \[([^]]+)\]\(docs/clients\.md#[a-z0-9-]+\) \| ([\d.]+)", (ROOT / "README.md").read_text(), re.M
+    )
     requirements, packages = (PROGRAMS / name for name in ("requirements.txt", "package.json"))
     crates = PROGRAMS / "rust" / "Cargo.toml"
     pinned = dict(line.split("==") for line in requirements.read_text().split())

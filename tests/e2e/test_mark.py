@@ -23,9 +23,7 @@ from server import Server, give_to_server_user, send_signal, since, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
 BEHIND_MARK = "could not generate a {}: the system clock is behind the high-water mark"
-MARK_HINT = (
-    "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with scru_set_mark()."
-)
+MARK_HINT = "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with scru_set_mark()."
 HOUR = 3600
 
 
@@ -209,7 +207,9 @@ def insert(server: Server, count: int = 50) -> dict:
     with server.connect(options="-c scru.generator_scope=server") as connection:
         for id_type in TYPES:
             t = id_type.name
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {t}_orders (id {t} PRIMARY KEY DEFAULT {id_type.generator})")
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {t}_orders (id {t} PRIMARY KEY DEFAULT {id_type.generator})"
+            )
             query = f"INSERT INTO {t}_orders DEFAULT VALUES RETURNING id::text"
             ids[id_type] = [connection.execute(query).fetchone()[0] for _ in range(count)]
     return ids
@@ -597,7 +597,9 @@ def test_pg_rewind_takes_the_source_s_mark(new_server, clock):
         primary.stop()
         assert records(primary) != records(standby)
         source = f"host={standby.folder} port={standby.port} user=postgres dbname=postgres"
-        primary.run("pg_rewind", "--no-sync", "--target-pgdata", primary.data, "--source-server", source, as_server=True)
+        primary.run(
+            "pg_rewind", "--no-sync", "--target-pgdata", primary.data, "--source-server", source, as_server=True
+        )
         assert records(primary) == records(standby)
     finally:
         standby.remove()
@@ -747,7 +749,9 @@ def test_read_only_transactions_and_parallel_workers_reserve(new_server):
         for id_type in TYPES:
             query = f"SELECT {id_type.generator}::text FROM numbers WHERE n > 0"
             plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN (VERBOSE) {query}"))
-            assert "Workers Planned: 4" in plan and plan.index("Gather") < plan.index(id_type.generator.removesuffix("()"))
+            assert "Workers Planned: 4" in plan and plan.index("Gather") < plan.index(
+                id_type.generator.removesuffix("()")
+            )
             [(before,)] = connection.execute(f"SELECT {id_type.generator}::text").fetchall()
             ids = [id_ for (id_,) in connection.execute(query)]
             [(after,)] = connection.execute(f"SELECT {id_type.generator}::text").fetchall()

@@ -25,7 +25,9 @@ OLD_VERSION = "0.1.0"
 OLD = ROOT / f"target/compare/{MAJOR}-{OLD_VERSION}/scru.so"
 NEW = Path(pg_config("--pkglibdir")) / "scru.so"
 
-pytestmark = pytest.mark.skipif(not OLD.exists(), reason=f"tools/old-library.sh {OLD_VERSION} has not built the library")
+pytestmark = pytest.mark.skipif(
+    not OLD.exists(), reason=f"tools/old-library.sh {OLD_VERSION} has not built the library"
+)
 
 
 class UpgradedServer(Server):

@@ -54,7 +54,9 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
             assert node(connection) == 1
             number = connection.execute("SELECT ulidflake_scalability(gen_ulidflake())").fetchone()
             assert number == (5,)
-        assert log_of(standby, "scru64") == ['generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2']
+        assert log_of(standby, "scru64") == [
+            'generating scru64 with scru.scru64_node "1/4" (ALTER ROLE ALL), on timeline 2'
+        ]
     finally:
         standby.remove()
 
@@ -176,7 +178,9 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
     """Takes the warnings of a connection from now on."""
     warnings = []
     connection.add_notice_handler(
-        lambda diag: warnings.append((diag.severity, diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint))
+        lambda diag: warnings.append(
+            (diag.severity, diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint)
+        )
     )
     return warnings
 
@@ -255,7 +259,9 @@ def test_which_ids_are_local(new_server):
     of_scru64 = "SELECT scru64_is_local(((1::bigint << 24 | {} << 16) | 65535)::scru64)"
     of_ulidflake = "SELECT ulidflake_is_local((1::bigint << 20 | {})::ulidflake)"
     with server.connect() as connection:
-        assert connection.execute("SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())").fetchone() == (
+        assert connection.execute(
+            "SELECT scru64_is_local(gen_scru64()), ulidflake_is_local(gen_ulidflake())"
+        ).fetchone() == (
             True,
             True,
         )
@@ -286,7 +292,9 @@ def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
     subscriber = with_extension(new_server({**settings, NODE: "1/4"}))
     table = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
     with publisher.connect() as there, subscriber.connect() as here:
-        there.execute(f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders")
+        there.execute(
+            f"{table}; INSERT INTO orders (note) VALUES ('copied'); CREATE PUBLICATION orders FOR TABLE orders"
+        )
         here.execute(f"{table}; {recipe()}")
         here.execute(
             f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres' PUBLICATION orders"

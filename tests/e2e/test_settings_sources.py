@@ -87,7 +87,9 @@ def configured(servers) -> Iterator[Callable[..., Server]]:
         with server.connect() as connection:
             for target in "ROLE ALL", "DATABASE postgres", "ROLE plain", "ROLE plain IN DATABASE postgres":
                 connection.execute(f"ALTER {target} RESET ALL")
-            connection.execute(f"REVOKE ALL ON PARAMETER {NODE}, {NUMBER} FROM plain; ALTER DATABASE postgres OWNER TO postgres")
+            connection.execute(
+                f"REVOKE ALL ON PARAMETER {NODE}, {NUMBER} FROM plain; ALTER DATABASE postgres OWNER TO postgres"
+            )
             connection.execute("DROP FUNCTION IF EXISTS elsewhere")
             connection.execute("DROP DATABASE IF EXISTS other")
 
@@ -197,9 +199,7 @@ def test_set_in_a_transaction_before_the_library_is_loaded(configured, setting):
 @loaded_or_not
 def test_a_function_with_a_setting_draws_nothing(configured, setting, preload):
     server = configured(preload)
-    create = (
-        f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {setting} = '{FOREIGN[setting]}' AS 'SELECT {DRAWN[setting]}'"
-    )
+    create = f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {setting} = '{FOREIGN[setting]}' AS 'SELECT {DRAWN[setting]}'"
     refused = (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now', WHO_MAY)
     with server.connect(user="super") as connection:
         if not preload:
@@ -228,7 +228,9 @@ def test_a_role_with_a_setting_draws_nothing(configured, setting, preload, when,
         if when == "when it is loaded":
             draw(connection, setting)
         connection.execute(f"ALTER {target} SET {setting} = '{value}'")
-    hint = f"Use {source.replace('ROLE', 'ROLE ...').replace('DATABASE', 'DATABASE ...')} RESET {setting}, and reconnect."
+    hint = (
+        f"Use {source.replace('ROLE', 'ROLE ...').replace('DATABASE', 'DATABASE ...')} RESET {setting}, and reconnect."
+    )
     with server.connect(user="plain") as connection, wrong_source(setting, value, source, hint):
         draw(connection, setting)
     with server.connect(user="super") as connection:

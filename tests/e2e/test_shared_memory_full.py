@@ -61,7 +61,9 @@ def test_no_shared_memory_is_left(server):
 
 
 @since(17, "shared memory that the server allocates when asked")
-@pytest.mark.parametrize("query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"])
+@pytest.mark.parametrize(
+    "query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"]
+)
 def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
     """What the server holds while it allocates is free again, in that session and in others."""
     server = new_server()
