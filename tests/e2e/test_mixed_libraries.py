@@ -1,5 +1,5 @@
-"""An upgrade of the library while sessions are connected: those keep the old one, later sessions get the new one, and all draw from
-the same words in shared memory.
+"""An upgrade of the library while sessions are connected: those keep the old one, later sessions get the new one, and all draw
+from the same words in shared memory.
 
 `tools/old-library.sh 0.1.0` builds the old one from the commit of the release.
 """
@@ -26,7 +26,7 @@ OLD = ROOT / f"target/compare/{MAJOR}-{OLD_VERSION}/scru.so"
 NEW = Path(pg_config("--pkglibdir")) / "scru.so"
 
 pytestmark = pytest.mark.skipif(
-    not OLD.exists(), reason=f"tools/old-library.sh has not built the library of {OLD_VERSION}"
+    not OLD.exists(), reason=f"tools/old-library.sh {OLD_VERSION} has not built the library"
 )
 
 
@@ -35,9 +35,8 @@ class UpgradedServer(Server):
 
     def __init__(self):
         copy = [ROOT / "tools/server.sh", "copy", "mixed"]
-        copied = subprocess.run(
-            copy, check=True, capture_output=True, text=True, env={**os.environ, "PG_MAJOR": str(MAJOR)}
-        )
+        environment = {**os.environ, "PG_MAJOR": str(MAJOR)}
+        copied = subprocess.run(copy, check=True, capture_output=True, text=True, env=environment)
         self.program = copied.stdout.strip()
         self.library = Path(pg_config("--pkglibdir", self.program)) / "scru.so"
         super().__init__({"scru.scru64_node": "5/8"}, bindir=bindir_of(self.program))
@@ -65,7 +64,7 @@ def server():
 
 
 def test_sessions_of_two_libraries_draw_from_one_word(server):
-    """In turns each ID is greater than the one before; at the same time no ID comes twice; and after a crash none comes again."""
+    """In turns each ID is greater than the one before; at the same time none comes twice; after a crash none comes again."""
 
     def connect() -> psycopg.Connection:
         connection = server.connect(options="-c scru.generator_scope=server")

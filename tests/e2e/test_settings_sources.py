@@ -326,7 +326,9 @@ def test_a_malformed_value_that_was_stored(configured, setting, target, source):
 
 @each_setting
 @pytest.mark.parametrize(
-    ("target", "source"), [("ROLE ALL", "ALTER ROLE ALL"), ("DATABASE postgres", "ALTER DATABASE")], ids=["all", "database"]
+    ("target", "source"),
+    [("ROLE ALL", "ALTER ROLE ALL"), ("DATABASE postgres", "ALTER DATABASE")],
+    ids=["all", "database"],
 )
 @pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "no number"])
 def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting, target, source, value):
@@ -338,7 +340,9 @@ def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting
     server.stop()
     server.settings["shared_preload_libraries"] = "scru"
     server.start()
-    hint = f"Correct it with ALTER {'ROLE ALL' if target == 'ROLE ALL' else 'DATABASE ...'} SET {setting}, and reconnect."
+    hint = (
+        f"Correct it with ALTER {'ROLE ALL' if target == 'ROLE ALL' else 'DATABASE ...'} SET {setting}, and reconnect."
+    )
     with server.connect(user="plain") as connection:
         for _ in range(2):
             with wrong_value(setting, value, source, hint):

@@ -459,9 +459,8 @@ impl Bounds {
                 Stage::Release
             }
             Stage::Release => {
-                // Whoever was suspended so long that another one wrote meanwhile has to set it once more.
-                world.set_to = (world.shared.claim == claimed).then_some((node, tick));
                 release(world, claimed);
+                world.set_to = Some((node, tick));
                 return At::Idle;
             }
         };
@@ -481,6 +480,12 @@ impl Bounds {
         let marks = world.marks.iter().copied().chain(promotion).map(|mark| mark.tick);
         let highest = marks.chain(words).max();
         self.draws(world.clone(), highest.unwrap_or(0))
+    }
+
+    /// Whether a process that writes a reservation has the claim.
+    pub(crate) fn is_reserving(&self, world: &World) -> bool {
+        let has_claim = |at: At| matches!(at, At::Set { setting, .. } if setting.claim == world.shared.claim);
+        world.shared.claim != 0 && !world.backends.iter().any(|backend| has_claim(backend.at))
     }
 
     /// Whether a mark that was set back holds up nobody: not now, and not after a crash.

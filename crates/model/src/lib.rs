@@ -52,7 +52,7 @@ pub struct Bounds {
     pub clock_setbacks: u8,
     /// By how many ticks.
     pub back: Vec<i64>,
-    /// How often a process that writes may be suspended for so long that another one takes over.
+    /// How often a process that writes a reservation may be suspended for so long that another one takes over.
     pub suspensions: u8,
     /// How often all backends may be killed, and the shared memory be gone.
     pub crashes: u8,
@@ -83,7 +83,8 @@ pub enum Action {
     GoFast(usize),
     /// The clock moves by so many ticks.
     Clock(i64),
-    /// The process that writes is suspended until its claim has expired.
+    /// The process that writes a reservation is suspended until its claim has expired. One that sets a mark is not: what is
+    /// drawn meanwhile might come again after a crash.
     Suspend,
     /// All backends are killed, and the server begins anew.
     Crash,
@@ -158,7 +159,7 @@ impl Model for Bounds {
         if counts.clock_setbacks < self.clock_setbacks && (are_idle || self.mark_sets == 0) {
             actions.extend(self.back.iter().map(|ticks| Action::Clock(-ticks)));
         }
-        if world.shared.claim != 0 && counts.suspensions < self.suspensions {
+        if counts.suspensions < self.suspensions && self.is_reserving(world) {
             actions.push(Action::Suspend);
         }
         if counts.crashes < self.crashes {

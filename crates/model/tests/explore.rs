@@ -99,13 +99,9 @@ fn a_mark_that_is_set_back() {
     };
     explore("mark set, two backends", sets.clone());
     explore("mark set and crash, two backends", Bounds { crashes: 1, set_to: vec![5], ..sets.clone() });
-    let suspended = Bounds { suspensions: 1, set_to: vec![5], ..sets.clone() };
+    let suspended = Bounds { suspensions: 1, set_to: vec![5], ..sets };
     explore("mark set, suspended writer, two backends", suspended.clone());
     explore("mark set, suspended writer and crash, two backends", Bounds { crashes: 1, ..suspended });
-    // What is drawn meanwhile is kept, too: after a crash the clock is set back.
-    let drawn = Bounds { clock_moves: 0, back: vec![6], set_to: vec![0], crashes: 1, ids: 3, ..sets };
-    explore("mark set while drawing, two backends", drawn.clone());
-    explore("mark set while drawing, suspended writer, two backends", Bounds { suspensions: 1, ..drawn });
 }
 
 #[test]
@@ -115,16 +111,13 @@ fn a_change_of_the_node() {
         "node, two backends",
         changes(Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 0, ..two_backends() }),
     );
-    let there_and_back = Bounds {
-        crashes: 1,
-        clock_setbacks: 1,
-        back: vec![6],
-        clock_moves: 1,
-        forward: vec![6],
-        ids: 2,
-        ..one_backend()
-    };
-    explore("node, crash and clock set back, one backend", changes(there_and_back));
+    // Back to the tick of an ID that the mark of an overlapping node covers, or the mark of a node that others replaced.
+    let crash = |bounds| Bounds { crashes: 1, clock_setbacks: 1, ..bounds };
+    let overlaps = Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 1, back: vec![4], ..one_backend() };
+    explore("overlapping node, crash and clock set back, one backend", crash(overlaps));
+    let replaced =
+        Bounds { nodes: vec!["6/23"], node_changes: 2, clock_moves: 3, back: vec![14], ids: 2, ..one_backend() };
+    explore("node there and back, crash and clock set back, one backend", crash(replaced));
     explore("node and crash, one backend", changes(Bounds { crashes: 1, clock_moves: 2, ..one_backend() }));
 }
 
