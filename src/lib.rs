@@ -1,8 +1,14 @@
-//! The binding: how PostgreSQL sees the ID types of [`scru_ids`]. One concern a file, each generic over the types; a type's
-//! own facts come from its [`scru_ids::SortableId`] alone.
+//! The binding: how PostgreSQL sees the ID types of [`scru_ids`]. Every function is generic over the types.
 //!
-//! A call's way: the server calls a C symbol ([`symbols`]), which hands a [`call::Call`] to a generic function of one of the
-//! concerns; that returns a Datum, or an [`error::Error`] that [`mod@error`] reports as the server's own types do.
+//! A file uses files of its own layer, without a circle, and of those above:
+//! 1. the server: [`server`] (what differs by version), [`planner`], [`stored_settings`], [`per_process`];
+//! 2. values: [`datum`] (stored forms), [`epoch`] (times), [`shape`] (texts), [`mod@error`], [`clock`], [`random`], [`call`];
+//! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], a type with all of them;
+//! 4. one concern a file, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
+//! 5. [`symbols`]: the C symbol of each SQL function.
+//!
+//! A call begins in the last layer: the server calls a symbol, which hands a [`call::Call`] to a function of a concern. That returns
+//! a Datum, or an [`error::Error`], which is reported as the server's own types do.
 
 mod brin;
 mod call;
