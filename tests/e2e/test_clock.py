@@ -144,12 +144,11 @@ def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
 
 
 @of_the_server
-@pytest.mark.parametrize("seconds", [5, 3600])
+@pytest.mark.parametrize("seconds", [60, 3600])
 def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
     """Whatever the session has set: no ID may be given out twice."""
-    clock.freeze("2030-01-01 01:00:00")
     before = drawing.draw()
-    clock.freeze({5: "2030-01-01 00:59:55", 3600: "2030-01-01 00:00:00"}[seconds])
+    clock.shift(-seconds)
     hint = (
         "Correct the clock, or wait until it has caught up: an ID that was given out must not come again. If the last ID has a"
         " wrong time, a superuser can set it back with scru_set_mark()."
@@ -157,7 +156,7 @@ def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
     for on_rollback in "reset", "error":
         drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")
         assert_moved_back(drawing, seconds, hint)
-    clock.freeze("2030-01-01 01:00:01")
+    clock.shift(0)
     assert before[-1] < drawing.draw()[0]
 
 
