@@ -3,6 +3,7 @@
 
 use core::ffi::{CStr, c_char, c_int};
 use std::fmt::Display;
+use std::io;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
@@ -117,6 +118,12 @@ impl Error {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
+}
+
+/// The reason of the operating system, as the server's own messages have it.
+pub fn os_reason(failure: &io::Error) -> String {
+    let reason = failure.to_string();
+    reason.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// What the pure crate says of an error, as a full sentence.

@@ -14,7 +14,7 @@ use pgrx::pg_sys;
 use scru_ids::SortableId;
 use scru_ids::mark::{Mark, NodeCode};
 
-use crate::error::Error;
+use crate::error::{self, Error};
 
 /// In the data directory, which is the server's working directory.
 const FOLDER: &str = "scru";
@@ -240,11 +240,10 @@ fn exists(pid: libc::pid_t) -> bool {
 }
 
 #[cold]
-fn io_error<T: SortableId>(attempt: &str, path: &Path, error: &io::Error) -> Error {
-    let reason = error.to_string();
-    let reason = reason.split(" (os error").next().unwrap_or_default();
+fn io_error<T: SortableId>(attempt: &str, path: &Path, failure: &io::Error) -> Error {
+    let reason = error::os_reason(failure);
     let message = format!("could not {attempt} \"{}\": {reason}", path.display());
-    let (sqlstate, hint) = match error.raw_os_error() {
+    let (sqlstate, hint) = match failure.raw_os_error() {
         Some(libc::ENOSPC | libc::EDQUOT) => (SqlState::ERRCODE_DISK_FULL, "Check free disk space."),
         _ => (SqlState::ERRCODE_IO_ERROR, "Check the directory \"scru\" in the data directory, and its permissions."),
     };

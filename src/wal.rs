@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, DecodedXLogRecord, TimeLineHistoryEntry, TimeLineID, XLogReaderState, XLogRecPtr};
 
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::{epoch, server};
 
 const FOLDER: &str = "pg_wal";
@@ -36,8 +36,8 @@ pub fn last_time_before(timeline: TimeLineID) -> Result<Option<i64>, Error> {
 }
 
 #[cold]
-fn unreadable(path: &Path, error: &io::Error) -> Error {
-    let message = format!("could not read file \"{}\": {error}", path.display());
+fn unreadable(path: &Path, failure: &io::Error) -> Error {
+    let message = format!("could not read file \"{}\": {}", path.display(), error::os_reason(failure));
     Error::new(SqlState::ERRCODE_IO_ERROR, message)
         .detail("The first ID after a promotion has to be above those of the last transaction in the WAL.")
         .hint("Check the directory \"pg_wal\" in the data directory, and its permissions.")
