@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import MAJOR, Server, pg_config, since
+from server import MAJOR, Server, as_server_user, pg_config, since
 
 SOURCE = Path(__file__).with_name("take_shared_memory.c")
 
@@ -74,14 +73,18 @@ def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
         other.execute("SELECT gen_ulidflake()")
         with server.connect(options="-c scru.generator_scope=server") as connection:
             connection.execute("LOAD 'scru'")
-            pid = connection.info.backend_pid
-            _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1024, most))
+            limit_file_size(connection, "1024")
             for _ in range(2):
                 assert_no_memory(connection, query.replace("ulidflake", "scru64"))
             other.execute("SELECT gen_scru64(), count(*) FROM scru_generators()")
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+            limit_file_size(connection, "unlimited")
             connection.execute(query)
+
+
+def limit_file_size(connection: psycopg.Connection, size: str) -> None:
+    """Of the session's process, and so of the memory that it can allocate: only the server's user may."""
+    prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--fsize={size}:"]
+    subprocess.run(as_server_user(*prlimit), check=True)
 
 
 def assert_no_memory(connection: psycopg.Connection, query: str) -> None:
