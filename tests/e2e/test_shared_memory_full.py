@@ -73,7 +73,7 @@ def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
         other.execute("SELECT gen_ulidflake()")
         with server.connect(options="-c scru.generator_scope=server") as connection:
             connection.execute("LOAD 'scru'")
-            limit_file_size(connection, "1024")
+            limit_file_size(connection, "1")
             for _ in range(2):
                 assert_no_memory(connection, query.replace("ulidflake", "scru64"))
             other.execute("SELECT gen_scru64(), count(*) FROM scru_generators()")
