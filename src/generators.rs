@@ -51,7 +51,7 @@ fn row<T: Type>() -> Result<Row, Error> {
         last_micros.and_then(epoch::of_unix_micros),
         last_micros.and_then(|micros| Interval::new(0, 0, micros - clock::now()).ok()),
         status.reserved_until.and_then(epoch::of_unix_micros),
-        shared::is_preloaded(),
+        settings::is_preloaded(),
     ))
 }
 

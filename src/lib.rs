@@ -1,7 +1,7 @@
 //! The binding: how PostgreSQL sees the ID types of [`scru_ids`]. Every function is generic over the types.
 //!
 //! A file uses files of its own layer, without a circle, and of those above:
-//! 1. the server: [`server`] (what differs by version), [`planner`], [`stored_settings`], [`per_process`];
+//! 1. the server: [`server`] (what differs by version), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
 //! 2. values: [`datum`] (stored forms), [`epoch`] (times), [`shape`] (texts), [`mod@error`], [`clock`], [`random`], [`call`];
 //! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], a type with all of them;
 //! 4. one concern a file, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
@@ -13,6 +13,7 @@
 mod brin;
 mod call;
 mod casts;
+mod catalog;
 mod clock;
 mod compare;
 mod datum;

@@ -1,36 +1,17 @@
 //! The number of this server in its 64-bit IDs: whether an ID bears it, its line in the log, and a warning where two servers may
 //! share one.
 
-use core::ffi::{CStr, c_int};
-use core::ptr;
+use core::ffi::CStr;
 
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
 
 use crate::call::Call;
 use crate::error::Error;
 use crate::id_type::Type;
 use crate::settings::{self, Deciding};
-use crate::shared;
-
-// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop; pgrx's
-// guards would put a Rust backtrace into the user's message.
-unsafe extern "C-unwind" {
-    fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
-    fn table_open(relation: Oid, mode: pg_sys::LOCKMODE) -> pg_sys::Relation;
-    fn table_close(relation: pg_sys::Relation, mode: pg_sys::LOCKMODE);
-    fn systable_beginscan(
-        relation: pg_sys::Relation,
-        index: Oid,
-        index_is_ok: bool,
-        snapshot: pg_sys::Snapshot,
-        key_count: c_int,
-        key: pg_sys::ScanKey,
-    ) -> pg_sys::SysScanDesc;
-    fn systable_getnext(scan: pg_sys::SysScanDesc) -> pg_sys::HeapTuple;
-    fn systable_endscan(scan: pg_sys::SysScanDesc);
-}
+use crate::{catalog, shared};
 
 /// `T_is_local(T) → boolean`
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -112,21 +93,8 @@ fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hin
 
 /// Whether any database of the server has a subscription. Where the catalog is locked: no, for a draw does not wait for that.
 fn has_subscriptions() -> bool {
-    const CATALOG: Oid = pg_sys::SubscriptionRelationId;
-    const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    const NO_LOCK: pg_sys::LOCKMODE = pg_sys::NoLock as pg_sys::LOCKMODE;
-    // SAFETY: a scan of a catalog, as the server's own functions do it.
-    unsafe {
-        if !ConditionalLockRelationOid(CATALOG, LOCK) {
-            return false;
-        }
-        let relation = table_open(CATALOG, NO_LOCK);
-        let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
-        let is_found = !systable_getnext(scan).is_null();
-        systable_endscan(scan);
-        table_close(relation, LOCK);
-        is_found
-    }
+    // SAFETY: a draw is in a transaction.
+    unsafe { catalog::has_rows(pg_sys::SubscriptionRelationId) }
 }
 
 /// Whether Citus is loaded: then the server knows its settings.

@@ -72,8 +72,8 @@ impl<T: SortableId> Settings<T> {
     }
 }
 
-/// Whether the settings were defined as the server started, before any session.
-static ARE_DEFINED_AT_START: PerProcess<bool> = PerProcess::new(false);
+/// See [`is_preloaded`].
+static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
 
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
@@ -102,10 +102,15 @@ pub fn of<T: Configured>() -> T::Settings {
     }
 }
 
+/// Whether the server preloaded the library: the settings are then defined before a session starts.
+pub fn is_preloaded() -> bool {
+    IS_PRELOADED.with(|preloaded| *preloaded)
+}
+
 /// Defines all settings. Once in each process, or in the postmaster for all.
 pub fn define() {
     // SAFETY: reads a variable of the server.
-    ARE_DEFINED_AT_START.with(|at_start| *at_start = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
+    IS_PRELOADED.with(|preloaded| *preloaded = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
     COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident, $sql:literal) => {
@@ -150,7 +155,7 @@ fn check<T: Configured>() -> Result<(), Error> {
 /// Takes note of malformed values that were stored before the library was preloaded: as a session starts, the server skips them
 /// with a warning.
 fn reject_stored<T: Configured>() {
-    if !ARE_DEFINED_AT_START.with(|at_start| *at_start) {
+    if !is_preloaded() {
         return;
     }
     for (index, setting) in T::SETTINGS.iter().enumerate() {

@@ -491,17 +491,8 @@ fn no_memory() -> Error {
 static NEXT_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
 static NEXT_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
 
-/// Whether the server has preloaded the library.
-static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
-
-/// Whether the server has preloaded the library.
-pub fn is_preloaded() -> bool {
-    IS_PRELOADED.with(|preloaded| *preloaded)
-}
-
 /// Reserves shared memory. For `_PG_init` at the server's start.
 pub fn preload() {
-    IS_PRELOADED.with(|preloaded| *preloaded = true);
     // SAFETY: the postmaster's hooks, chained as the server asks for.
     unsafe {
         NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);

@@ -6,54 +6,30 @@ use core::ptr;
 use pgrx::pg_sys::{self, Datum, GucSource, Oid};
 use pgrx::varlena_to_byte_slice;
 
-// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop.
-unsafe extern "C-unwind" {
-    fn table_open(relation: Oid, mode: pg_sys::LOCKMODE) -> pg_sys::Relation;
-    fn table_close(relation: pg_sys::Relation, mode: pg_sys::LOCKMODE);
-    fn systable_beginscan(
-        relation: pg_sys::Relation,
-        index: Oid,
-        index_is_ok: bool,
-        snapshot: pg_sys::Snapshot,
-        key_count: c_int,
-        key: pg_sys::ScanKey,
-    ) -> pg_sys::SysScanDesc;
-    fn systable_getnext(scan: pg_sys::SysScanDesc) -> pg_sys::HeapTuple;
-    fn systable_endscan(scan: pg_sys::SysScanDesc);
-}
+use crate::catalog;
 
-const CATALOG: Oid = pg_sys::DbRoleSettingRelationId;
-const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 const CONFIG_COLUMN: c_int = pg_sys::Anum_pg_db_role_setting_setconfig as c_int;
 
 /// The value of a setting that is stored for all roles, and by which statement: for this database, or else for all. `None` outside
 /// of a transaction.
 pub fn of_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     let mut found: Option<(GucSource::Type, Vec<u8>)> = None;
-    // SAFETY: a scan of a catalog, as the server's own functions do it.
+    // SAFETY: in a transaction; rows of this catalog have this form.
     unsafe {
         if !pg_sys::IsTransactionState() {
             return None;
         }
-        let relation = table_open(CATALOG, LOCK);
-        let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
-        loop {
-            let row = systable_getnext(scan);
-            if row.is_null() {
-                break;
-            }
+        catalog::scan(pg_sys::DbRoleSettingRelationId, |row, columns| {
             let key = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_db_role_setting>();
             let source = match key.setdatabase {
-                _ if key.setrole != Oid::INVALID => continue,
+                _ if key.setrole != Oid::INVALID => return,
                 Oid::INVALID => GucSource::PGC_S_GLOBAL,
                 database if database == pg_sys::MyDatabaseId => GucSource::PGC_S_DATABASE,
-                _ => continue,
+                _ => return,
             };
-            let value = value(row, (*relation).rd_att, name).map(|value| (source, value));
-            found = found.into_iter().chain(value).max_by_key(|(source, _)| *source);
-        }
-        systable_endscan(scan);
-        table_close(relation, LOCK);
+            let value = value(row, columns, name).map(|value| (source, value));
+            found = found.take().into_iter().chain(value).max_by_key(|(source, _)| *source);
+        });
     }
     found
 }

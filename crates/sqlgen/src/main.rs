@@ -1,8 +1,7 @@
-//! Renders from the templates `sql/*.sql.in` and from the registry of the types what users install, `sql/install/*.sql`, and
-//! what they read, the reference pages below `docs`. The examples of these pages are a regression test, which is rendered as
-//! well; its expected output is the source of their results.
+//! Renders `sql/install/*.sql` and the reference pages below `docs` from the templates `sql/*.sql.in` and the registry of types.
+//! It also renders the regression test that runs the examples of these pages. Their results come from its expected output.
 //!
-//! With `--check` it writes nothing, but fails where a committed file is not what it would write.
+//! With `--check` it writes nothing, and fails if a committed file differs from its rendering.
 //!
 //! With `--script` it prints the whole install script of this version.
 //!
@@ -207,7 +206,7 @@ fn releases(root: &Path) -> Result<Vec<Release>, Error> {
     Ok(releases)
 }
 
-/// The paths that are not as rendered: changed, missing, or, in a folder that has nothing else, rendered from nothing.
+/// The paths that differ from their rendering, are missing, or are left over in a folder of rendered files.
 fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     let is_current =
         |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
@@ -229,7 +228,7 @@ fn script(scripts: &[File]) -> String {
     format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n"))
 }
 
-/// Fails where a committed file differs from what is rendered, or the SQL of a released version changes.
+/// Fails if a committed file differs from its rendering, or if the SQL of a released version has changed.
 fn check(root: &Path, released: &Path, script: &str, files: &[File]) -> Result<ExitCode, Error> {
     if fs::read_to_string(released).is_ok_and(|frozen| frozen != script) {
         eprintln!("The SQL of {VERSION} is released: a change of it needs the next version");

@@ -35,7 +35,7 @@ pub struct Sources<'a> {
     pub version: &'a str,
 }
 
-/// A line of the examples: what it says, and what the server prints after it.
+/// A line of the examples, with the output of the server for a statement.
 enum Line<'a> {
     Comment(&'a str),
     Statement(&'a str, Vec<&'a str>),

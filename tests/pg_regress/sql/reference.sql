@@ -18,8 +18,8 @@ SET intervalstyle = postgres;
 -- This page has the functions that concern several types. [Settings](settings.md) has the settings, and
 -- [Errors](errors.md) the error messages.
 --
--- A comment below a statement is what it returns, in the time zone UTC. A test runs all of them. Columns that differ
--- from server to server are left out.
+-- Comments below the statements show their results, in the time zone UTC. A test runs all of them. Columns that differ
+-- between servers are omitted.
 -- ## What an ID is
 -- ### FUNCTION scru_inspect(text)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
@@ -38,7 +38,7 @@ SELECT scru_adapt_to_server();
 --
 -- An ID has 16 bytes, and 25 digits as text. Its time is that of the millisecond in which it was made.
 --
--- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
 -- the [Reference](../reference.md).
 -- ## Type
 -- ### TYPE scru128
@@ -240,7 +240,7 @@ SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
 --
 -- An ID has 20 bytes, and 32 digits as text. Its time is that of the millisecond in which it was made.
 --
--- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
 -- the [Reference](../reference.md).
 -- ## Type
 -- ### TYPE scru160
@@ -428,7 +428,7 @@ SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 --
 -- An ID has 8 bytes, and 12 digits as text. Its time is that of the tick of 256 milliseconds in which it was made.
 --
--- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
 -- the [Reference](../reference.md).
 -- ## Type
 -- ### TYPE scru64
@@ -622,7 +622,7 @@ SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
 --
 -- An ID has 16 bytes, and 26 digits as text. Its time is that of the millisecond in which it was made.
 --
--- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
 -- the [Reference](../reference.md).
 -- ## Type
 -- ### TYPE ulid
@@ -812,7 +812,7 @@ SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
 --
 -- An ID has 8 bytes, and 13 digits as text. Its time is that of the millisecond in which it was made.
 --
--- A comment below a statement is what it returns, in the time zone UTC. The functions that concern several types are in
+-- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
 -- the [Reference](../reference.md).
 -- ## Type
 -- ### TYPE ulidflake

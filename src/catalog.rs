@@ -1,0 +1,65 @@
+//! Scans of system catalogs.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use pgrx::pg_sys::{self, Oid};
+
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+
+// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop; pgrx's
+// guards would put a Rust backtrace into the user's message.
+unsafe extern "C-unwind" {
+    fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
+    fn UnlockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE);
+    fn table_open(relation: Oid, mode: pg_sys::LOCKMODE) -> pg_sys::Relation;
+    fn table_close(relation: pg_sys::Relation, mode: pg_sys::LOCKMODE);
+    fn systable_beginscan(
+        relation: pg_sys::Relation,
+        index: Oid,
+        index_is_ok: bool,
+        snapshot: pg_sys::Snapshot,
+        key_count: c_int,
+        key: pg_sys::ScanKey,
+    ) -> pg_sys::SysScanDesc;
+    fn systable_getnext(scan: pg_sys::SysScanDesc) -> pg_sys::HeapTuple;
+    fn systable_endscan(scan: pg_sys::SysScanDesc);
+}
+
+/// Hands each row of a catalog to `visit`, with the catalog's columns.
+///
+/// # Safety
+/// In a transaction.
+pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
+    // SAFETY: as the server's own functions do it.
+    unsafe {
+        let relation = table_open(catalog, LOCK);
+        let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
+        loop {
+            let row = systable_getnext(scan);
+            if row.is_null() {
+                break;
+            }
+            visit(row, (*relation).rd_att);
+        }
+        systable_endscan(scan);
+        table_close(relation, LOCK);
+    }
+}
+
+/// Whether a catalog has any row. False where it is locked, instead of waiting.
+///
+/// # Safety
+/// In a transaction.
+pub unsafe fn has_rows(catalog: Oid) -> bool {
+    // SAFETY: as promised.
+    unsafe {
+        if !ConditionalLockRelationOid(catalog, LOCK) {
+            return false;
+        }
+        let mut has_rows = false;
+        scan(catalog, |_, _| has_rows = true);
+        UnlockRelationOid(catalog, LOCK);
+        has_rows
+    }
+}
