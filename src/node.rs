@@ -1,5 +1,5 @@
-//! The number of this server in its 64-bit IDs: whether an ID bears it, its line in the log, and a warning where two servers may
-//! share one.
+//! The number of this server in its 64-bit IDs: `T_is_local`, the log message that names the node, and the warning that another
+//! server may have the same number.
 
 use core::ffi::CStr;
 
@@ -13,17 +13,17 @@ use crate::id_type::Type;
 use crate::settings::{self, Deciding};
 use crate::{catalog, shared};
 
-/// `T_is_local(T) → boolean`
+/// `T_is_local(T) → boolean`: whether the ID has this server's number
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
     settings::check_none_refused::<T>()?;
     Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
 }
 
-/// Before a session's first draw: names the node in the log, unless that has been done since the server's start, and warns where
-/// another server may have the same number.
+/// Announces the node before a session generates its first ID: logs it once after each start of the server, and warns if another
+/// server may have the same number.
 ///
 /// # Errors
-/// If there is no shared memory.
+/// Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
     if T::process().is_announced.with(|is_announced| *is_announced) { Ok(()) } else { announce_first::<T>() }
@@ -42,31 +42,31 @@ fn announce_first<T: Type>() -> Result<(), Error> {
     Ok(())
 }
 
-/// Why another server may have the same number, if none is set, and where to set one. A parallel worker leaves the warning to its
-/// leader.
+/// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, if no other server is known,
+/// or in a parallel worker, whose leader warns.
 fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
-    // SAFETY: an int that the server sets once in each process.
+    // SAFETY: an integer that the server sets once in each process.
     let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
     if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
         None
     } else if is_in_citus() {
-        // Which sends ALTER ROLE ALL SET to all nodes.
-        Some(("This server is a node of Citus, and the others may have the same.", "in its configuration file"))
+        // Citus propagates ALTER ROLE ALL SET to all nodes.
+        Some(("This server is a Citus node, and other nodes may have the same value.", "in its configuration file"))
     } else if has_subscriptions() {
-        Some(("This server subscribes to another one, which may have the same.", "with ALTER ROLE ALL SET"))
+        Some(("This server subscribes to another one, which may have the same value.", "with ALTER ROLE ALL SET"))
     } else {
         None
     }
 }
 
-/// Names the node that a type is generated with in the log, unless that has been done since the server's start.
+/// Logs the node with which IDs of a type are generated, once after each start of the server.
 ///
 /// # Errors
-/// If there is no shared memory.
+/// Returns an error if shared memory is not available.
 pub fn log<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
     if shared::is_unannounced::<T>()? {
-        // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.
+        // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
         let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
         let Deciding { name, value, .. } = &node;
         let message =
@@ -91,13 +91,14 @@ fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hin
     report.report(level);
 }
 
-/// Whether any database of the server has a subscription. Where the catalog is locked: no, for a draw does not wait for that.
+/// Returns whether any database of the server has a subscription; false if the catalog is locked, because generation must not
+/// wait.
 fn has_subscriptions() -> bool {
-    // SAFETY: a draw is in a transaction.
+    // SAFETY: IDs are generated in a transaction.
     unsafe { catalog::has_rows(pg_sys::SubscriptionRelationId) }
 }
 
-/// Whether Citus is loaded: then the server knows its settings.
+/// Returns whether Citus is loaded. The server then knows its settings.
 fn is_in_citus() -> bool {
     const SETTING: &CStr = c"citus.shard_count";
     // SAFETY: a look-up.

@@ -1,4 +1,4 @@
-//! Times in the write-ahead log: what a promoted server knows of its primary's clock.
+//! Times in the WAL: a promoted server infers from them how far its primary's clock had advanced.
 
 use core::ffi::{c_char, c_int};
 use core::mem::offset_of;
@@ -16,11 +16,12 @@ use crate::{epoch, server};
 
 const FOLDER: &str = "pg_wal";
 
-/// The last time in the WAL before a timeline's beginning, in microseconds since 1970-01-01 UTC: of a transaction that ended or
-/// was prepared, or of a checkpoint. `None` if the timeline is the first, or that part of the WAL is gone.
+/// Returns the last time in the WAL before the beginning of a timeline, in microseconds since 1970-01-01 UTC: that of a
+/// transaction that ended or was prepared, or that of a checkpoint. `None` if the timeline is the first one, or if that part of
+/// the WAL has been removed.
 ///
 /// # Errors
-/// If a file cannot be read.
+/// Returns 58030 if a file cannot be read.
 pub fn last_time_before(timeline: TimeLineID) -> Result<Option<i64>, Error> {
     let mut past = Past::of(timeline);
     let mut segment = past.end.saturating_sub(1) / past.segment_size;
@@ -39,26 +40,26 @@ pub fn last_time_before(timeline: TimeLineID) -> Result<Option<i64>, Error> {
 fn unreadable(path: &Path, failure: &io::Error) -> Error {
     let message = format!("could not read file \"{}\": {}", path.display(), error::os_reason(failure));
     Error::new(SqlState::ERRCODE_IO_ERROR, message)
-        .detail("The first ID after a promotion has to be above those of the last transaction in the WAL.")
+        .detail("The first ID after a promotion must be greater than the IDs of the last transaction in the WAL.")
         .hint("Check the directory \"pg_wal\" in the data directory, and its permissions.")
 }
 
-/// The WAL up to the beginning of a timeline.
+/// The WAL before the beginning of a timeline.
 struct Past {
-    /// All timelines that lead there and where they begin, the youngest first.
+    /// The history of the timeline: each timeline and where it begins, the newest first.
     timelines: Vec<(TimeLineID, XLogRecPtr)>,
     end: XLogRecPtr,
     segment_size: u64,
-    /// The segment that was read last, and its number.
+    /// The number and the file of the segment that was read last.
     open: Option<(u64, File)>,
-    /// Why the last read failed.
+    /// The error of the last read, if it failed.
     error: Option<io::Error>,
 }
 
 impl Past {
     fn of(timeline: TimeLineID) -> Self {
-        // SAFETY: reads a file of the server. The list has an entry at least, and all are of this type. The size is set as the
-        // server starts.
+        // SAFETY: reads a history file of the server. The list has at least one entry, and all entries have this type. The
+        // server sets the segment size when it starts.
         let (history, segment_size) = unsafe {
             let list = &*pg_sys::readTimeLineHistory(timeline);
             (slice::from_raw_parts(list.elements, list.length as usize), pg_sys::wal_segment_size as u64)
@@ -70,7 +71,7 @@ impl Past {
         Self { timelines, end, segment_size, open: None, error: None }
     }
 
-    /// The file of a segment. A timeline begins with a copy of the segment in which it leaves the one before.
+    /// Returns the path of a segment. If timelines share it, the path is that of the newest, which begins with a copy of it.
     fn path(&self, segment: u64) -> PathBuf {
         let end = (segment + 1) * self.segment_size;
         let timeline = self.timelines.iter().find(|(_, begin)| *begin < end).map_or(0, |&(timeline, _)| timeline);
@@ -78,12 +79,12 @@ impl Past {
         Path::new(FOLDER).join(format!("{timeline:08X}{:08X}{:08X}", segment / segments, segment % segments))
     }
 
-    /// The last time in the records that begin in a segment.
+    /// Returns the last time in the records that begin in a segment; `None` if they have none.
     fn last_time_in(&mut self, segment: u64) -> io::Result<Option<i64>> {
         let start = segment * self.segment_size;
         let mut routine = pg_sys::XLogReaderRoutine { page_read: Some(read_page), ..Default::default() };
         let (mut last, mut message) = (None, ptr::null_mut());
-        // SAFETY: used as the server's own programs do. `self` outlives the reader, which has no other file to close.
+        // SAFETY: the server's own programs use a reader in this way. `self` outlives the reader, which opens no file itself.
         unsafe {
             let private = ptr::from_mut(self).cast();
             let reader = pg_sys::XLogReaderAllocate(self.segment_size as c_int, ptr::null(), &mut routine, private);
@@ -112,7 +113,7 @@ impl Past {
     }
 }
 
-/// Hands a page to the reader, up to the end of the [`Past`]; -1 if there is less than is wanted.
+/// Reads a page for the reader, up to the end of the [`Past`]. Returns the number of bytes; -1 if fewer than `wanted` are there.
 unsafe extern "C-unwind" fn read_page(
     reader: *mut XLogReaderState,
     page: XLogRecPtr,
@@ -120,7 +121,7 @@ unsafe extern "C-unwind" fn read_page(
     _record: XLogRecPtr,
     buffer: *mut c_char,
 ) -> c_int {
-    // SAFETY: the reader was made with this, and its buffer has room for a page.
+    // SAFETY: `last_time_in` creates the reader with a `Past`. The reader's buffer has room for a page.
     let (past, buffer) = unsafe {
         let past = &mut *(*reader).private_data.cast::<Past>();
         let length = past.end.saturating_sub(page).min(pg_sys::XLOG_BLCKSZ.into());
@@ -138,16 +139,17 @@ unsafe extern "C-unwind" fn read_page(
     }
 }
 
-/// The time in a record, in microseconds since 1970-01-01 UTC; `None` if it has none that is of use here.
+/// Returns the time in a record, in microseconds since 1970-01-01 UTC; `None` unless the record is the end or the
+/// preparation of a transaction, or a checkpoint.
 ///
 /// # Safety
-/// The record is one that a reader has decoded.
+/// A reader has decoded the record.
 unsafe fn time_of(record: &DecodedXLogRecord) -> Option<i64> {
     let (manager, info) = (u32::from(record.header.xl_rmid), u32::from(record.header.xl_info));
     if record.main_data_len == 0 {
         return None;
     }
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     let data = unsafe { slice::from_raw_parts(record.main_data.cast::<u8>(), record.main_data_len as usize) };
     let number = |offset: usize| Some(i64::from_ne_bytes(*data.get(offset..)?.first_chunk()?));
     match manager {
@@ -161,7 +163,7 @@ unsafe fn time_of(record: &DecodedXLogRecord) -> Option<i64> {
         }
         .map(epoch::saturated_unix_micros),
         pg_sys::RmgrIds::RM_XLOG_ID => match info & !pg_sys::XLR_INFO_MASK {
-            // In whole seconds, rounded down.
+            // In whole seconds, rounded down. One second more is an upper bound.
             pg_sys::XLOG_CHECKPOINT_SHUTDOWN | pg_sys::XLOG_CHECKPOINT_ONLINE => {
                 number(offset_of!(pg_sys::CheckPoint, time))
                     .map(|seconds| seconds.saturating_add(1).saturating_mul(1_000_000))

@@ -190,13 +190,13 @@ def one_of_several(request, new_server) -> tuple[Server, str, str]:
     """A server that has a subscription, or the settings that it has with Citus; the reason that warnings give, and the place."""
     place = PLACE[request.param]
     if request.param == "Citus":
-        reason = "This server is a node of Citus, and the others may have the same."
+        reason = "This server is a Citus node, and other nodes may have the same value."
         return with_extension(new_server({"citus.shard_count": "32"})), reason, place
     server = with_extension(new_server({"wal_level": "logical"}))
     # In another database.
     with server.connect("template1") as connection:
         connection.execute("CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)")
-    return server, "This server subscribes to another one, which may have the same.", place
+    return server, "This server subscribes to another one, which may have the same value.", place
 
 
 @pytest.mark.parametrize("type_", ["scru64", "ulidflake"])
@@ -220,7 +220,7 @@ def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type
 
 def test_workers_leave_the_warning_to_their_leader(new_server):
     server = with_extension(new_server({"citus.shard_count": "32"}))
-    reason = "This server is a node of Citus, and the others may have the same."
+    reason = "This server is a Citus node, and other nodes may have the same value."
     with server.connect() as connection:
         connection.execute(
             """CREATE TABLE rows AS SELECT generate_series(1, 1000); ANALYZE rows;
