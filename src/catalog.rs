@@ -7,8 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-// The server's functions as they are. What they may raise is a longjmp over frames of ours that have nothing to drop; pgrx's
-// guards would put a Rust backtrace into the user's message.
+// Declared here to avoid pgrx's guards, which would put a Rust backtrace into the user's message. A server error is a
+// longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
     fn UnlockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE);
@@ -26,12 +26,12 @@ unsafe extern "C-unwind" {
     fn systable_endscan(scan: pg_sys::SysScanDesc);
 }
 
-/// Hands each row of a catalog to `visit`, with the catalog's columns.
+/// Calls `visit` with each row of a catalog and the catalog's tuple descriptor.
 ///
 /// # Safety
-/// In a transaction.
+/// Must be called in a transaction.
 pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
-    // SAFETY: as the server's own functions do it.
+    // SAFETY: the server's own functions scan catalogs in this way.
     unsafe {
         let relation = table_open(catalog, LOCK);
         let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
@@ -47,12 +47,12 @@ pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys
     }
 }
 
-/// Whether a catalog has any row. False where it is locked, instead of waiting.
+/// Returns whether a catalog has any row. Returns false if the catalog is locked, instead of waiting for the lock.
 ///
 /// # Safety
-/// In a transaction.
+/// Must be called in a transaction.
 pub unsafe fn has_rows(catalog: Oid) -> bool {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if !ConditionalLockRelationOid(catalog, LOCK) {
             return false;

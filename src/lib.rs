@@ -1,14 +1,14 @@
-//! The binding: how PostgreSQL sees the ID types of [`scru_ids`]. Every function is generic over the types.
+//! The PostgreSQL binding of the ID types of [`scru_ids`]. Every function is generic over the types.
 //!
-//! A file uses files of its own layer, without a circle, and of those above:
-//! 1. the server: [`server`] (what differs by version), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
+//! The files form layers. A file uses only files of earlier layers and, without cycles, of its own layer:
+//! 1. the server: [`server`] (differences between versions), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
 //! 2. values: [`datum`] (stored forms), [`epoch`] (times), [`shape`] (texts), [`mod@error`], [`clock`], [`random`], [`call`];
-//! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], a type with all of them;
-//! 4. one concern a file, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
+//! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], which combines them for a type;
+//! 4. one file for each concern, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
 //! 5. [`symbols`]: the C symbol of each SQL function.
 //!
-//! A call begins in the last layer: the server calls a symbol, which hands a [`call::Call`] to a function of a concern. That returns
-//! a Datum, or an [`error::Error`], which is reported as the server's own types do.
+//! The server calls a symbol, which passes a [`call::Call`] to a function of layer 4. The function returns a Datum or an
+//! [`error::Error`], which [`call`] reports as PostgreSQL's own types report theirs.
 
 mod brin;
 mod call;
@@ -60,8 +60,9 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings and, if the library is preloaded, reserves shared memory. Then this runs in the postmaster, and every
-/// backend forks from what it leaves behind: random sources and generators come to life in the backend that uses them.
+/// Defines the settings. If the library is preloaded, also reserves shared memory and registers the background workers. In that
+/// case it runs in the postmaster, whose memory every backend inherits. Random sources and generators are therefore created
+/// later, in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
@@ -72,18 +73,19 @@ extern "C-unwind" fn _PG_init() {
         shared::preload();
         startup::register();
     } else if is_backend {
-        // Without shared memory, because nobody may draw in this session. A failure is left to the draw.
+        // Uses no shared memory, because the session may never generate an ID. An error is ignored here: the generation of an
+        // ID tries again and reports it.
         let _ = promotion::keep_marks();
     }
 }
 
-/// The test framework's set-up.
+/// Set-up for pgrx-tests.
 #[cfg(test)]
 pub mod pg_test {
     /// Runs once before the tests.
     pub fn setup(_options: Vec<&str>) {}
 
-    /// The settings of the test server.
+    /// Returns the settings of the test server.
     pub fn postgresql_conf_options() -> Vec<&'static str> {
         vec![]
     }

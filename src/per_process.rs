@@ -1,22 +1,22 @@
-//! Memory of one server process.
+//! Values private to one server process.
 
 use core::cell::UnsafeCell;
 
-/// A value of this process. A server process has one thread that runs SQL, so that plain memory is enough.
+/// A value private to the process. It needs no lock, because only one thread of a server process runs SQL.
 pub struct PerProcess<T>(UnsafeCell<T>);
 
-// SAFETY: only the process's one SQL thread ever gets here.
+// SAFETY: only the thread that runs SQL accesses the value.
 unsafe impl<T> Sync for PerProcess<T> {}
 
 impl<T> PerProcess<T> {
-    /// Wraps the value that the process begins with.
+    /// Wraps the initial value.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
 
-    /// Gives the value to `use_it`, which must not come back here for the same value, nor let the server raise an error.
+    /// Calls `use_it` with the value. `use_it` must not access the same value again, nor let the server raise an error.
     pub fn with<R>(&self, use_it: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: one thread, and no second borrow by the promise above, which every caller in this crate keeps.
+        // SAFETY: there is one thread, and every caller in this crate keeps the rule above, which excludes a second borrow.
         use_it(unsafe { &mut *self.0.get() })
     }
 }

@@ -1,11 +1,11 @@
-//! The planner's expressions and catalog look-ups that the support functions share.
+//! Expressions and catalog look-ups that the planner support functions share.
 
 use core::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 
-// The server's functions as they are: planning a query takes dozens of these calls, and pgrx's guards would cost more than they do.
-// What they may raise is a longjmp over frames of ours that have nothing to drop.
+// Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
+// calls. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn SearchSysCache1(cache: c_int, key: Datum) -> pg_sys::HeapTuple;
     fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> pg_sys::HeapTuple;
@@ -36,14 +36,14 @@ unsafe extern "C-unwind" {
     ) -> *mut Expr;
 }
 
-/// Whether a predicate on `node` does its work only as native comparisons: `node` is a column, of the type itself or of a domain
-/// over it, of a table of this very query that has partitions or children, or whose access method is not heap. Partitions and
-/// the storage of other access methods are skipped by comparisons of the column's default operator class alone.
+/// Returns whether only native comparisons on `node` can skip parts of its table. This is the case if `node` is a column of the
+/// ID type, or of a domain over it, and if its table is part of this query and has partitions, children, or an access method
+/// other than heap. Partition pruning and other access methods use only operators of the column's default operator class.
 ///
 /// # Safety
 /// `root` and `node` are the planner's.
 pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node) -> bool {
-    // SAFETY: where there is a plan in the making, a column of it points into its range table.
+    // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
     unsafe {
         if root.is_null() {
             return false;
@@ -56,7 +56,7 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
         }
         let (table, level) = ((*node.cast::<pg_sys::Var>()).varno, (*node.cast::<pg_sys::Var>()).varlevelsup);
         let tables = (*(*root).parse).rtable;
-        // Columns of what is not in the range table have numbers of their own.
+        // Special numbers, such as INNER_VAR, are outside of the range table.
         level == 0 && !tables.is_null() && (1..=(*tables).length).contains(&table) && {
             let table = nth(tables, table as usize - 1).cast::<pg_sys::RangeTblEntry>();
             (*table).rtekind == pg_sys::RTEKind::RTE_RELATION && ((*table).inh || !is_heap((*table).relid))
@@ -64,9 +64,9 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
     }
 }
 
-/// Whether a relation has the access method heap, or none of its own, as a foreign table.
+/// Returns whether the access method of a relation is heap, or the relation has none, such as a foreign table.
 unsafe fn is_heap(relation: Oid) -> bool {
-    // SAFETY: a look-up in the catalog, which is given back.
+    // SAFETY: a look-up in the system cache, whose row is released.
     unsafe {
         let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as _, Datum::from(relation));
         if row.is_null() {
@@ -78,70 +78,70 @@ unsafe fn is_heap(relation: Oid) -> bool {
     }
 }
 
-/// The operator family of an ID type's order.
+/// Returns the btree operator family of an ID type.
 ///
 /// # Safety
 /// `id_type` is an ID type.
 pub unsafe fn family(id_type: Oid) -> Oid {
-    // SAFETY: a look-up in the catalog, whose entry stays.
+    // SAFETY: a look-up in the type cache, whose entries are never freed.
     unsafe { (*lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
 }
 
-/// The operator of an ID type with a strategy of btree.
+/// Returns the btree operator of an ID type with a strategy.
 ///
 /// # Safety
 /// `id_type` is an ID type.
 pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
-    // SAFETY: look-ups in the catalog.
+    // SAFETY: look-ups in the system cache.
     unsafe { get_opfamily_member(family(id_type), id_type, id_type, strategy as i16) }
 }
 
-/// `id op bound`, with the operator of the ID type that has this strategy of btree.
+/// Builds `id op bound`, with the ID type's btree operator of this strategy.
 ///
 /// # Safety
-/// `id` and `bound` are expressions of the ID type, which are no part of another expression.
+/// `id` and `bound` are expressions of the ID type, and not part of another expression.
 pub unsafe fn comparison(id_type: Oid, strategy: u32, id: *mut Node, bound: *mut Node) -> *mut Expr {
-    // SAFETY: builds an expression of the planner's in its memory.
+    // SAFETY: builds an expression in the planner's memory.
     unsafe {
         let (operator, none) = (operator(id_type, strategy), Oid::INVALID);
         make_opclause(operator, pg_sys::BOOLOID, false, id.cast(), bound.cast(), none, none)
     }
 }
 
-/// A copy of an expression.
+/// Returns a copy of an expression.
 ///
 /// # Safety
 /// `node` is an expression.
 pub unsafe fn copy(node: *mut Node) -> *mut Node {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe { copyObjectImpl(node.cast()).cast() }
 }
 
-/// Whether a family of an index has the operators of these strategies, under whichever strategies of its own: a family may be
-/// somebody else's, as one in descending order.
+/// Returns whether the operator family of an index contains the ID type's operators of these strategies. Its own strategy
+/// numbers may differ: a user can create a family, for example with descending order.
 ///
 /// # Safety
 /// `id_type` is an ID type.
 pub unsafe fn is_indexable<const N: usize>(id_type: Oid, strategies: [u32; N], index_family: Oid) -> bool {
-    // SAFETY: look-ups in the catalog.
+    // SAFETY: look-ups in the system cache.
     strategies.iter().all(|&strategy| unsafe { pg_sys::op_in_opfamily(operator(id_type, strategy), index_family) })
 }
 
-/// The type of an expression.
+/// Returns the type of an expression.
 ///
 /// # Safety
 /// `node` is an expression.
 pub unsafe fn type_of(node: *mut Node) -> Oid {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe { exprType(node) }
 }
 
-/// The name of a function or of another object in the catalog.
+/// The name of a function or of another catalog object.
 #[derive(Clone, Copy)]
 pub struct Name([u8; pg_sys::NAMEDATALEN as usize]);
 
 impl Name {
-    /// Of parts that are together shorter than what the server allows.
+    /// Concatenates parts, whose total length must be less than NAMEDATALEN.
     pub fn of(parts: &[&str]) -> Self {
         let mut name = [0; _];
         let end = name.len() - 1;
@@ -151,18 +151,18 @@ impl Name {
         Self(name)
     }
 
-    /// The name as bytes.
+    /// Returns the name as bytes, without the terminating NUL.
     pub fn as_bytes(&self) -> &[u8] {
         CStr::from_bytes_until_nul(&self.0).map_or(&[], CStr::to_bytes)
     }
 }
 
-/// The name of a function and the OID of its schema; `None` if there is no such function.
+/// Returns the name of a function and the OID of its schema; `None` if there is no such function.
 ///
 /// # Safety
-/// In a transaction.
+/// Must be called in a transaction.
 pub unsafe fn name_and_schema(function: Oid) -> Option<(Name, Oid)> {
-    // SAFETY: a look-up in the catalog, which is given back.
+    // SAFETY: a look-up in the system cache, whose row is released.
     unsafe {
         let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, Datum::from(function));
         if row.is_null() {
@@ -175,13 +175,13 @@ pub unsafe fn name_and_schema(function: Oid) -> Option<(Name, Oid)> {
     }
 }
 
-/// The function of a name and argument types in a schema. It is looked up without regard to the user's privileges, and counts
-/// only if it is written in C, as no one but a superuser can.
+/// Returns the function with a name and argument types in a schema; `None` if there is none, or if it is not written in C. The
+/// look-up ignores the user's privileges. This is safe because only a superuser can create a function in C.
 ///
 /// # Safety
-/// In a transaction.
+/// Must be called in a transaction.
 pub unsafe fn function_in(schema: Oid, name: &Name, arguments: &[Oid]) -> Option<Oid> {
-    // SAFETY: look-ups in the catalog, which are given back.
+    // SAFETY: a look-up in the system cache, whose row is released.
     unsafe {
         let arguments = buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
         let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
@@ -196,12 +196,12 @@ pub unsafe fn function_in(schema: Oid, name: &Name, arguments: &[Oid]) -> Option
     }
 }
 
-/// A call of a function.
+/// Builds a function call.
 ///
 /// # Safety
-/// `function` takes these arguments and returns the type. They are no part of another expression.
+/// `function` takes these arguments and returns the type. The arguments are not part of another expression.
 pub unsafe fn call<const N: usize>(function: Oid, returns: Oid, arguments: [*mut Node; N]) -> *mut Node {
-    // SAFETY: builds an expression of the planner's in its memory.
+    // SAFETY: builds an expression in the planner's memory.
     unsafe {
         let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, node| append(list, node));
         let explicit = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
@@ -209,30 +209,30 @@ pub unsafe fn call<const N: usize>(function: Oid, returns: Oid, arguments: [*mut
     }
 }
 
-/// A list with one more node at its end.
+/// Appends a node to a list, and returns the list.
 ///
 /// # Safety
 /// `list` is a list of nodes, or null if it is empty.
 pub unsafe fn append<N>(list: *mut List, node: *mut N) -> *mut List {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe { lappend(list, node.cast()) }
 }
 
-/// A node of a list.
+/// Returns the node at `index` of a list.
 ///
 /// # Safety
-/// `list` is a list of nodes that is longer than `index`.
+/// `list` is a list of nodes longer than `index`.
 pub unsafe fn nth(list: *mut List, index: usize) -> *mut Node {
-    // SAFETY: as promised.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*(*list).elements.add(index)).ptr_value.cast() }
 }
 
-/// The function and the arguments of an operator or of a function call.
+/// Returns the function and the arguments of an operator or of a function call; `None` for any other node.
 ///
 /// # Safety
 /// `node` is an expression.
 pub unsafe fn called(node: *mut Node) -> Option<(Oid, *mut List)> {
-    // SAFETY: the tag tells the struct.
+    // SAFETY: the node's tag determines its struct.
     unsafe {
         match (*node).type_ {
             NodeTag::T_OpExpr => {

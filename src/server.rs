@@ -1,4 +1,4 @@
-//! What differs between the supported versions of the server. Everything else in `src` is the same for all of them.
+//! The differences between the supported versions of the server. The rest of `src` is the same for all versions.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -16,12 +16,13 @@ unsafe extern "C-unwind" {
     fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
 }
 
-/// Starts an error report. From 16 on, a `context` that asks for it makes the error a soft one; 15 knows none.
+/// Starts an error report, and returns whether the caller must finish it. From PostgreSQL 16 on, the error is soft if `context`
+/// asks for that.
 ///
 /// # Safety
-/// As [`crate::error::report`], which alone calls it.
+/// As [`crate::error::report`], the only caller.
 pub unsafe fn start_error(context: *mut Node) -> bool {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         #[cfg(feature = "pg15")]
         {
@@ -33,13 +34,13 @@ pub unsafe fn start_error(context: *mut Node) -> bool {
     }
 }
 
-/// Finishes an error report: returns only from a soft error.
+/// Finishes an error report. Returns only if the error is soft.
 ///
 /// # Safety
 /// As [`start_error`].
 pub unsafe fn finish_error(context: *mut Node, line: u32) {
     let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         #[cfg(feature = "pg15")]
         {
@@ -51,12 +52,11 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     }
 }
 
-/// The value that a not-yet-defined setting will be reset to, and where it came from; `None` if nothing sets it.
+/// Returns the reset value of a setting that is not defined yet, and its source; `None` if it has no value.
 ///
-/// Until a setting is defined, the server keeps a placeholder for it. Of several sources it remembers only the one with the
-/// highest priority.
+/// Until a setting is defined, the server keeps a placeholder for it, with the value of the source with the highest priority.
 pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
-    // SAFETY: a look-up; the text is copied before the server may free it. A setting that is not defined is a placeholder.
+    // SAFETY: a look-up. The text is copied before the server can free it. A setting that is not defined is a placeholder.
     unsafe {
         let placeholder = find_setting(name).as_mut()?;
         let value = placeholder_value(placeholder);
@@ -64,15 +64,15 @@ pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
     }
 }
 
-/// Where the value that a setting is reset to came from.
+/// Returns the source of a setting's reset value.
 pub fn reset_source(name: &CStr) -> GucSource::Type {
     // SAFETY: a look-up.
     unsafe { find_setting(name).as_ref() }.map_or(GucSource::PGC_S_DEFAULT, |setting| setting.reset_source)
 }
 
-/// What the server keeps of a setting; null if it does not know the name.
+/// Returns the server's record of a setting; null if the name is unknown.
 fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
-    // SAFETY: look-ups. On 15 the server has an array of all settings.
+    // SAFETY: look-ups. PostgreSQL 15 has an array of all settings.
     unsafe {
         #[cfg(feature = "pg15")]
         {
@@ -90,12 +90,13 @@ fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
     }
 }
 
-/// The text that a placeholder is reset to, or null. A placeholder is always a text.
+/// Returns the reset value of a placeholder, or null. A placeholder is always a string.
 ///
 /// # Safety
 /// The setting is a placeholder.
 unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_char {
-    // SAFETY: as the caller's. Up to 18 the kind of a setting is a struct around the generic one; from 19 on a union in it.
+    // SAFETY: guaranteed by the caller. Up to PostgreSQL 18, a `config_string` begins with the generic struct. From 19 on, the
+    // generic struct has a union.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
         {
@@ -108,9 +109,9 @@ unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_ch
     }
 }
 
-/// Memory for what a check hook hands to the assign hook, which the server frees with the value; null if there is none left.
+/// Allocates the extra data of a check hook, which the server frees with the value. Returns null if out of memory.
 pub fn setting_extra(size: usize) -> *mut c_void {
-    // SAFETY: allocations. 15 frees it by `free`.
+    // SAFETY: allocations. PostgreSQL 15 frees the memory by `free`.
     unsafe {
         #[cfg(feature = "pg15")]
         {
@@ -123,15 +124,16 @@ pub fn setting_extra(size: usize) -> *mut c_void {
     }
 }
 
-/// A piece of shared memory by its name, all zero when it is new, that every backend of the server finds, without the
-/// library being preloaded. Up to 16 it comes out of the slack that every server reserves, from 17 on it is a segment of
-/// its own.
+/// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
+/// also if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
+/// a dynamic segment.
 ///
 /// # Errors
-/// Raises the server's error 53200 if there is none left.
+/// Raises 53200 if not enough shared memory is left.
 pub fn shared_memory<const SIZE: usize>(name: &CStr) -> *mut c_void {
     let mut found = false;
-    // SAFETY: both functions are made for this. What ShmemInitStruct hands out is zero, for it was never used before.
+    // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and ShmemInitStruct never reuses
+    // its memory.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         {
@@ -150,23 +152,23 @@ pub fn shared_memory<const SIZE: usize>(name: &CStr) -> *mut c_void {
 
 #[cfg(any(feature = "pg17", feature = "pg18"))]
 unsafe extern "C-unwind" fn zero<const SIZE: usize>(memory: *mut c_void) {
-    // SAFETY: the piece has this size.
+    // SAFETY: the memory has this size.
     unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
 }
 
-/// The same with the argument that the callback has from 19 on.
+/// Like `zero`, with the argument that the callback has from PostgreSQL 19 on.
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
 unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _argument: *mut c_void) {
-    // SAFETY: the piece has this size.
+    // SAFETY: the memory has this size.
     unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
 }
 
-/// The first record of the WAL that begins at a position or after it; 0 if there is none.
+/// Returns the position of the first WAL record that begins at or after `from`; 0 if there is none.
 ///
 /// # Safety
-/// The reader is the server's.
+/// `reader` is a valid reader of the server.
 pub unsafe fn find_wal_record(reader: *mut pg_sys::XLogReaderState, from: pg_sys::XLogRecPtr) -> pg_sys::XLogRecPtr {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
         {
@@ -180,7 +182,7 @@ pub unsafe fn find_wal_record(reader: *mut pg_sys::XLogReaderState, from: pg_sys
     }
 }
 
-/// The number of a wait event with a name of its own, which pg_stat_activity shows. Up to 16 there is one for all extensions.
+/// Returns the number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
 pub fn wait_event(name: &CStr) -> u32 {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
@@ -188,7 +190,7 @@ pub fn wait_event(name: &CStr) -> u32 {
         pg_sys::PG_WAIT_EXTENSION
     }
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    // SAFETY: the server copies the name, and returns the number that it has already given to it.
+    // SAFETY: the server copies the name. It returns the existing number if the name already has one.
     unsafe {
         pg_sys::WaitEventExtensionNew(name.as_ptr())
     }

@@ -1,4 +1,4 @@
-//! What `ALTER ROLE ALL SET` and `ALTER DATABASE … SET` have stored for the sessions of this database.
+//! The values that `ALTER ROLE ALL SET` and `ALTER DATABASE … SET` have stored for the sessions of this database.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -10,11 +10,11 @@ use crate::catalog;
 
 const CONFIG_COLUMN: c_int = pg_sys::Anum_pg_db_role_setting_setconfig as c_int;
 
-/// The value of a setting that is stored for all roles, and by which statement: for this database, or else for all. `None` outside
-/// of a transaction.
+/// Returns the value of a setting that is stored for all roles, and its source. A value for this database takes precedence over
+/// one for all databases. `None` if there is no value, or outside of a transaction.
 pub fn of_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     let mut found: Option<(GucSource::Type, Vec<u8>)> = None;
-    // SAFETY: in a transaction; rows of this catalog have this form.
+    // SAFETY: in a transaction. Rows of this catalog have this struct.
     unsafe {
         if !pg_sys::IsTransactionState() {
             return None;
@@ -34,10 +34,10 @@ pub fn of_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     found
 }
 
-/// The value of a setting in a row.
+/// Returns the value of a setting in a row of `pg_db_role_setting`.
 unsafe fn value(row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, name: &str) -> Option<Vec<u8>> {
     let (mut is_null, mut entries, mut count) = (false, ptr::null_mut::<Datum>(), 0);
-    // SAFETY: the column is an array of texts, `name=value` each.
+    // SAFETY: the column is an array of texts of the form `name=value`.
     unsafe {
         let config = pg_sys::heap_getattr(row, CONFIG_COLUMN, columns, &mut is_null);
         if is_null {
