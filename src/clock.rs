@@ -1,4 +1,4 @@
-//! The clock, and waiting for it.
+//! The system clock, and waits for it.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -9,22 +9,22 @@ use pgrx::pg_sys;
 
 use crate::server;
 
-// The server's function as it is: pgrx's guard around it would put a Rust backtrace into the user's message, where one is
-// asked for. What it raises is a longjmp over frames of ours that have nothing to drop.
+// Declared here to avoid pgrx's guard, which would add a Rust backtrace to the user's message if RUST_BACKTRACE is set. A
+// server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn ProcessInterrupts();
 }
 
-/// What a session waits for, as pg_stat_activity shows it.
+/// A wait event, as shown in pg_stat_activity.
 pub struct WaitEvent {
     name: &'static CStr,
     number: AtomicU32,
 }
 
-/// A wait for the clock to reach the next ID.
+/// A wait for the clock to reach the time of the next ID.
 pub static CLOCK: WaitEvent = WaitEvent::new(c"ScruClock");
 
-/// A wait for another backend that makes the durable high-water mark.
+/// A wait for another backend to write the durable high-water mark.
 pub static MARK: WaitEvent = WaitEvent::new(c"ScruMark");
 
 impl WaitEvent {
@@ -32,7 +32,7 @@ impl WaitEvent {
         Self { name, number: AtomicU32::new(0) }
     }
 
-    /// The server's number of the event, asked for once in a process.
+    /// Returns the server's number of the event. Each process looks it up once.
     fn number(&self) -> u32 {
         match self.number.load(Relaxed) {
             0 => {
@@ -45,11 +45,11 @@ impl WaitEvent {
     }
 }
 
-/// The clock, in microseconds since 1970-01-01 UTC. The server reads it by the same call, in a function of its own.
+/// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. The server's own function makes the same call.
 #[inline]
 pub fn now() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
-    // SAFETY: it writes the time; of errors its manual knows none but a bad pointer.
+    // SAFETY: writes the time. The only documented error is an invalid pointer.
     let now = unsafe {
         libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
         now.assume_init()
@@ -59,10 +59,10 @@ pub fn now() -> i64 {
     now.tv_sec * 1_000_000 + micros
 }
 
-/// Microseconds of a clock that nobody sets, the same for all processes, never 0.
+/// Returns the time of the monotonic clock in microseconds. It is the same for all processes, and never 0.
 pub fn monotonic_micros() -> u64 {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: it writes the time; every system that the server runs on has this clock.
+    // SAFETY: writes the time. Every platform that PostgreSQL supports has this clock.
     let now = unsafe {
         libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
         now.assume_init()
@@ -70,12 +70,13 @@ pub fn monotonic_micros() -> u64 {
     (now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000).max(1)
 }
 
-/// Waits until the clock reads this, or is seen to move back, and lets a cancel or a timeout through.
+/// Waits until the clock reaches `until`, in microseconds since 1970-01-01 UTC. Returns early if the clock moves back. Processes
+/// interrupts, such as a query cancel or a timeout.
 pub fn wait_until(until: i64) {
     let mut left = until - now();
     while left > 0 {
         wait(left, &CLOCK);
-        // An early awakening is not the end: a step that is taken too early may refuse instead of waiting again.
+        // The latch can end a wait early. Waiting again is necessary: a step before `until` could refuse instead of waiting.
         let still_left = until - now();
         if still_left > left {
             return;
@@ -84,11 +85,11 @@ pub fn wait_until(until: i64) {
     }
 }
 
-/// Waits at most so many microseconds, and lets a cancel or a timeout through.
+/// Waits for at most `micros` microseconds, and processes interrupts.
 pub fn wait(micros: i64, event: &WaitEvent) {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     let millis = micros / 1_000;
-    // SAFETY: waits as the server's own functions do, on the latch that every interrupt sets.
+    // SAFETY: the server's own functions wait in this way. Every interrupt sets the latch.
     unsafe {
         if millis == 0 {
             pg_sys::pg_usleep(micros.max(1));
@@ -100,10 +101,10 @@ pub fn wait(micros: i64, event: &WaitEvent) {
     let_interrupts_through();
 }
 
-/// Lets a cancel or a timeout through.
+/// Processes pending interrupts, such as a query cancel or a timeout.
 #[inline]
 pub fn let_interrupts_through() {
-    // SAFETY: as the server's macro does it.
+    // SAFETY: the body of the server's macro CHECK_FOR_INTERRUPTS.
     unsafe {
         if pg_sys::InterruptPending != 0 {
             ProcessInterrupts();

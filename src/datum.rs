@@ -1,4 +1,4 @@
-//! IDs as Datums: 16 or 20 bytes by reference, or 8 bytes by value.
+//! Conversion of IDs to and from Datums: 16 or 20 bytes by reference, or 8 bytes by value.
 
 use core::cmp::Ordering;
 use core::ffi::{c_int, c_void};
@@ -15,7 +15,7 @@ const _: () = assert!(
 
 /// An ID type whose stored form is a Datum.
 pub trait StoredId: SortableId<Stored: StoredDatum> {
-    /// The ID as a Datum, in the current memory context.
+    /// Returns the ID as a Datum, in the current memory context.
     #[inline]
     fn to_datum(self) -> Datum {
         self.to_stored().into_datum()
@@ -24,33 +24,33 @@ pub trait StoredId: SortableId<Stored: StoredDatum> {
 
 impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
 
-/// How a stored form becomes a Datum, and what its bytes are to the server.
+/// The conversion of a stored form to and from a Datum, and the order and the hash of its bytes.
 pub trait StoredDatum: Stored {
-    /// A type of the server's that it can turn into a number, in the order of these bytes read as that type: bigint is the
-    /// same, and a macaddr is six bytes, the first of which counts the most. In an ID they are the timestamp.
+    /// A built-in type that the server's selectivity estimation converts to a number, in the order of these bytes. For 8 bytes
+    /// this is bigint. For more it is macaddr, whose 6 bytes are most significant first: in an ID they are the timestamp.
     const SCALAR: pg_sys::Oid;
 
-    /// The value of a Datum.
+    /// Returns the value of a Datum.
     ///
     /// # Safety
-    /// The Datum is one of a type that is stored so.
+    /// The Datum is of a type with this stored form.
     unsafe fn from_datum(datum: Datum) -> Self;
 
-    /// The value as a Datum, in the current memory context.
+    /// Returns the value as a Datum, in the current memory context.
     fn into_datum(self) -> Datum;
 
-    /// The order of two values.
+    /// Compares two values.
     fn order(self, other: Self) -> Ordering;
 
-    /// The server's own hash of these bytes.
+    /// Returns the server's hash of these bytes.
     fn hash(self) -> u32;
 
-    /// The server's own hash of these bytes with a seed.
+    /// Returns the server's hash of these bytes with a seed.
     fn hash_extended(self, seed: u64) -> u64;
 }
 
-// The server's functions as they are. pgrx wraps each call into a sigsetjmp, which costs more than these calls do. What they
-// may raise (out of memory) is a longjmp over frames of ours that have nothing to drop.
+// Declared here to avoid pgrx's guards: each calls sigsetjmp, which costs more than these functions. A server error (out of
+// memory) is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn palloc(size: usize) -> *mut c_void;
     fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
@@ -63,7 +63,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
     const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: such a Datum points to N bytes, at any alignment.
+        // SAFETY: the Datum points to N bytes. They need no alignment.
         unsafe { *datum.cast_mut_ptr::<Self>() }
     }
 
@@ -81,7 +81,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
         if N < 16 {
             return self.cmp(&other);
         }
-        // The first 16 bytes as a number: two instructions, where comparing bytes is a call.
+        // Compares the first 16 bytes as a number: two instructions instead of a call of memcmp.
         let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
         head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
     }
@@ -114,22 +114,22 @@ impl StoredDatum for i64 {
     }
 
     fn hash(self) -> u32 {
-        // SAFETY: a function of its argument.
+        // SAFETY: depends on its argument only.
         unsafe { hash_bytes_uint32(folded(self)) }
     }
 
     fn hash_extended(self, seed: u64) -> u64 {
-        // SAFETY: a function of its arguments.
+        // SAFETY: depends on its arguments only.
         unsafe { hash_bytes_uint32_extended(folded(self), seed) }
     }
 }
 
-/// The 32 bits of which bigint's hash is made, for values that are not negative.
+/// Returns the 32 bits that bigint's hash function hashes, for a value that is not negative.
 fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32
 }
 
-/// Values in the current memory context, each made of its index.
+/// Allocates a slice in the current memory context. Each element is computed from its index.
 pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut [V] {
     // SAFETY: palloc returns that many bytes, aligned for any type, or raises an error. All are written before they are read.
     unsafe {
@@ -139,21 +139,21 @@ pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut 
     }
 }
 
-/// The order of two Datums of a stored form.
+/// Compares two Datums of a stored form.
 ///
 /// # Safety
-/// Both are Datums of a type that is stored so.
+/// Both Datums are of a type with this stored form.
 #[inline]
 pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { S::from_datum(left).order(S::from_datum(right)) }
 }
 
-/// The text of an ID as a Datum of type `cstring`, in the current memory context.
+/// Returns the text of an ID as a Datum of type `cstring`, in the current memory context.
 pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
-    // Digits are written to where they are to be: to copy bytes that were written a moment ago waits for each of them.
-    // SAFETY: palloc returns that many bytes, or raises an error. All are zeros before digits are written to the first of
-    // them; the last stays zero, which ends the text.
+    // Writes the digits in place: copying bytes that were just written would stall on store forwarding.
+    // SAFETY: palloc returns that many bytes, or raises an error. All are zeroed, and then digits are written to the first
+    // MAX_TEXT_LEN of them at most. The last byte stays 0, which terminates the text.
     unsafe {
         let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
         text.write([0; MAX_TEXT_LEN + 1]);
@@ -162,10 +162,10 @@ pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     }
 }
 
-/// Bytes as a Datum of type `bytea`, or ASCII ones of type `text`, in the current memory context.
+/// Returns bytes as a Datum of type `bytea`, or ASCII bytes as one of type `text`, in the current memory context.
 pub fn varlena(bytes: &[u8]) -> Datum {
     let length = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: palloc returns that many bytes, or raises an error; the header comes first.
+    // SAFETY: palloc returns that many bytes, or raises an error. The header comes first.
     unsafe {
         let varlena = palloc(length).cast::<pg_sys::varlena>();
         pgrx::varlena::set_varsize_4b(varlena, length as i32);
@@ -174,7 +174,7 @@ pub fn varlena(bytes: &[u8]) -> Datum {
     }
 }
 
-/// A C string of the extension's own words, or of parts of another C string. Neither contains a NUL.
+/// Converts a text of the extension, or part of another C string, to a C string. Neither contains a NUL.
 pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
 }

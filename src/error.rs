@@ -1,5 +1,4 @@
-//! Errors as the server's own types word them: a message, the reason as DETAIL, the way out as HINT, and an SQLSTATE that
-//! programs can branch on.
+//! Errors with an SQLSTATE, a message, DETAIL and HINT, as the server's own types raise them.
 
 use core::ffi::{CStr, c_char, c_int};
 use std::fmt::Display;
@@ -11,11 +10,11 @@ use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId}
 
 use crate::{datum, epoch, server, shape};
 
-/// An error on its way to the user: one word, so that a result that could have been one costs nothing to hand on.
+/// An error for the user. It is one pointer wide, so that a `Result` is cheap to return.
 #[derive(Debug)]
 pub struct Error(Box<Fields>);
 
-/// Texts are bytes, for what they quote is in the database's encoding, whichever it is.
+/// The texts are bytes, because they quote input in the database encoding.
 #[derive(Debug)]
 struct Fields {
     sqlstate: SqlState,
@@ -25,24 +24,24 @@ struct Fields {
 }
 
 impl Error {
-    /// An error with a message.
+    /// Creates an error with a primary message.
     pub fn new(sqlstate: SqlState, message: impl Into<Vec<u8>>) -> Self {
         Self(Box::new(Fields { sqlstate, message: message.into(), detail: None, hint: None }))
     }
 
-    /// With the reason.
+    /// Adds the DETAIL.
     pub fn detail(mut self, detail: impl Into<Vec<u8>>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// With the way out.
+    /// Adds the HINT.
     pub fn hint(mut self, hint: impl Into<Vec<u8>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// A text that denotes no ID.
+    /// Returns the error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
     #[cold]
     pub fn bad_text<T: SortableId>(text: &CStr, error: ParseError) -> Self {
         let bytes = text.to_bytes();
@@ -67,7 +66,7 @@ impl Error {
         }
     }
 
-    /// A value, as the user wrote it, that is well formed but no ID.
+    /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.
     #[cold]
     pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
         let mut buffer = [0; MAX_TEXT_LEN];
@@ -75,7 +74,7 @@ impl Error {
         Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
     }
 
-    /// A number outside the range of the type.
+    /// Returns the error for a number that is out of range (22003).
     #[cold]
     pub fn number_out_of_range<T: SortableId>(number: &str) -> Self {
         let number_of =
@@ -92,7 +91,7 @@ impl Error {
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
     }
 
-    /// Bytes that are no ID.
+    /// Returns the error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
     #[cold]
     pub fn bad_bytes<T: SortableId>(bytes: &[u8], error: BytesError) -> Self {
         if error == BytesError::OutOfRange {
@@ -103,7 +102,7 @@ impl Error {
         Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message).detail(sentence(&error))
     }
 
-    /// A time for which the type has no ID.
+    /// Returns the error for a time that has no ID of the type (22008).
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
@@ -112,7 +111,7 @@ impl Error {
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }
 
-    /// The operating system has no random numbers.
+    /// Returns the error for a failure of the operating system's random source (58000).
     #[cold]
     pub fn no_randomness(error: &dyn Display) -> Self {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
@@ -120,13 +119,13 @@ impl Error {
     }
 }
 
-/// The reason of the operating system, as the server's own messages have it.
+/// Returns the operating system's reason for a failure, without its number, as the server's own messages have it.
 pub fn os_reason(failure: &io::Error) -> String {
     let reason = failure.to_string();
     reason.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// What the pure crate says of an error, as a full sentence.
+/// Returns the message of an error of the pure crate as a full sentence.
 fn sentence(error: &dyn Display) -> String {
     let mut sentence = format!("{error}.");
     if let Some(first) = sentence.get_mut(..1) {
@@ -135,23 +134,23 @@ fn sentence(error: &dyn Display) -> String {
     sentence
 }
 
-/// The character of the database's encoding that begins at a byte. A database without an encoding doesn't know: there it is
-/// all bytes that are not ASCII, for a client that has an encoding could not be sent a part of a character.
+/// Returns the character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII) it
+/// returns all bytes up to the next ASCII character, because a client with an encoding could not receive part of a character.
 fn character_at(text: &CStr, position: usize) -> &[u8] {
     let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
     let not_ascii = rest.iter().take_while(|byte| !byte.is_ascii()).count();
-    // SAFETY: `rest` is a part of a C string, which the server's function reads up to its end at the most.
+    // SAFETY: `rest` is the end of a C string, of which the server's function reads no byte after the NUL.
     let length = unsafe {
         match pg_sys::GetDatabaseEncoding() as u32 {
             pg_sys::pg_enc::PG_SQL_ASCII => not_ascii.max(1),
             _ => pg_sys::pg_mblen(rest.as_ptr().cast()) as usize,
         }
     };
-    // What was cut off within a character ends before the NUL.
+    // An incomplete character ends before the NUL.
     &rest[..length.min(rest.len().saturating_sub(1))]
 }
 
-// As the server's ereport and ereturn macros call them; pgrx keeps its own declarations to itself.
+// The functions behind the server's ereport and ereturn macros, which pgrx declares privately.
 unsafe extern "C-unwind" {
     fn errcode(sqlstate: c_int) -> c_int;
     fn errmsg_internal(format: *const c_char, ...) -> c_int;
@@ -159,14 +158,14 @@ unsafe extern "C-unwind" {
     fn errhint(format: *const c_char, ...) -> c_int;
 }
 
-/// Reports an error: where `context` asks for soft errors (from 16 on) by taking note of it there, and else by leaving the
-/// function for good.
+/// Reports an error. From PostgreSQL 16 on, a soft error is saved in `context` if that asks for one, and the function returns.
+/// Otherwise it does not return.
 ///
 /// # Safety
-/// To be called where a longjmp passes no frame with something to drop, with the context of the function's call.
+/// `context` is that of the function's call. The frames that a longjmp would skip have nothing to drop.
 #[cold]
 pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
-    // SAFETY: called as the server's macros do. Nothing is left to drop when the last call leaves.
+    // SAFETY: the calls follow the server's macros. Nothing is left to drop when the last one does not return.
     unsafe {
         if server::start_error(context) {
             errcode(error.sqlstate as c_int);

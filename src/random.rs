@@ -1,4 +1,4 @@
-//! The random source of this process.
+//! The process's random source.
 
 use pgrx::pg_sys;
 use rand::SeedableRng;
@@ -7,7 +7,7 @@ use rand::rngs::{StdRng, SysRng};
 use crate::error::Error;
 use crate::per_process::PerProcess;
 
-/// A cryptographic generator, and the process that seeded it.
+/// A cryptographic generator and the process that seeded it.
 struct Seeded {
     pid: i32,
     rng: StdRng,
@@ -15,13 +15,13 @@ struct Seeded {
 
 static RANDOM: PerProcess<Option<Seeded>> = PerProcess::new(None);
 
-/// Gives the random source of this process to `use_it`. It is seeded from the operating system at its first use, anew in a
-/// process that was forked from one that had used it: no two processes share random numbers.
+/// Calls `use_it` with the process's random source. The source is seeded from the operating system at its first use, and again
+/// after a fork, so that no two processes share random numbers.
 ///
 /// # Errors
-/// If the operating system has no random numbers.
+/// Returns 58000 if the operating system cannot provide random numbers.
 pub fn with_random<R>(use_it: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
-    // SAFETY: an int that the server sets once in each process.
+    // SAFETY: an integer that the server sets once in each process.
     let pid = unsafe { pg_sys::MyProcPid };
     RANDOM.with(|random| {
         let seeded = match random {

@@ -1,26 +1,26 @@
-//! What a text looks like that may not be an ID of the wanted type.
+//! The HINTs for malformed IDs: whether a text looks like a uuid, an ID of another type, a number or a time.
 
 use scru_ids::{SortableId, Stored, registry};
 
-/// The bytes of a uuid in its usual form.
+/// The length of a uuid in its standard form, in bytes.
 const UUID_LEN: usize = 36;
 
-/// The 16 bytes of a uuid in its usual form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// Returns the 16 bytes of a uuid in its standard form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 pub fn uuid_bytes(text: &[u8]) -> Option<[u8; 16]> {
-    // A long text of hyphens would be as many groups.
+    // Checks the length first: a long text of hyphens would allocate as many groups.
     let text = str::from_utf8(text).ok().filter(|text| text.len() == UUID_LEN)?;
     let groups: Vec<_> = text.split('-').collect();
     let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
     is_uuid.then(|| hexadecimal(&groups.concat()))?
 }
 
-/// The 16 bytes of 32 hexadecimal digits.
+/// Returns the 16 bytes of 32 hexadecimal digits.
 fn hexadecimal(digits: &str) -> Option<[u8; 16]> {
     let is_hexadecimal = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hexadecimal.then(|| u128::from_str_radix(digits, 16).ok())?.map(u128::to_be_bytes)
 }
 
-/// What to write where a text is malformed for a type and looks like something that leads to an ID of it, as a full sentence.
+/// Returns a HINT for a text that is malformed for the type, as a full sentence; `None` if no HINT applies.
 pub fn hint<T: SortableId>(text: &[u8]) -> Option<String> {
     let name = T::NAME;
     if is_uuid(text) {
@@ -44,19 +44,19 @@ pub fn hint<T: SortableId>(text: &[u8]) -> Option<String> {
     is_time(text).then(|| "To compare an ID with a time, write timestamptz '...'.".into())
 }
 
-/// The text of a uuid in any of the usual forms: with hyphens or without, in braces or not.
+/// Returns whether a text is a uuid in one of its usual forms: with or without hyphens, with or without braces.
 fn is_uuid(text: &[u8]) -> bool {
     let text = str::from_utf8(text).unwrap_or_default();
     let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
     uuid_bytes(text.as_bytes()).is_some() || hexadecimal(text).is_some()
 }
 
-/// The type of 16 bytes, which have casts to uuid and to each other.
+/// Returns whether the type has 16 bytes. Such types have casts to uuid and to each other.
 fn is_wide<T: SortableId>() -> bool {
     <T::Stored as Stored>::LEN == 16
 }
 
-/// The server's type of numbers that can be cast to a type.
+/// Returns the name of the server's number type that has a cast to the ID type; `None` if there is none.
 fn number_type<T: SortableId>() -> Option<&'static str> {
     match <T::Stored as Stored>::LEN {
         8 => Some("bigint"),
@@ -64,7 +64,7 @@ fn number_type<T: SortableId>() -> Option<&'static str> {
     }
 }
 
-/// The name of the other type whose text this is, and whether that has 16 bytes.
+/// Returns the name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
 fn other_type<T: SortableId>(text: &[u8]) -> Option<(&'static str, bool)> {
     let mut found = None;
     macro_rules! read {
@@ -78,7 +78,7 @@ fn other_type<T: SortableId>(text: &[u8]) -> Option<(&'static str, bool)> {
     found
 }
 
-/// Whether a text begins as a date does, or is one of the server's words for a time.
+/// Returns whether a text begins with a year and a month, or is one of the server's special date/time inputs.
 fn is_time(text: &[u8]) -> bool {
     let is_date = text.iter().zip(b"0000-00").filter(|(byte, form)| match form {
         b'0' => byte.is_ascii_digit(),
