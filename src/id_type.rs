@@ -1,4 +1,4 @@
-//! An ID type as the extension has it: its facts, its stored form, its settings and its generator.
+//! An ID type with all that the extension adds to it: its stored form, its settings and its generator.
 
 use scru_ids::{SortableId, Stored};
 
@@ -6,28 +6,29 @@ use crate::datum::StoredId;
 use crate::per_process::PerProcess;
 use crate::shared::SharedState;
 
-/// An ID type, with what a server process keeps of its generator. [`crate::symbols`] implements it for every type of the registry.
+/// An ID type with the process's state of its generator. [`crate::symbols`] implements this trait for every type of the
+/// registry.
 pub trait Type: StoredId + SharedState {
-    /// What this process keeps of the generator.
+    /// Returns the process's state of the generator.
     fn process() -> &'static Process<Self>;
 }
 
-/// What this process keeps of a type's generator.
+/// The process's state of a type's generator.
 pub struct Process<T: Type> {
-    /// The state of this process's own generator.
+    /// The state of the process's own generator; `None` before its first ID.
     pub generator: PerProcess<Option<T::State>>,
-    /// Whether this process has drawn an ID, and so announced the server's node.
+    /// Whether this process has announced the server's node, which it does before its first ID.
     pub is_announced: PerProcess<bool>,
 }
 
 impl<T: Type> Process<T> {
-    /// Nothing yet.
+    /// Creates the initial state.
     pub const fn new() -> Self {
         Self { generator: PerProcess::new(None), is_announced: PerProcess::new(false) }
     }
 }
 
-/// What the functions of all types rely on, checked as a type is registered.
+/// Asserts at compile time what the generic functions require of a type.
 pub const fn check<T: SortableId>() {
     assert!(T::FIELDS.len() <= 4, "symbols.rs exports functions for four fields");
     assert!(

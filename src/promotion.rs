@@ -1,4 +1,4 @@
-//! What a promoted server has to exceed: the IDs that its primary handed out.
+//! Promotions: the IDs of a promoted server must be greater than those that its primary generated.
 
 use pgrx::pg_sys::{self, TimeLineID};
 use scru_ids::SortableId;
@@ -9,33 +9,33 @@ use crate::error::Error;
 use crate::mark::{self, Record};
 use crate::{epoch, wal};
 
-// The server's function as it is: pgrx's guard around it would cost as much as the rest of a draw.
+// Declared here to avoid pgrx's guard, which would cost as much as the rest of the generation of an ID.
 unsafe extern "C-unwind" {
     fn RecoveryInProgress() -> bool;
 }
 
-/// Whether the server is in recovery.
+/// Returns whether the server is in recovery.
 #[inline]
 pub fn is_in_recovery() -> bool {
-    // SAFETY: reads the server's state.
+    // SAFETY: reads the state of the server.
     unsafe { RecoveryInProgress() }
 }
 
-/// The timeline that began with the server's last promotion; `None` in recovery, and on the first timeline.
+/// Returns the timeline that began with the server's last promotion; `None` in recovery, and on the first timeline.
 pub fn timeline() -> Option<TimeLineID> {
     if is_in_recovery() {
         return None;
     }
-    // SAFETY: reads shared memory. The server is not in recovery, so that the timeline is set.
+    // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
     (timeline > 1).then_some(timeline)
 }
 
-/// Keeps the marks of the promotion that began the server's timeline, unless they are there: of all types, so that a restart
-/// before their first draw does not forget it.
+/// Writes the marks of the promotion that began the server's timeline, unless they exist. It writes those of all types, so that
+/// a restart before a type's first ID does not lose the promotion.
 ///
 /// # Errors
-/// If the WAL cannot be read, or a mark cannot be written.
+/// Returns an error if the WAL cannot be read or a mark cannot be written.
 pub fn keep_marks() -> Result<(), Error> {
     let Some(timeline) = timeline() else { return Ok(()) };
     let mut is_missing = false;
@@ -58,10 +58,10 @@ pub fn keep_marks() -> Result<(), Error> {
     Ok(())
 }
 
-/// Marks a promotion as one that asks for nothing more: what a superuser has set holds instead.
+/// Writes an empty mark of the last promotion: the mark that a superuser has set applies instead.
 ///
 /// # Errors
-/// If the mark cannot be written.
+/// Returns an error if the mark cannot be written.
 pub fn forget<T: SortableId>() -> Result<(), Error> {
     timeline().map_or(Ok(()), |timeline| write::<T>(Mark::of_promotion::<T>(timeline, None)))
 }
@@ -71,7 +71,7 @@ fn is_kept<T: SortableId>(timeline: TimeLineID) -> bool {
     !mark::list::<T>(is_of_promotion).is_empty()
 }
 
-/// Keeps a type's mark, unless another process has, and removes those of earlier promotions that it makes needless.
+/// Writes a type's mark, unless another process has written it, and removes the marks of earlier promotions that it replaces.
 fn keep<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> Result<(), Error> {
     if is_kept::<T>(timeline) {
         return Ok(());
@@ -85,14 +85,14 @@ fn keep<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> Result<(), Er
 }
 
 fn write<T: SortableId>(mark: Mark) -> Result<(), Error> {
-    // One that was taken away meanwhile was set back by a superuser.
+    // `false` means that a superuser has set the mark back in the meantime.
     mark::write::<T>(Record::Mark(mark), || true).map(|_| ())
 }
 
-/// The time of the last commit that archive recovery has replayed since the server's start, in microseconds since 1970-01-01
-/// UTC; `None` on a server that was not promoted.
+/// Returns the time of the last commit that archive recovery has replayed since the server's start, in microseconds since
+/// 1970-01-01 UTC; `None` on a server that was not promoted.
 fn last_replayed_commit() -> Option<i64> {
-    // SAFETY: reads shared memory under the server's own lock.
+    // SAFETY: reads shared memory under the server's lock.
     let time = unsafe { pg_sys::GetLatestXTime() };
     (time != 0).then(|| epoch::saturated_unix_micros(time))
 }

@@ -1,8 +1,8 @@
-//! The settings: defined from tables, checked as they are set, parsed once after each change.
+//! The settings: their definitions, their hooks, and their parsed values.
 //!
-//! A setting of a type that not every user may change is judged by its source: where the value came from. The check hook
-//! receives the source and attaches it to the value, so that it is known whenever the server assigns that value, also by
-//! RESET and at the end of a transaction.
+//! A setting of a type that not every user may change is judged by its source. The check hook receives the source and attaches
+//! it to the value as extra data. The source is therefore known whenever the server assigns the value, including by RESET and
+//! at the end of a transaction.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -19,28 +19,28 @@ use crate::error::Error;
 use crate::per_process::PerProcess;
 use crate::{server, stored_settings};
 
-/// The most settings that a type has.
+/// The maximum number of settings of a type.
 const MAX_SETTINGS: usize = 3;
 
-/// The settings that concern several types.
+/// The settings shared by several types.
 #[derive(Clone, Copy, Default)]
 pub struct Common {
-    /// What generators do when the clock has moved back.
+    /// The action when the clock has moved back.
     pub on_clock_rollback: OnClockRollback,
-    /// Whether all generators draw from the state that the whole server shares.
+    /// Whether all generators use the state in shared memory.
     pub server_wide: bool,
 }
 
 const COMMON_SETTINGS: &[Setting<Common>] = &[
     Setting {
         name: "generator_scope",
-        summary: "Within what the IDs of scru128, ulid and scru160 are strictly increasing: a connection, or the server.",
+        summary: "Scope within which scru128, ulid and scru160 IDs are strictly increasing.",
         context: SettingContext::User,
         kind: Kind::Choice { words: &["backend", "server"], keep: |common, word| common.server_wide = word == 1 },
     },
     Setting {
         name: "on_clock_rollback",
-        summary: "What scru128, ulid and scru160 do when the clock has moved back by more than 10 s: start afresh, or fail.",
+        summary: "What scru128, ulid and scru160 do when the clock has moved back by more than 10 s: start again, or fail.",
         context: SettingContext::User,
         kind: Kind::Choice {
             words: &["reset", "error"],
@@ -51,22 +51,22 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
     },
 ];
 
-/// An ID type, with what a process keeps of its settings.
+/// An ID type with the process's state of its settings.
 pub trait Configured: SortableId {
-    /// What this process keeps of the type's settings.
+    /// Returns the process's state of the settings.
     fn kept_settings() -> &'static Settings<Self>;
 }
 
-/// What a process keeps of a type's settings.
+/// The process's state of a type's settings.
 pub struct Settings<T: SortableId> {
-    /// All of them.
+    /// All settings of the type.
     group: PerProcess<Group<T::Settings>>,
-    /// The values of those that hold for the whole server, and where they came from.
+    /// The values and sources of the settings that not every user may change.
     server: PerProcess<ServerSettings>,
 }
 
 impl<T: SortableId> Settings<T> {
-    /// Settings that are yet to be defined.
+    /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
         Self { group: PerProcess::new(Group::new(T::SETTINGS)), server: PerProcess::new(ServerSettings::new()) }
     }
@@ -77,22 +77,22 @@ static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
 
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
-/// Counts the changes of any setting, so that parsed values know when they are out of date.
+/// The number of changes of any setting. A parsed value is stale once this number has changed.
 static CHANGES: AtomicU32 = AtomicU32::new(0);
 
-/// The settings that concern several types.
+/// Returns the settings shared by several types.
 #[inline]
 pub fn common() -> Common {
     COMMON.with(|group| group.current(None))
 }
 
-/// How often any setting has changed.
+/// Returns the number of changes of any setting in this process.
 #[inline]
 pub fn changes() -> u32 {
     CHANGES.load(Relaxed)
 }
 
-/// The settings of one type.
+/// Returns the settings of one type.
 #[inline]
 pub fn of<T: Configured>() -> T::Settings {
     if T::SETTINGS.is_empty() {
@@ -102,12 +102,12 @@ pub fn of<T: Configured>() -> T::Settings {
     }
 }
 
-/// Whether the server preloaded the library: the settings are then defined before a session starts.
+/// Returns whether the server preloaded the library. If so, the settings are defined before a session starts.
 pub fn is_preloaded() -> bool {
     IS_PRELOADED.with(|preloaded| *preloaded)
 }
 
-/// Defines all settings. Once in each process, or in the postmaster for all.
+/// Defines all settings: once in each process, or in the postmaster if the library is preloaded.
 pub fn define() {
     // SAFETY: reads a variable of the server.
     IS_PRELOADED.with(|preloaded| *preloaded = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
@@ -123,14 +123,14 @@ pub fn define() {
         };
     }
     scru_ids::registry!(define);
-    // SAFETY: from here on, a misspelt scru.… is an error instead of a setting that does nothing.
+    // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// Has parallel workers take a default over from their leader, which may have begun before another value was stored. The server
-/// hands on all settings but those without a source.
+/// Makes the server pass a default value to parallel workers, by giving it a source: the server passes only settings with a
+/// source. Otherwise a worker could use a value that was stored after its leader began.
 fn hand_on(name: &CStr, value: &CStr) {
-    // SAFETY: the server copies what it keeps. Within a parallel plan, nothing can be set.
+    // SAFETY: the server copies the value. Settings cannot be changed during a parallel operation.
     unsafe {
         if !pg_sys::IsInParallelMode() {
             let (context, source) = (pg_sys::GucContext::PGC_SUSET, GucSource::PGC_S_DYNAMIC_DEFAULT);
@@ -139,8 +139,11 @@ fn hand_on(name: &CStr, value: &CStr) {
     }
 }
 
-/// Raises an error while a setting of the type has a value that not all sessions of the database have, or the default instead
-/// of a configured value that the server refused: another server may have the same.
+/// Checks the settings of the type that not every user may change.
+///
+/// # Errors
+/// Returns 22023 if a value in effect has a source that may not set it, or if the server rejected a configured value. In the
+/// second case the default is in effect, which may be another server's.
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
     if T::kept_settings().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
@@ -152,8 +155,8 @@ fn check<T: Configured>() -> Result<(), Error> {
     T::kept_settings().server.with(|settings| settings.check(T::SETTINGS))
 }
 
-/// Takes note of malformed values that were stored before the library was preloaded: as a session starts, the server skips them
-/// with a warning.
+/// Records malformed values that were stored before the library was preloaded. The server skips them with a warning when a
+/// session starts.
 fn reject_stored<T: Configured>() {
     if !is_preloaded() {
         return;
@@ -169,7 +172,7 @@ fn reject_stored<T: Configured>() {
     }
 }
 
-/// Whether a setting accepts a text as its value.
+/// Returns whether a setting accepts a value.
 fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     match (&setting.kind, str::from_utf8(text)) {
         (Kind::Text { keep, .. }, Ok(text)) => keep(&mut S::default(), text).is_ok(),
@@ -184,7 +187,7 @@ fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     }
 }
 
-/// The value of the type's setting that decides uniqueness, and where it came from; `None` if the type has no such setting.
+/// Returns the setting of the type that decides uniqueness; `None` if the type has none.
 pub fn deciding<T: Configured>() -> Option<Deciding> {
     let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
     T::kept_settings().server.with(|settings| {
@@ -193,33 +196,33 @@ pub fn deciding<T: Configured>() -> Option<Deciding> {
     })
 }
 
-/// The setting of a type that decides uniqueness.
+/// The setting of a type that decides uniqueness, and its value.
 pub struct Deciding {
-    /// Its name, without the extension's prefix.
+    /// The name without the prefix `scru.`.
     pub name: &'static str,
-    /// Its value, as a text.
+    /// The value as text.
     pub value: String,
     source: GucSource::Type,
 }
 
 impl Deciding {
-    /// Whether nothing sets it.
+    /// Returns whether the value is the default.
     pub fn is_default(&self) -> bool {
         is_default(self.source)
     }
 
-    /// Where its value came from, in words.
+    /// Returns the source of the value as a phrase.
     pub fn source(&self) -> &'static str {
         in_words(self.source)
     }
 }
 
-/// Whether a value from this source is the default.
+/// Returns whether a value with this source is the default.
 fn is_default(source: GucSource::Type) -> bool {
     matches!(source, GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT)
 }
 
-/// A source of settings, in words.
+/// Returns a source as a phrase.
 fn in_words(source: GucSource::Type) -> &'static str {
     match source {
         GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT => "the default",
@@ -235,7 +238,7 @@ fn in_words(source: GucSource::Type) -> &'static str {
     }
 }
 
-/// What to do about a value from a source.
+/// Returns the HINT for a value that is refused.
 fn way_out(source: GucSource::Type, name: &str) -> String {
     match source {
         GucSource::PGC_S_GLOBAL => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
@@ -250,7 +253,7 @@ fn way_out(source: GucSource::Type, name: &str) -> String {
     }
 }
 
-/// Whether a value from this source may take effect: it is the same for all sessions of a database.
+/// Returns whether a value with this source may take effect: such a source gives all sessions of a database the same value.
 fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
     match context {
         SettingContext::User => true,
@@ -259,7 +262,7 @@ fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
     }
 }
 
-/// The sources that may set a setting, as a sentence.
+/// Returns a sentence that names the sources which may set a setting.
 fn who_may_set(context: SettingContext) -> &'static str {
     match context {
         SettingContext::Superuser => {
@@ -270,17 +273,17 @@ fn who_may_set(context: SettingContext) -> &'static str {
     }
 }
 
-/// A value, and where it came from.
+/// A value and its source.
 #[derive(Debug)]
 struct Sourced {
     source: GucSource::Type,
     value: Value,
 }
 
-/// A value of a setting, as the server keeps it.
+/// The value of a setting, as the server stores it.
 #[derive(Clone, Debug)]
 enum Value {
-    /// A number, or the index of a word.
+    /// An integer, or the index of a choice's word.
     Number(c_int),
     Text(String),
 }
@@ -294,21 +297,21 @@ impl fmt::Display for Value {
     }
 }
 
-/// What this process knows of a setting that not every user may change.
+/// The process's state of a setting that not every user may change.
 #[derive(Debug)]
 struct ServerSetting {
-    /// The last value from a source that may set it.
+    /// The last value with a source that may set it.
     accepted: Option<Sourced>,
-    /// The value in effect, if it is from a source that may not set it.
+    /// The value in effect, if its source may not set it.
     overriding: Option<Sourced>,
-    /// The configured value that the server refused as the setting was defined, until another one is configured.
+    /// The configured value that the server rejected when the setting was defined, until another value is configured.
     rejected: Option<Sourced>,
 }
 
 impl ServerSetting {
     const UNDEFINED: Self = Self { accepted: None, overriding: None, rejected: None };
 
-    /// The server assigns a value.
+    /// Records a value that the server assigns.
     fn assign(&mut self, context: SettingContext, assigned: Sourced) {
         if !may_set(context, assigned.source) {
             self.overriding = Some(assigned);
@@ -321,11 +324,12 @@ impl ServerSetting {
         } else if !is_parallel_worker() || self.accepted.as_ref().is_none_or(Sourced::is_default) {
             self.accepted = Some(assigned);
         }
-        // Else a parallel worker takes over its leader's settings: resetting them to their defaults is the first step, and all
-        // of it where the leader's is refused. What the worker itself read from the configuration stays.
+        // Otherwise a parallel worker restores the settings of its leader. The server first resets them to their defaults, and
+        // does nothing more if the leader's value is refused. The worker keeps the value that it has read from the
+        // configuration.
     }
 
-    /// The value that must not be used, and whether the reason is its source.
+    /// Returns the value that must not be used, and whether its source is the reason; `None` if the setting can be used.
     fn refused(&self, context: SettingContext) -> Option<(&Sourced, bool)> {
         if let Some(overriding) = &self.overriding {
             return Some((overriding, true));
@@ -342,13 +346,13 @@ impl Sourced {
     }
 }
 
-/// Whether this process is a worker of a parallel plan.
+/// Returns whether this process is a parallel worker.
 fn is_parallel_worker() -> bool {
-    // SAFETY: an int that the server sets once in each process.
+    // SAFETY: an integer that the server sets once in each process.
     unsafe { pg_sys::ParallelWorkerNumber >= 0 }
 }
 
-/// What this process knows of the settings of a type that not every user may change, by their index among all of them.
+/// The process's state of a type's settings that not every user may change, by their index among all settings of the type.
 #[derive(Debug)]
 pub struct ServerSettings {
     each: [ServerSetting; MAX_SETTINGS],
@@ -357,7 +361,7 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// Settings that are yet to be defined.
+    /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
         Self { each: [ServerSetting::UNDEFINED; MAX_SETTINGS], are_checked: false }
     }
@@ -372,7 +376,7 @@ impl ServerSettings {
         self.are_checked = false;
     }
 
-    /// Names and values of the settings that decide uniqueness and have their default, unless that is refused.
+    /// Returns the names and values of the settings that decide uniqueness and whose value is the default, without refused ones.
     fn defaults<S>(&self, settings: &[Setting<S>]) -> Vec<(CString, CString)> {
         let default = |(setting, state): (&Setting<S>, &ServerSetting)| {
             let is_deciding = setting.context == SettingContext::Superuser && state.refused(setting.context).is_none();
@@ -416,14 +420,14 @@ fn wrong_value(name: &str, Sourced { source, value }: &Sourced) -> Error {
         .hint(way_out(*source, name))
 }
 
-/// A table of settings, the variables that the server keeps for them, and their values as last parsed.
+/// A table of settings, the server's variables for them, and their values as last parsed.
 pub struct Group<S: 'static> {
     settings: &'static [Setting<S>],
     variables: Vec<Variable>,
     parsed: Option<(u32, S)>,
 }
 
-/// What the server writes a setting's value to. It lives as long as the process.
+/// The variable to which the server writes a setting's value. It is never freed.
 #[derive(Clone, Copy)]
 enum Variable {
     Number(*mut c_int),
@@ -431,12 +435,12 @@ enum Variable {
 }
 
 impl Variable {
-    /// The value that is there, or nothing for a text that is not set.
+    /// Returns the current value; `None` for a text that is null.
     ///
     /// # Safety
-    /// The setting has been defined.
+    /// The setting is defined.
     unsafe fn value(self) -> Option<Value> {
-        // SAFETY: the server keeps a valid value there.
+        // SAFETY: the server keeps a valid value in the variable.
         unsafe {
             match self {
                 Self::Number(number) => Some(Value::Number(*number)),
@@ -446,19 +450,19 @@ impl Variable {
     }
 }
 
-/// A C string of the server's; `None` if it is null.
+/// Returns a copy of a C string; `None` if it is null.
 unsafe fn text_of(text: *const c_char) -> Option<String> {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
 impl<S: Copy + Default> Group<S> {
-    /// A table whose settings are yet to be defined.
+    /// Creates a table of settings that are not yet defined.
     pub const fn new(settings: &'static [Setting<S>]) -> Self {
         Self { settings, variables: Vec::new(), parsed: None }
     }
 
-    /// The values that are set; where not every user may change them, those that were accepted.
+    /// Returns the values in effect. A setting that not every user may change has its last accepted value.
     #[inline]
     fn current(&mut self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
         let changes = CHANGES.load(Relaxed);
@@ -487,13 +491,13 @@ impl<S: Copy + Default> Group<S> {
         settings
     }
 
-    /// Defines the settings, and hands each configured value that the server refused, with a warning, to `reject`.
+    /// Defines the settings, and calls `reject` with each configured value that the server rejected with a warning.
     fn define(&mut self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, Sourced)) {
         for (index, setting) in self.settings.iter().enumerate() {
             let name = leaked(&format!("scru.{}", setting.name));
             let configured = server::configured(name);
             let hooks = if setting.context == SettingContext::User { Hooks::USER } else { hooks(index) };
-            // SAFETY: called by the server's rules, from _PG_init; nothing that is handed over is ever freed.
+            // SAFETY: called from _PG_init, as the server requires. Nothing that is passed is ever freed.
             self.variables.push(unsafe { define_one(setting, name, hooks) });
             if let (Some((source, value)), SettingContext::Reload | SettingContext::Superuser) =
                 (configured, setting.context)
@@ -517,7 +521,7 @@ fn keep<S>(setting: &Setting<S>, value: &Value, settings: &mut S) {
     }
 }
 
-/// What the server calls as a setting changes.
+/// The functions that the server calls when a setting changes.
 #[derive(Clone, Copy)]
 struct Hooks {
     check_number: pg_sys::GucIntCheckHook,
@@ -527,11 +531,11 @@ struct Hooks {
 }
 
 impl Hooks {
-    /// For a setting that every user may change.
+    /// The hooks of a setting that every user may change.
     const USER: Self =
         Self { check_number: None, assign_number: Some(number_changes), check_text: None, assign_text: None };
 
-    /// For the setting of a type with this index.
+    /// Returns the hooks of the type's setting with this index.
     fn of_type<T: Configured>(index: usize) -> Self {
         const { assert!(T::SETTINGS.len() <= MAX_SETTINGS, "Hooks::of_type knows too few settings") };
         match index {
@@ -561,7 +565,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
     };
     let details = ptr::null();
     let Hooks { check_number, assign_number, check_text, assign_text } = hooks;
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match &setting.kind {
             Kind::Choice { words, .. } => {
@@ -621,7 +625,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
     }
 }
 
-/// The words of a choice as the server wants them, with an empty one at the end.
+/// Returns the entries of a choice for the server, which end with an empty entry.
 fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     let entry = |(index, word): (usize, &&str)| pg_sys::config_enum_entry {
         name: leaked(word).as_ptr(),
@@ -633,7 +637,7 @@ fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     entries.leak().as_ptr()
 }
 
-/// A C string that lives as long as the process. Our names and defaults have no NUL.
+/// Returns a C string that is never freed. The names and defaults of settings contain no NUL.
 fn leaked(text: &str) -> &'static CStr {
     Box::leak(datum::c_string(text).into_boxed_c_str())
 }
@@ -642,18 +646,18 @@ unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
     CHANGES.fetch_add(1, Relaxed);
 }
 
-/// Attaches the source to a number.
+/// Check hook of integers and choices: attaches the source to the value.
 #[pg_guard]
 unsafe extern "C-unwind" fn check_number<T: Configured, const INDEX: usize>(
     _value: *mut c_int,
     extra: *mut *mut c_void,
     source: GucSource::Type,
 ) -> bool {
-    // SAFETY: as the server calls check hooks.
+    // SAFETY: guaranteed by the server for check hooks.
     unsafe { attach_source(&T::SETTINGS[INDEX], extra, source) }
 }
 
-/// Rejects a text that the setting doesn't take, with the reason as DETAIL; attaches the source to others.
+/// Check hook of texts: rejects an invalid value with the reason as DETAIL, and attaches the source to a valid one.
 #[pg_guard]
 unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     value: *mut *mut c_char,
@@ -661,28 +665,29 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     source: GucSource::Type,
 ) -> bool {
     let setting = &T::SETTINGS[INDEX];
-    // SAFETY: the server hands over a C string.
+    // SAFETY: the server passes a C string or null.
     let text = unsafe { text_of(*value) }.unwrap_or_default();
     if let Kind::Text { keep, .. } = setting.kind
         && let Err(reason) = keep(&mut T::Settings::default(), &text)
     {
-        // SAFETY: as the server's macros do.
+        // SAFETY: the body of the server's macros.
         unsafe {
             pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);
             pg_sys::GUC_check_errdetail_string = server_string(reason);
         }
         return false;
     }
-    // SAFETY: as the server calls check hooks.
+    // SAFETY: guaranteed by the server for check hooks.
     unsafe { attach_source(setting, extra, source) }
 }
 
-/// Attaches its source to a value that has been checked. SET is refused at once for what decides uniqueness: no draw could use it.
+/// Attaches its source to a valid value. Rejects SET of a setting that decides uniqueness (55P02), because a value from there
+/// is always refused.
 ///
 /// # Safety
-/// From a check hook, with what the server passed to it.
+/// Must be called from a check hook, with its arguments.
 unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source: GucSource::Type) -> bool {
-    // SAFETY: as the caller's; the memory has room for the source.
+    // SAFETY: guaranteed by the caller. The memory has room for the source.
     unsafe {
         if setting.context == SettingContext::Superuser && source == GucSource::PGC_S_SESSION {
             let message = format!("parameter \"scru.{}\" cannot be changed now", setting.name);
@@ -701,26 +706,26 @@ unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source
     }
 }
 
-/// A text in memory of the server's.
+/// Returns a copy of a text in the server's memory.
 fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
     let text = datum::c_string(text);
-    // SAFETY: a copy of a C string.
+    // SAFETY: copies a C string.
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
 }
 
 unsafe extern "C-unwind" fn assign_number<T: Configured, const INDEX: usize>(value: c_int, extra: *mut c_void) {
-    // SAFETY: `check_number` made the extra.
+    // SAFETY: `check_number` made the extra data.
     unsafe { assign::<T>(INDEX, Value::Number(value), extra) };
 }
 
 unsafe extern "C-unwind" fn assign_text<T: Configured, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
-    // SAFETY: the server hands over a C string; `check_text` made the extra.
+    // SAFETY: the server passes a C string or null. `check_text` made the extra data.
     unsafe { assign::<T>(INDEX, Value::Text(text_of(value).unwrap_or_default()), extra) };
 }
 
-/// Takes note of a value that the server assigns, and of its source.
+/// Records a value that the server assigns, and its source.
 unsafe fn assign<T: Configured>(index: usize, value: Value, extra: *mut c_void) {
-    // SAFETY: `attach_source` made the extra. A value without one would be from nowhere that may set it.
+    // SAFETY: `attach_source` made the extra data. A value without it counts as set by the session, which may not set it.
     let source = unsafe { extra.cast::<GucSource::Type>().as_ref() }.copied().unwrap_or(GucSource::PGC_S_SESSION);
     let context = T::SETTINGS[index].context;
     T::kept_settings().server.with(|settings| settings.assign(index, context, Sourced { source, value }));

@@ -1,4 +1,4 @@
-//! Every C symbol that the SQL names: `<type>_<function>`, for each type of the registry.
+//! The C symbols of the SQL functions: `<type>_<function>` for each type of the registry.
 
 use pgrx::pg_sys;
 use scru_ids::registry;
@@ -12,8 +12,8 @@ use crate::{
     selectivity, skip, sort, time, time_compare, time_support, window,
 };
 
-/// Exports a function under a symbol, with the record that tells the server its calling convention. `$run` is `guarded`
-/// for a function that may fail, `raw` for one that cannot.
+/// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
+/// a function that can fail, and `raw` for one that cannot.
 macro_rules! export {
     ($run:ident, $symbol:expr, $function:expr) => {
         const _: () = {
@@ -31,7 +31,7 @@ macro_rules! export {
     };
 }
 
-/// The symbols of one type, and its SQL.
+/// Implements the traits of one type, exports its symbols, and includes its SQL.
 macro_rules! symbols {
     ($name:ident, $id:ident, $sql:literal) => {
         const _: () = {
