@@ -1,6 +1,6 @@
-//! Keeps the linker from dropping what `cargo pgrx schema` reads from the library, and nothing else refers to.
+//! Keeps the linker from removing the sections that `cargo pgrx schema` reads, to which no code refers.
 //!
-//! cargo-pgrx would give this flag to all that it builds, and so have all that the tests have built already built anew.
+//! cargo-pgrx would pass this flag to every crate, and Cargo would then rebuild what the tests have already built.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
