@@ -19,7 +19,7 @@ static RANDOM: PerProcess<Option<Seeded>> = PerProcess::new(None);
 /// after a fork, so that no two processes share random numbers.
 ///
 /// # Errors
-/// Returns 58000 if the operating system cannot provide random numbers.
+/// Returns an error (58000) if the operating system cannot provide random numbers.
 pub fn with_random<R>(use_it: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
     // SAFETY: an integer that the server sets once in each process.
     let pid = unsafe { pg_sys::MyProcPid };

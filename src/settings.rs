@@ -142,8 +142,8 @@ fn hand_on(name: &CStr, value: &CStr) {
 /// Checks the settings of the type that not every user may change.
 ///
 /// # Errors
-/// Returns 22023 if a value in effect has a source that may not set it, or if the server rejected a configured value. In the
-/// second case the default is in effect, which may be another server's.
+/// Returns an error (22023) if a value in effect has a source that may not set it, or if the server has rejected the configured
+/// value. In the second case, the value in effect may be another server's.
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
     if T::kept_settings().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
@@ -304,7 +304,7 @@ struct ServerSetting {
     accepted: Option<Sourced>,
     /// The value in effect, if its source may not set it.
     overriding: Option<Sourced>,
-    /// The configured value that the server rejected when the setting was defined, until another value is configured.
+    /// The configured value that the server has rejected, until another value is configured.
     rejected: Option<Sourced>,
 }
 

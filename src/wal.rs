@@ -21,7 +21,7 @@ const FOLDER: &str = "pg_wal";
 /// the WAL has been removed.
 ///
 /// # Errors
-/// Returns 58030 if a file cannot be read.
+/// Returns an error (58030) if a file cannot be read.
 pub fn last_time_before(timeline: TimeLineID) -> Result<Option<i64>, Error> {
     let mut past = Past::of(timeline);
     let mut segment = past.end.saturating_sub(1) / past.segment_size;
