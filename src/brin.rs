@@ -1,4 +1,4 @@
-//! Distances, by which BRIN minmax-multi decides which intervals to merge.
+//! Distance function of the BRIN minmax-multi operator class, which merges the closest intervals.
 
 use pgrx::pg_sys::Datum;
 use scru_ids::Stored;
@@ -6,13 +6,13 @@ use scru_ids::Stored;
 use crate::call::Call;
 use crate::datum::StoredId;
 
-/// `T_distance(T, T) → double precision`: how much the second is above the first
+/// `T_distance(T, T) → double precision`: the second ID minus the first, as numbers; 0 if the second is lower
 pub fn distance<T: StoredId>(call: Call) -> Datum {
     let [low, high] = [0, 1].map(|index| as_number(call.stored::<T>(index).to_bytes().as_ref()));
     Datum::from((high - low).max(0.0).to_bits())
 }
 
-/// Big-endian bytes as a number, with the precision that a double has.
+/// Returns big-endian bytes as a number, with the precision of an `f64`.
 fn as_number(bytes: &[u8]) -> f64 {
     bytes.iter().fold(0.0, |number, &byte| number * 256.0 + f64::from(byte))
 }

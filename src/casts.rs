@@ -1,4 +1,4 @@
-//! Casts that are not the same bytes read otherwise.
+//! Functions of the casts that are not binary-coercible.
 
 use pgrx::datum::{FromDatum, IntoDatum};
 use pgrx::pg_sys::{self, Datum};
@@ -10,12 +10,12 @@ use crate::datum::StoredId;
 use crate::error::Error;
 use crate::io;
 
-/// `T_from_bytea(bytea) → T`
+/// `T_from_bytea(bytea) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
 pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
     io::from_bytes::<T>(call.varlena(0))
 }
 
-/// `T_from_bigint(bigint) → T`, for the types that are stored so
+/// `T_from_bigint(bigint) → T`, for the types of 8 bytes. Raises 22003 for a value out of range.
 pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);
     T::from_be_bytes(&value.to_be_bytes())
@@ -31,7 +31,7 @@ pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(AnyNumeric::from(value).into_datum().unwrap_or(Datum::null()))
 }
 
-/// `T_from_numeric(numeric) → T`, for the types of 16 bytes
+/// `T_from_numeric(numeric) → T`, for the types of 16 bytes. Raises 22023 for a fraction, 22003 for a value out of range.
 pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the SQL declares the argument as numeric.
     let number = unsafe { AnyNumeric::from_polymorphic_datum(call.datum(0), false, pg_sys::NUMERICOID) };
@@ -42,7 +42,7 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
             .detail(format!("Only an integer can be a {}.", T::NAME)));
     }
-    // What is no u128 is negative, too large, infinite or NaN.
+    // Text that is not a `u128` is negative, too large, infinite or NaN.
     integer
         .parse::<u128>()
         .ok()

@@ -1,4 +1,4 @@
-//! Comparison: one order, which all operators, the aggregates and the indexes call.
+//! Comparison functions of the operators, the aggregates and the btree operator class. All use the same order.
 
 use core::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use pgrx::pg_sys::Datum;
 use crate::call::Call;
 use crate::datum::{self, StoredId};
 
-/// `T_eq T_ne T_lt T_le T_gt T_ge`, by what the order has to be
+/// `T_eq`, `T_ne`, `T_lt`, `T_le`, `T_gt`, `T_ge`: whether the order of the two IDs satisfies `holds`
 #[inline]
 pub fn test<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
     Datum::from(holds(order::<T>(call)))

@@ -1,4 +1,4 @@
-//! The fields of IDs as functions.
+//! Functions that return a field of an ID.
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
@@ -8,7 +8,9 @@ use crate::call::Call;
 use crate::datum::{self, StoredId};
 use crate::error::Error;
 
-/// `T_<field>(T)`, `T_<field>(T, integer)`: the type's field of that number
+/// `T_<field>(T)`, `T_<field>(T, integer)`: the field at index `NUMBER` of the type's fields
+///
+/// Raises 22023 if the integer is out of range, 42883 if the type has no such field.
 pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Error> {
     let id = call.id::<T>(0);
     let Some(field) = T::FIELDS.get(NUMBER) else {

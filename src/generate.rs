@@ -1,4 +1,4 @@
-//! Generators: the clock, the random numbers and the state of this process around the pure step of each type.
+//! ID generation: runs the pure step of each type with the clock, the random source and the generator state.
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
@@ -21,14 +21,14 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     Ok(id.to_datum())
 }
 
-/// A whole draw, for the types whose IDs seldom take one: apart, so that the others have no registers to save.
+/// Out-of-line slow path; keeps the fast path free of register spills.
 #[cold]
 #[inline(never)]
 fn draw_apart<T: Type>() -> Result<T, Error> {
     draw()
 }
 
-/// A whole draw: as many steps, and as much waiting, as it takes.
+/// Generates an ID by full steps. Repeats the step until it succeeds or is refused, and waits for the clock in between.
 #[inline(always)]
 fn draw<T: Type>() -> Result<T, Error> {
     if T::SERVER_WIDE {
@@ -36,7 +36,8 @@ fn draw<T: Type>() -> Result<T, Error> {
         settings::check_none_refused::<T>()?;
         node::announce::<T>()?;
     }
-    // Types of the whole server know no other scope. What the server shares never starts afresh.
+    // SERVER_WIDE types have no other scope. In the scope of the server, a clock rollback is an error, because a reset would
+    // break the order of IDs across sessions.
     let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
     if common.server_wide {
         common.on_clock_rollback = OnClockRollback::Error;
@@ -44,7 +45,7 @@ fn draw<T: Type>() -> Result<T, Error> {
     let context = || context::<T>(common);
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
-            // Where another backend was faster, or a reservation was made: again, from the state as it is then.
+            // `None`: another backend was faster, or a reservation was made. Retry from the new state.
             let Some(step) = shared::step::<T>(context)? else {
                 clock::let_interrupts_through();
                 continue;
@@ -61,13 +62,13 @@ fn draw<T: Type>() -> Result<T, Error> {
     }
 }
 
-/// What a step depends on, now.
+/// Reads the clock and the type's settings for a step.
 #[inline(always)]
 fn context<T: Type>(common: Common) -> Context<T::Settings> {
     Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: clock::now() }
 }
 
-/// `gen_T(timestamptz) → T`
+/// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     let tick = epoch::unix_micros(call.int8(0))
         .and_then(|micros| T::TICKS.minted_at(micros).ok())
@@ -76,7 +77,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(id.to_datum())
 }
 
-/// A time of which no ID is generated: the first tick and the last are reserved.
+/// The error for a time for which no ID is generated. The first and the last tick are reserved.
 #[cold]
 fn not_generated<T: Type>() -> Error {
     let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));
@@ -84,7 +85,7 @@ fn not_generated<T: Type>() -> Error {
     Error::time_out_of_range::<T>().detail(detail)
 }
 
-/// One step from the state of this process.
+/// Takes one step from the state of this process.
 fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
     with_random(|rng| {
         T::process().generator.with(|state| {
@@ -97,7 +98,7 @@ fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
     })
 }
 
-/// A standby has its primary's settings, so that both would give out the same IDs.
+/// Raises 25006 on a standby. It has the settings of its primary, so that both would generate the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     if promotion::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
 }

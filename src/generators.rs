@@ -1,4 +1,4 @@
-//! What an administrator sees of the generators, and the way out of a wrong high-water mark.
+//! Functions for administrators: the state of the generators, and the correction of a wrong high-water mark.
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::id_type::Type;
 use crate::{clock, epoch, promotion, settings, shared};
 
-/// Type, scope, node, last ID, its time, how far that is ahead of the clock, reserved until, preloaded.
+/// A row of `scru_generators`: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded.
 type Row = (
     &'static str,
     &'static str,
@@ -23,8 +23,8 @@ type Row = (
 );
 
 /// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
-/// reserved_until timestamptz, preloaded boolean)`: a row for each type, about the state that all backends share, and as this
-/// session's settings have it.
+/// reserved_until timestamptz, preloaded boolean)`: one row per type. The state is the one that all backends share; scope and
+/// node follow this session's settings.
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
@@ -60,7 +60,9 @@ fn text<T: Type>(id: T) -> String {
     id.encode(&settings::of::<T>(), &mut buffer).to_owned()
 }
 
-/// `scru_set_mark(type text, mark timestamptz) → void`
+/// `scru_set_mark(type text, mark timestamptz) → void`: sets the high-water mark of a type for this session's node
+///
+/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
 pub fn set_mark(call: Call) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark = mark.ok_or_else(|| {

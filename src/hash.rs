@@ -1,4 +1,4 @@
-//! Hashing, for hash joins, hash aggregates, hash indexes and hash partitions.
+//! Hash functions for hash joins, hash aggregates, hash indexes and hash partitions.
 
 use pgrx::pg_sys::Datum;
 

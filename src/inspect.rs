@@ -1,4 +1,4 @@
-//! What an ID is, and what the types are, for a person to read.
+//! `scru_inspect` and `scru_types`: descriptions of IDs and of the ID types.
 
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
@@ -11,13 +11,13 @@ use crate::datum::StoredId;
 use crate::error::Error;
 use crate::{epoch, shape};
 
-/// StoredId, canonical text, timestamp, fields.
+/// A row of `scru_inspect`: type, canonical text, timestamp, fields.
 type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
 
-/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: a row for the type whose text
-/// it is, which its shape tells, two for the text of a uuid, which is read as scru128 and as ulid, or none
+/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID,
+/// two rows (scru128 and ulid) if it is a uuid, no rows otherwise
 ///
-/// The text need not be in UTF-8.
+/// The text may be in any encoding.
 pub fn of_text(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let text = call.varlena(0);
@@ -33,13 +33,13 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: the row of an ID
+/// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row
 pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
     call.rows(|| Ok(row(call.id::<T>(0))))
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
-/// smallest text, largest text)`: a row for each type
+/// smallest text, largest text)`: one row per type
 pub fn types(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
@@ -53,7 +53,7 @@ pub fn types(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// StoredId, bytes, digits, tick, earliest, latest, smallest, largest.
+/// A row of `scru_types`: type, bytes, digits, tick, earliest, latest, smallest, largest.
 type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
 
 fn facts<T: SortableId>() -> Option<Facts> {
@@ -69,7 +69,7 @@ fn facts<T: SortableId>() -> Option<Facts> {
     ))
 }
 
-/// The ID of a text, or of the bytes of a uuid.
+/// Returns the ID with the bytes of a uuid if there is one, otherwise the ID that the text denotes; `None` if it is invalid.
 fn read<T: SortableId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
         Some(bytes) => T::Stored::from_bytes(&bytes).and_then(T::from_stored),
@@ -86,7 +86,7 @@ fn canonical<T: SortableId>(id: T) -> String {
     id.encode(&T::Settings::default(), &mut buffer).to_owned()
 }
 
-/// The fields that are the ID's own. Those that depend on a parameter are left to their functions.
+/// Returns the fields of an ID, except those that need a parameter.
 fn fields<T: SortableId>(id: T) -> Map<String, Value> {
     let named = |field: &scru_ids::Field<T>| {
         let value = serde_json::to_value(field.getter.value(id)?).ok()?;

@@ -1,8 +1,8 @@
 //! The files of the durable high-water mark, in the directory `scru` of the data directory.
 //!
-//! A record is one small file, whose name says all that it holds and whose content confirms it by a checksum. It is written
-//! under another name, synced and then renamed, so that it is there as a whole or not at all. Records are only added, and
-//! removed once a higher one is there: a writer that is suspended and resumes adds a lower one, which changes nothing.
+//! Each record is one small file. Its name holds all data of the record, and its content is the name with a checksum. A record
+//! is written to a temporary file, which is synced and renamed. A record is removed only after a higher one has been written: a
+//! writer that resumes after a suspension can at most add a lower record, which has no effect.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -16,28 +16,28 @@ use scru_ids::mark::{Mark, NodeCode};
 
 use crate::error::{self, Error};
 
-/// In the data directory, which is the server's working directory.
+/// The directory, relative to the data directory, which is the server's working directory.
 const FOLDER: &str = "scru";
 
-/// How the name of a file begins that is not a record yet.
+/// The name prefix of temporary files.
 const TEMPORARY: &str = "tmp-";
 
-/// A record.
+/// A durable record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A mark.
+    /// A high-water mark.
     Mark(Mark),
-    /// What a state came to that ended with its server, in good order: the last ID of all nodes, as the state's word.
+    /// The final word of a generator state whose server shut down cleanly: the last ID of all nodes.
     Last {
-        /// The number of the state.
+        /// The random number that identifies the state.
         state: u64,
-        /// The word.
+        /// The packed state.
         word: u64,
     },
 }
 
 impl Record {
-    /// The name of the record's file.
+    /// Returns the name of the record's file.
     fn name<T: SortableId>(self) -> String {
         match self {
             Self::Mark(Mark { node, tick, state }) => {
@@ -47,7 +47,7 @@ impl Record {
         }
     }
 
-    /// The record of this name.
+    /// Returns the record that a file name encodes; `None` if it is not the name of a record.
     fn of_name<T: SortableId>(name: &str) -> Option<Self> {
         let number = |text| u64::from_str_radix(text, 16).ok();
         let fields: Vec<_> = name.strip_prefix(T::NAME)?.strip_prefix('-')?.split('-').collect();
@@ -59,22 +59,22 @@ impl Record {
             ["last", word, state] => Self::Last { state: number(state)?, word: number(word)? },
             _ => return None,
         };
-        // One name for each record.
+        // Each record has exactly one valid name.
         (record.name::<T>() == name).then_some(record)
     }
 }
 
-/// What a record's file contains.
+/// Returns the content of a record's file: its name and the CRC-32 of the name.
 fn content(name: &str) -> String {
     format!("{name} {:08x}\n", crc32fast::hash(name.as_bytes()))
 }
 
-/// All records of a type.
+/// Returns all records of a type.
 ///
 /// # Errors
-/// If a file cannot be read, or is none of ours or damaged.
+/// 58030 if the directory or a file cannot be read, XX001 if a file is damaged or its name is invalid.
 pub fn read<T: SortableId>() -> Result<Vec<Record>, Error> {
-    // A record that goes away meanwhile was replaced by a higher one, which may have come too late to be listed.
+    // If a record disappears during the scan, a higher one has replaced it, which the scan may have missed.
     loop {
         if let Some(records) = try_read::<T>()? {
             return Ok(records);
@@ -82,7 +82,7 @@ pub fn read<T: SortableId>() -> Result<Vec<Record>, Error> {
     }
 }
 
-/// All records of a type; `None` if one of them went away meanwhile.
+/// Returns all records of a type; `None` if one of them was removed during the scan.
 fn try_read<T: SortableId>() -> Result<Option<Vec<Record>>, Error> {
     let mut records = Vec::new();
     for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
@@ -101,7 +101,7 @@ fn try_read<T: SortableId>() -> Result<Option<Vec<Record>>, Error> {
     Ok(Some(records))
 }
 
-/// The names of all files. A directory that is not there has none.
+/// Returns the names of all files in the directory; none if the directory does not exist.
 fn names() -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(FOLDER) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -110,11 +110,11 @@ fn names() -> io::Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Keeps a record: when this returns true, it outlives a loss of power. False: it is not `is_wanted` once it is to be put in its
-/// place, or [`remove_for_good`] took it away before that.
+/// Writes a record durably. Returns `true` if the record survives a power failure. Returns `false` if `is_wanted` returns
+/// `false` just before the rename, or if [`remove_for_good`] has removed the temporary file.
 ///
 /// # Errors
-/// If it cannot be written.
+/// 53100 or 58030 if the file cannot be written.
 pub fn write<T: SortableId>(record: Record, is_wanted: impl Fn() -> bool) -> Result<bool, Error> {
     let name = record.name::<T>();
     let path = Path::new(FOLDER).join(&name);
@@ -146,11 +146,11 @@ fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn()
     }
 }
 
-/// Prepares the directory for a state that begins: it outlives a loss of power, also where the process was killed that made
-/// it. Temporary files of processes that are gone are removed.
+/// Prepares the directory for a new generator state. Creates it if necessary, and syncs its parent in any case, because the
+/// process that created it may have been killed before the sync. Removes the temporary files of processes that no longer exist.
 ///
 /// # Errors
-/// If it cannot be made or synced.
+/// 53100 or 58030 if the directory cannot be created or synced.
 pub fn prepare<T: SortableId>() -> Result<(), Error> {
     make_folder().map_err(|error| io_error::<T>("create directory", FOLDER.as_ref(), &error))?;
     for name in names().unwrap_or_default() {
@@ -169,20 +169,21 @@ fn make_folder() -> io::Result<()> {
     sync(&File::open(".")?)
 }
 
-/// Syncs a file or a directory, unless the administrator has turned that off for the whole server.
+/// Syncs a file or a directory, unless `fsync` is off.
 fn sync(file: &File) -> io::Result<()> {
-    // SAFETY: reads a setting of the server.
+    // SAFETY: reads a variable of the server.
     if unsafe { pg_sys::enableFsync } { file.sync_all() } else { Ok(()) }
 }
 
-/// A type's records that are wanted, as far as they can be listed.
+/// Returns the records of a type for which `is_wanted` returns `true`; none if the directory cannot be read.
 pub fn list<T: SortableId>(is_wanted: impl Fn(Record) -> bool) -> Vec<Record> {
     let names = names().unwrap_or_default();
     names.iter().filter_map(|name| Record::of_name::<T>(name)).filter(|record| is_wanted(*record)).collect()
 }
 
-/// Removes records that a higher one replaces, as far as possible: one that stays changes nothing. The highest of them stays until
-/// the next time: a copy of the data directory that is being made may have listed it, and not the one that replaces it.
+/// Removes records that a higher one has replaced, except the highest of them. Ignores failures, because a record that remains
+/// has no effect. The highest is kept until the next call: a base backup in progress may have listed it, but not its
+/// replacement.
 pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
     records.sort_unstable_by_key(|record| match record {
         Record::Mark(Mark { tick, .. }) => *tick,
@@ -194,11 +195,11 @@ pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
     }
 }
 
-/// Removes the records of a type that are to go, and first those that are being written, so that no process that was suspended
-/// puts one back.
+/// Removes the records of a type for which `goes` returns `true`. Removes their temporary files first, so that a suspended
+/// writer cannot rename one of them into place afterwards.
 ///
 /// # Errors
-/// If one of them cannot be removed for good.
+/// 58030 if the directory cannot be read or synced, or a file cannot be removed.
 pub fn remove_for_good<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<(), Error> {
     for is_temporary in [true, false] {
         for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
@@ -223,18 +224,18 @@ fn remove_file<T: SortableId>(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The name of the record that a temporary file of this name becomes.
+/// Returns the name that a temporary file is renamed to; `None` if the file is not temporary.
 fn record_of_temporary(name: &str) -> Option<&str> {
     name.strip_prefix(TEMPORARY)?.split_once('-').map(|(_, record)| record)
 }
 
-/// The process that writes a temporary file of this name.
+/// Returns the process ID of the writer of a temporary file; `None` if the file is not temporary.
 fn writer_of(name: &str) -> Option<libc::pid_t> {
     name.strip_prefix(TEMPORARY)?.split('-').next()?.parse().ok()
 }
 
 fn exists(pid: libc::pid_t) -> bool {
-    // SAFETY: no signal is sent.
+    // SAFETY: signal 0 only checks whether the process exists.
     let is_signalled = unsafe { libc::kill(pid, 0) == 0 };
     is_signalled || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }

@@ -1,4 +1,4 @@
-//! Times that move with the clock alone, such as `now() - interval '1 day'` or `current_date`, as the planner sees them.
+//! Planner expressions that depend only on the clock, such as `now() - interval '1 day'` or `current_date`.
 
 use pgrx::pg_sys::{self, Datum, Interval, List, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
@@ -9,29 +9,29 @@ use crate::planner::{self, nth};
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 const DAYS_PER_LONGEST_MONTH: i128 = 31;
 
-/// A plan is not kept for as long: a century.
+/// An upper bound of how long a session keeps a plan, in microseconds: a century.
 const CLOCK_RANGE: i128 = 36_525 * MICROS_PER_DAY;
 
-// The server's function as it is: it reads a variable, and pgrx's guard would cost more than that.
+// Declared without pgrx's guard, which would cost more than the function: it only reads a variable.
 unsafe extern "C-unwind" {
     fn GetCurrentTransactionStartTimestamp() -> i64;
 }
 
-/// Whether an expression is a time that moves with the clock alone, and stays before the type's last time as long as a plan is
-/// kept.
+/// Returns whether an expression depends only on the clock and remains before the time of the type's largest ID for as long as
+/// a session keeps the plan.
 ///
 /// # Safety
-/// `node` is an expression of type timestamptz, in a transaction.
+/// `node` is an expression of type timestamptz, and a transaction is in progress.
 pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
-    // SAFETY: as promised.
+    // SAFETY: promised by the caller.
     let latest = unsafe { latest(node) };
     latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
 }
 
-/// A time that an expression of type timestamptz or date is not after while the clock reads what it does now; `None` if it
-/// depends on more than the clock.
+/// Returns an upper bound of the current value of an expression of type timestamptz or date, in microseconds since 2000-01-01;
+/// `None` if the expression depends on more than the clock.
 unsafe fn latest(node: *mut Node) -> Option<i128> {
-    // SAFETY: the tag tells the struct.
+    // SAFETY: the tag identifies the struct.
     unsafe {
         if (*node).type_ == NodeTag::T_SQLValueFunction {
             return is_clock((*node.cast::<SQLValueFunction>()).op).then(now);
@@ -41,9 +41,9 @@ unsafe fn latest(node: *mut Node) -> Option<i128> {
     }
 }
 
-/// The same for a call of one of the server's functions.
+/// Returns the same bound for a function call; `None` if the function is not one of those known here.
 unsafe fn latest_of_call(function: u32, arguments: *mut List) -> Option<i128> {
-    // SAFETY: the server's functions have these arguments.
+    // SAFETY: these functions of the server have these arguments.
     unsafe {
         let argument = |index| nth(arguments, index);
         match function {
@@ -63,7 +63,7 @@ unsafe fn latest_of_call(function: u32, arguments: *mut List) -> Option<i128> {
     }
 }
 
-/// Whether an SQL keyword stands for the clock, as a timestamptz or a date.
+/// Returns whether an SQL keyword is the current time as a timestamptz or a date.
 const fn is_clock(keyword: Keyword::Type) -> bool {
     matches!(
         keyword,
@@ -71,21 +71,21 @@ const fn is_clock(keyword: Keyword::Type) -> bool {
     )
 }
 
-/// The start of the transaction, rounded up by more than a date in any time zone is ahead of it.
+/// Returns the start of the transaction plus two days: at least the current date of any time zone.
 fn now() -> i128 {
-    // SAFETY: reads a variable of the server's.
+    // SAFETY: reads a variable of the server.
     i128::from(unsafe { GetCurrentTransactionStartTimestamp() }) + 2 * MICROS_PER_DAY
 }
 
-/// A length that an interval is not longer than, forward or backward.
+/// Returns an upper bound of the length of an interval in either direction, in microseconds.
 fn longest(interval: &Interval) -> i128 {
     let days = i128::from(interval.month).abs() * DAYS_PER_LONGEST_MONTH + i128::from(interval.day).abs();
     days * MICROS_PER_DAY + i128::from(interval.time).abs()
 }
 
-/// The value of a constant that is not NULL.
+/// Returns the value of a constant; `None` if the expression is not constant, or NULL.
 unsafe fn constant(node: *mut Node) -> Option<Datum> {
-    // SAFETY: the tag tells the struct.
+    // SAFETY: the tag identifies the struct.
     unsafe {
         if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
             return None;

@@ -1,4 +1,4 @@
-//! `id <@ tstzrange`: whether an ID was created within a range of time, and the first and the last ID that was.
+//! `id <@ tstzrange`: whether the time of an ID is in a range, and the first and the last ID whose time is in it.
 
 use pgrx::pg_sys::Datum;
 
@@ -6,13 +6,13 @@ use crate::call::Call;
 use crate::datum::StoredId;
 use crate::error::Error;
 
-/// `T_range_lower(tstzrange) → T`: the first inside, or the largest of all if none is
+/// `T_range_lower(tstzrange) → T`: the first ID whose time is in the range; the largest of all if there is none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let first = ticks::<T>(call, 0).map_or(T::MAX, |(first, _)| T::first_of(first));
     Ok(first.to_datum())
 }
 
-/// `T_range_upper(tstzrange) → T`: the last inside, or the smallest of all if none is
+/// `T_range_upper(tstzrange) → T`: the last ID whose time is in the range; the smallest of all if there is none
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let last = ticks::<T>(call, 0).map_or(T::MIN, |(_, last)| T::last_of(last));
     Ok(last.to_datum())
@@ -32,7 +32,7 @@ fn is_within<T: StoredId>(id: T, ticks: Option<(u64, u64)>) -> bool {
     ticks.is_some_and(|(first, last)| (first..=last).contains(&id.tick()))
 }
 
-/// The ticks that start inside of a range.
+/// Returns the first and the last tick that start in a range; `None` if there is none.
 fn ticks<T: StoredId>(call: Call, index: usize) -> Option<(u64, u64)> {
     call.tstzrange(index).and_then(|(from, to)| T::TICKS.within(from, to))
 }

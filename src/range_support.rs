@@ -1,8 +1,8 @@
-//! The planner's support function of `id <@ tstzrange`.
+//! Planner support function of `id <@ tstzrange`.
 //!
-//! A span of time is two bounds on the ID. An index is offered the two comparisons as its condition. Where only comparisons
-//! let parts of a table be skipped, the operator itself is rewritten into them. Elsewhere it stays, for
-//! [`crate::selectivity`] tells its rows better than the server can tell those of the comparisons.
+//! The operator is equivalent to two comparisons of the ID. An index gets them as its condition. If only comparisons let the
+//! server skip parts of the table, they replace the operator. Otherwise the operator remains, because
+//! [`crate::selectivity`] estimates its rows more accurately than the server estimates those of two comparisons.
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag};
 
@@ -13,10 +13,10 @@ use crate::planner::{self, nth};
 use crate::selectivity;
 use crate::span::Span;
 
-/// `T_range_support(internal) → internal`: of `T_contained_by_range` and `T_range_contains`
+/// `T_range_support(internal) → internal`: the support function of `T_contained_by_range` and `T_range_contains`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
-    // SAFETY: a support function gets a node that tells what it asks.
+    // SAFETY: the server passes a support request, whose tag identifies the struct.
     let answer: *mut Node = unsafe {
         match (*request).type_ {
             NodeTag::T_SupportRequestSimplify => simplified::<T>(request.cast()).cast(),
@@ -28,10 +28,10 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(answer))
 }
 
-/// The two comparisons in place of the operator, where these skip parts of the table and the range is the same wherever it is
-/// computed.
+/// Returns the two comparisons in place of the operator if only they let the server skip parts of the table. Returns null if not,
+/// or if the range cannot be evaluated twice: it contains a volatile function or a subplan.
 unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
-    // SAFETY: called for a call of one of our two functions.
+    // SAFETY: the request is for a call of one of the two functions.
     unsafe {
         let call = (*request).fcall;
         let span = Span::of((*call).funcid, (*call).args);
@@ -47,9 +47,9 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) 
     }
 }
 
-/// The two comparisons as an exact index condition, if the index has their operators.
+/// Returns the two comparisons as an exact index condition; null if the index does not support their operators.
 unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
-    // SAFETY: called for one of our two functions or their operators, an argument of which is the index's column.
+    // SAFETY: the request is for one of the two functions or their operators, with the index column as an argument.
     unsafe {
         let request = &mut *request;
         let Some((function, arguments)) = planner::called(request.node) else { return core::ptr::null_mut() };

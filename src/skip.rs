@@ -1,4 +1,5 @@
-//! Skip support, which the SQL installs from 18 on: how a btree scan steps over the values of a leading column, for the types passed by value.
+//! Skip support for the types passed by value: the next and the previous value of a column that a btree scan skips. Installed
+//! on PostgreSQL 18 and later.
 
 use pgrx::pg_sys::{Datum, Relation};
 use scru_ids::Stored;
@@ -7,7 +8,7 @@ use crate::call::Call;
 use crate::datum::StoredId;
 use crate::error::Error;
 
-/// The server's `SkipSupportData`, which pgrx does not bind.
+/// The server's `SkipSupportData`, for which pgrx has no binding.
 #[repr(C)]
 struct SkipSupport {
     smallest: Datum,
@@ -18,7 +19,7 @@ struct SkipSupport {
 
 type Step = unsafe extern "C-unwind" fn(index: Relation, value: Datum, is_at_end: *mut bool) -> Datum;
 
-/// `T_skipsupport(internal)`
+/// `T_skipsupport(internal) → void`: fills in the `SkipSupportData`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let support = SkipSupport {
         smallest: T::MIN.to_datum(),
@@ -26,29 +27,29 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
         decrement: decrement::<T>,
         increment: increment::<T>,
     };
-    // SAFETY: skip support functions get such a structure to fill in.
+    // SAFETY: the server passes such a struct to fill in.
     unsafe { call.datum(0).cast_mut_ptr::<SkipSupport>().write(support) };
     Ok(Datum::null())
 }
 
 unsafe extern "C-unwind" fn decrement<T: StoredId>(_index: Relation, value: Datum, underflows: *mut bool) -> Datum {
-    // SAFETY: as `step`.
+    // SAFETY: the server passes what `step` requires.
     unsafe { step::<T>(value, -1, underflows) }
 }
 
 unsafe extern "C-unwind" fn increment<T: StoredId>(_index: Relation, value: Datum, overflows: *mut bool) -> Datum {
-    // SAFETY: as `step`.
+    // SAFETY: the server passes what `step` requires.
     unsafe { step::<T>(value, 1, overflows) }
 }
 
-/// The value next to another, or a note that there is none.
+/// Returns the value `by` above another one. If there is none, sets `is_at_end` and returns the value unchanged.
 ///
 /// # Safety
-/// For the server to call, with a Datum of this type and a place for the note.
+/// `value` is a Datum of this type, and `is_at_end` is valid for writes.
 unsafe fn step<T: StoredId>(value: Datum, by: i64, is_at_end: *mut bool) -> Datum {
-    // Types passed by value are numbers.
+    // Types passed by value are stored as an `i64`.
     let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(by)).to_be_bytes()).and_then(T::from_stored);
-    // SAFETY: as the caller's.
+    // SAFETY: promised by the caller.
     unsafe { *is_at_end = next.is_none() };
     next.map_or(value, |next| next.to_datum())
 }

@@ -1,7 +1,7 @@
-//! Sort support: comparators that the server's sorts call without a detour, and abbreviated keys.
+//! Sort support: comparators that the server's sorts call directly, and abbreviated keys.
 //!
-//! With the server's own `ssup_datum_…_cmp` as comparator the server picks its specialised sorts, as for `uuid` and
-//! `bigint`. IDs passed by value are their own keys; those passed by reference get the keys of [`SortKeys`].
+//! With its own `ssup_datum_…_cmp` as the comparator, the server uses its specialised sorts, as for `uuid` and `bigint`. IDs
+//! passed by value need no abbreviated keys; IDs passed by reference have those of [`SortKeys`].
 
 use core::ffi::c_int;
 
@@ -13,15 +13,15 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 
-// Declared here because the server recognises these two by their addresses, which pgrx's wrappers don't have.
+// Declared here because the server recognises these functions by address, and pgrx's wrappers have other addresses.
 unsafe extern "C-unwind" {
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
 }
 
-/// `T_sortsupport(internal)`
+/// `T_sortsupport(internal) → void`: fills in the `SortSupport`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: sort support functions get a SortSupport to fill in.
+    // SAFETY: the server passes a SortSupport to fill in.
     let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
     if T::Stored::BY_VALUE {
         support.comparator = Some(ssup_datum_signed_cmp);
@@ -44,7 +44,7 @@ unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _sup
 }
 
 unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: SortSupport) -> Datum {
-    // SAFETY: the server sorts Datums of this type; the keys are those that `support` left there.
+    // SAFETY: the server sorts Datums of this type; `support` has stored the keys in `ssup_extra`.
     unsafe {
         let keys = &mut *(*support).ssup_extra.cast::<SortKeys>();
         let stored = <T::Stored as StoredDatum>::from_datum(original);
@@ -53,6 +53,6 @@ unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: So
 }
 
 unsafe extern "C-unwind" fn give_up(rows: c_int, support: SortSupport) -> bool {
-    // SAFETY: the keys are those that `support` left there.
+    // SAFETY: `support` has stored the keys in `ssup_extra`.
     unsafe { (*(*support).ssup_extra.cast::<SortKeys>()).are_useless_for(rows as usize) }
 }

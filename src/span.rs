@@ -1,15 +1,15 @@
-//! `id <@ range` as the planner sees it.
+//! `id <@ tstzrange` as an expression of the planner.
 
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
 
 use crate::datum::{StoredDatum, StoredId};
 use crate::planner::{self, Name, nth};
 
-/// The strategies of the two comparisons, and which bound each has.
+/// The btree strategies of the two comparisons, and the name of the bound of each.
 const BOUNDS: [(u32, &str); 2] =
     [(pg_sys::BTGreaterEqualStrategyNumber, "lower"), (pg_sys::BTLessEqualStrategyNumber, "upper")];
 
-/// The arguments of `T_contained_by_range` or `T_range_contains`, whichever comes first.
+/// A call of `T_contained_by_range` or `T_range_contains`, whose arguments are in opposite order.
 pub struct Span {
     pub function: Oid,
     pub id: *mut Node,
@@ -18,12 +18,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// Of a call of one of them.
+    /// Reads a call of one of the two functions.
     ///
     /// # Safety
-    /// `function` is one of the two, `arguments` is a list of its two arguments.
+    /// `function` is one of the two functions, and `arguments` is the list of its two arguments.
     pub unsafe fn of(function: Oid, arguments: *mut List) -> Self {
-        // SAFETY: the SQL declares two arguments, one of which is a tstzrange.
+        // SAFETY: the SQL declares two arguments, one of them a tstzrange.
         unsafe {
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
             let (id, range) =
@@ -32,24 +32,24 @@ impl Span {
         }
     }
 
-    /// Whether an index of this operator family serves both comparisons.
+    /// Returns whether an index of this operator family supports both comparisons.
     ///
     /// # Safety
-    /// For the planner to call.
+    /// To be called by the planner.
     pub unsafe fn is_indexable(&self, family: Oid) -> bool {
         // SAFETY: look-ups in the catalog.
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
     }
 
-    /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`; one of them, if it is known by now that the other holds for
-    /// every ID. Null if there are no such functions.
+    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. If one of them is known to hold for every ID, returns
+    /// only the other. Returns null if the functions do not exist.
     ///
     /// # Safety
-    /// For the planner to call.
+    /// To be called by the planner.
     pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> *mut List {
         let mut clauses: *mut List = core::ptr::null_mut();
         for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
-            // SAFETY: builds an expression of the planner's in its memory.
+            // SAFETY: builds an expression in the planner's memory.
             unsafe {
                 let Some(bound) = self.bound::<T>(root, bound) else { return core::ptr::null_mut() };
                 let is_last = strategy == pg_sys::BTLessEqualStrategyNumber;
@@ -65,11 +65,11 @@ impl Span {
         clauses
     }
 
-    /// The call `T_range_lower(range)` or `T_range_upper(range)`, or its value if that is known by now. The functions are in the
-    /// schema of the one that is being planned; 0.1.0 names them `T_lower` and `T_upper`.
+    /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`, evaluated if it is constant; `None` if the function does
+    /// not exist. The function is in the schema of the one being planned; version 0.1.0 names it `T_lower` or `T_upper`.
     ///
     /// # Safety
-    /// For the planner to call.
+    /// To be called by the planner.
     pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {
@@ -82,12 +82,12 @@ impl Span {
     }
 }
 
-/// The ID that an expression is, if it is known by now.
+/// Returns the value of a constant ID; `None` if the expression is not constant, or NULL.
 ///
 /// # Safety
 /// `node` is an expression of the ID type.
 pub unsafe fn value<T: StoredId>(node: *mut Node) -> Option<T> {
-    // SAFETY: the tag tells the struct, and the type what the Datum is.
+    // SAFETY: the tag identifies the struct, and a constant of the ID type holds its Datum.
     unsafe {
         if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
             return None;

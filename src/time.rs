@@ -1,4 +1,4 @@
-//! Times of IDs, and IDs of times.
+//! Conversion between IDs and times.
 
 use pgrx::pg_sys::Datum;
 use scru_ids::{MAX_TEXT_LEN, TimeError};
@@ -14,18 +14,19 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
     Datum::from(epoch::of(call.id::<T>(0)))
 }
 
-/// `T_lower(timestamptz) → T`
+/// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 if there is none and the time is finite.
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::lower)?.to_datum())
 }
 
-/// `T_upper(timestamptz) → T`
+/// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 if there is none and the time is finite.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::upper)?.to_datum())
 }
 
-/// `T_time_encoder(timestamptz) → text`, in the form that pg_partman asks for: the text of `T_lower`. Raises 22008 before the
-/// smallest ID's time as well, for the decoder could not lead back from there.
+/// `T_time_encoder(timestamptz) → text`: the text of `T_lower`, as an encoder for pg_partman
+///
+/// Raises 22008 also for a time before that of the smallest ID, because the decoder could not return such a time.
 pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
     if epoch::unix_micros(call.int8(0)).is_some_and(|micros| micros < T::TICKS.epoch) {
         return Err(Error::time_out_of_range::<T>());
@@ -35,9 +36,10 @@ pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(datum::varlena(id.digits(&settings::of::<T>(), &mut buffer)))
 }
 
-/// `T_time_decoder(text) → timestamptz`, its counterpart: the time of an ID's text, or the whole second that the encoder rounds
-/// up to it. For pg_partman reckons where the next partition begins from the bounds of the last one: if a bound came back up to
-/// a tick late, there would be a gap between the two.
+/// `T_time_decoder(text) → timestamptz`: the time of an ID, as a decoder for pg_partman. Raises 22P02 or 22003 like `T_in`.
+///
+/// If the encoder rounds a whole second up to this time, the result is the whole second. pg_partman computes the start of the
+/// next partition from the bounds of the last one, and a bound up to a tick late would leave a gap between the two.
 pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     let text = datum::c_string(call.varlena(0));
     let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;

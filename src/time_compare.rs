@@ -1,4 +1,4 @@
-//! `id < time` and its kin: an ID compares with a time by its own, exactly and for every ID and time.
+//! Comparison operators between an ID and a `timestamptz`. They compare the time of the ID, exactly, and never fail.
 
 use core::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::datum::StoredId;
 use crate::epoch;
 use crate::error::Error;
 
-/// An operator between an ID and a time, in this order.
+/// A comparison operator with an ID on the left and a time on the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Less,
@@ -19,7 +19,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// By its short name in the names of functions.
+    /// Returns the operator with this abbreviation in function names.
     pub fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"lt" => Some(Self::Less),
@@ -30,7 +30,7 @@ impl Operator {
         }
     }
 
-    /// By its symbol.
+    /// Returns the operator with this symbol.
     fn from_symbol(symbol: &[u8]) -> Option<Self> {
         match symbol {
             b"<" => Some(Self::Less),
@@ -41,7 +41,7 @@ impl Operator {
         }
     }
 
-    /// Its symbol.
+    /// Returns the symbol of the operator.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Less => "<",
@@ -51,7 +51,7 @@ impl Operator {
         }
     }
 
-    /// The operator with its arguments in the other order.
+    /// Returns the commutator: the operator with swapped arguments.
     pub const fn commuted(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -61,7 +61,7 @@ impl Operator {
         }
     }
 
-    /// The operator that holds where this one does not.
+    /// Returns the negator: the operator that holds whenever this one does not.
     pub const fn negated(self) -> Self {
         match self {
             Self::Less => Self::GreaterOrEqual,
@@ -71,13 +71,13 @@ impl Operator {
         }
     }
 
-    /// Whether it holds for the largest IDs, and not for the smallest.
+    /// Returns whether the operator sets a lower bound on the ID: `>=` or `>`.
     pub const fn is_from_below(self) -> bool {
         matches!(self, Self::GreaterOrEqual | Self::Greater)
     }
 
-    /// The number of ticks below the bound that a time is: the operator holds for the IDs of these alone, or of all others. From
-    /// 0 to one more than the last tick.
+    /// Returns the number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of
+    /// exactly these ticks, `>=` and `>` for the IDs of all others.
     pub fn ticks_below<T: StoredId>(self, timestamptz: i64) -> u64 {
         let micros = epoch::saturated_unix_micros(timestamptz);
         match self {
@@ -86,7 +86,7 @@ impl Operator {
         }
     }
 
-    /// The smallest and the largest ID for which it holds.
+    /// Returns the smallest and the largest ID that satisfy the operator; `None` if no ID does.
     fn ids<T: StoredId>(self, timestamptz: i64) -> Option<(T, T)> {
         let below = self.ticks_below::<T>(timestamptz);
         if self.is_from_below() {
@@ -97,20 +97,21 @@ impl Operator {
     }
 }
 
-/// `T_lt_timestamptz(T, timestamptz) → boolean` and its kin, by what the order of the two has to be
+/// `T_lt_timestamptz(T, timestamptz) → boolean` and the functions of the other operators: whether the order of the two
+/// satisfies `holds`
 #[inline]
 pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
     Datum::from(holds(epoch::of(call.id::<T>(0)).cmp(&call.int8(1))))
 }
 
-/// `timestamptz_lt_T(timestamptz, T) → boolean` and its kin
+/// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators
 #[inline]
 pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
     Datum::from(holds(call.int8(0).cmp(&epoch::of(call.id::<T>(1)))))
 }
 
-/// `T_time_bound(timestamptz, text) → T`: the smallest or the largest ID for which the operator of this symbol holds, whichever is
-/// the nearer to the time; NULL if it holds for none
+/// `T_time_bound(timestamptz, text) → T`: the ID nearest to a time that satisfies the operator with this symbol; NULL if no ID
+/// does
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
     Ok(match operator.ids::<T>(call.int8(0)) {
@@ -122,19 +123,19 @@ pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `T_time_lower(timestamptz, text) → T`: the smallest ID for which the operator of this symbol holds, or the largest of all if it
-/// holds for none
+/// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
+/// ID does
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
 }
 
-/// `T_time_upper(timestamptz, text) → T`: the largest ID for which the operator of this symbol holds, or the smallest of all if it
-/// holds for none
+/// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
+/// ID does
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
 }
 
-/// `T_time_possible(T, timestamptz, text) → boolean`: whether the operator of this symbol holds for any ID with a time
+/// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only this one, satisfies the operator with this symbol
 pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
     Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
@@ -144,7 +145,7 @@ fn smallest_and_largest<T: StoredId>(call: Call) -> Option<(T, T)> {
     Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
 }
 
-/// The operator of an argument.
+/// Returns the operator whose symbol is an argument of the call.
 fn operator(call: Call, index: usize) -> Option<Operator> {
     Operator::from_symbol(call.varlena(index))
 }

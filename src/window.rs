@@ -1,4 +1,4 @@
-//! Windows by time: `RANGE BETWEEN '1 hour' PRECEDING AND CURRENT ROW` over an ID.
+//! Window frames by time: `RANGE BETWEEN '1 hour' PRECEDING AND CURRENT ROW` with an ID as the ordering column.
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Interval, Oid};
@@ -9,8 +9,8 @@ use crate::datum::StoredId;
 use crate::epoch;
 use crate::error::Error;
 
-// The server's functions as they are: they are called for every row, and pgrx's guards would cost more than they do. What they
-// may raise is a longjmp over frames of ours that have nothing to drop.
+// Declared without pgrx's guards, which would cost more than the functions: they are called for every row. An error in them is a
+// longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn timestamptz_pl_interval(call: pg_sys::FunctionCallInfo) -> Datum;
     fn timestamptz_mi_interval(call: pg_sys::FunctionCallInfo) -> Datum;
@@ -18,21 +18,21 @@ unsafe extern "C-unwind" {
 }
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
-/// Of a month of interval comparison.
+/// The length of a month when the server compares intervals.
 const DAYS_PER_MONTH: i128 = 30;
-/// The average of the 4,800 months in which the Gregorian calendar repeats.
+/// The average over the 4,800 months after which the Gregorian calendar repeats.
 const MICROS_PER_AVERAGE_MONTH: i128 = 146_097 * MICROS_PER_DAY / 4_800;
 
-/// Years after 2000 in which the server adds intervals without an overflow, with some to spare: it has those from 4713 BC to
-/// AD 294276. All IDs are from later years than the first, and from earlier ones than the last.
+/// Years after 2000 between which the server can add intervals without an overflow. They lie within its range of timestamps,
+/// 4713 BC to AD 294276, and the times of all IDs lie between them.
 const FIRST_YEAR: i128 = -6_600;
 const LAST_YEAR: i128 = 290_000;
 
 /// `T_in_range(T, T, interval, boolean, boolean) → boolean`: whether an ID is at or before (`less`), or at or after, a base ID
-/// moved forward, or backward (`subtract`), by an offset
+/// that is moved forward, or backward (`subtract`), by an offset
 ///
-/// The moved base keeps its bits below the timestamp, so that an offset of zero leaves it where it is. Raises 22013 if the
-/// offset is negative.
+/// The moved base keeps its bits below the timestamp: an offset of zero does not change it. Raises 22013 if the offset is
+/// negative.
 pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [value, base] = [0, 1].map(|index| call.id::<T>(index));
     let [subtract, less] = [3, 4].map(|index| call.boolean(index));
@@ -46,14 +46,15 @@ pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(if less { order.is_le() } else { order.is_ge() }))
 }
 
-/// The length in microseconds by which the server compares intervals.
+/// Returns the length, in microseconds, by which the server compares intervals.
 fn compared_length(interval: &Interval) -> i128 {
     i128::from(interval.time)
         + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
 }
 
-/// A timestamptz plus or minus an interval: by the calendar, in the session's time zone, as the server has it. What lies beyond
-/// all of its times is an estimate, which is beyond all IDs, too.
+/// Returns a timestamptz plus or minus an interval. The server computes it by the calendar, in the session's time zone. If the
+/// server might overflow, returns an estimate with months of average length. An estimate out of the server's range is also
+/// beyond the times of all IDs.
 fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
     let parts = [
         i128::from(interval.month) * MICROS_PER_AVERAGE_MONTH,
@@ -69,7 +70,7 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
         return sums.last().map_or(timestamptz, saturated);
     }
     let function = if subtract { timestamptz_mi_interval } else { timestamptz_pl_interval };
-    // SAFETY: a timestamptz and an interval are what the server's function takes.
+    // SAFETY: the server's function takes a timestamptz and an interval.
     let sum = unsafe {
         DirectFunctionCall2Coll(
             Some(function),
@@ -85,7 +86,7 @@ fn saturated(number: i128) -> i64 {
     number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
-/// The bits below the timestamp, from the most significant byte.
+/// Returns the bits below the timestamp as bytes, from the most significant to the least.
 fn low_bits<T: StoredId>(id: T) -> impl Iterator<Item = u8> {
     let bytes = |id: T| -> [u8; 32] {
         let mut copy = [0; 32];
