@@ -1,7 +1,7 @@
-//! GiST: equality, order and time of an ID beside columns of other types, for exclusion constraints and temporal keys.
+//! GiST operator class: equality, order and time of IDs, for exclusion constraints and temporal keys with columns of other types.
 //!
-//! A key of the index is a span of IDs, in a leaf the span of one ID. It is a `bytea`: the low end, and those bytes of the high
-//! end from which on the two differ. In a leaf these are the bytes of the ID.
+//! An index key is a range of IDs, and in a leaf the range of a single ID. It is stored as a `bytea`: the bytes of the low end,
+//! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID.
 
 use core::cmp::Ordering;
 use core::ffi::c_int;
@@ -16,10 +16,10 @@ use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::sort;
 
-/// No ID has more bytes.
+/// The length of the longest ID, in bytes.
 const MAX_LEN: usize = 20;
 
-/// A key of the index: a span of IDs, with its ends.
+/// An index key: the range of IDs from `low` to `high`, both included.
 struct Key<T: StoredId> {
     low: T::Stored,
     high: T::Stored,
@@ -40,7 +40,7 @@ impl<T: StoredId> Key<T> {
         Self { low: id, high: id }
     }
 
-    /// Bytes that are no key, as a damaged page may have them, are the span of all IDs.
+    /// Returns the key of the stored bytes. Invalid bytes, as on a damaged page, give the range of all IDs.
     fn from_bytes(bytes: &[u8]) -> Self {
         Self::read(bytes).unwrap_or(Self { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
     }
@@ -55,9 +55,9 @@ impl<T: StoredId> Key<T> {
     }
 
     /// # Safety
-    /// The Datum is a key of such an index.
+    /// The Datum is a key of a GiST index on this type.
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: a key is a bytea, so short that it is never compressed or stored elsewhere.
+        // SAFETY: a key is a bytea that is too short to be compressed or stored out of line.
         Self::from_bytes(unsafe { pgrx::varlena_to_byte_slice(datum.cast_mut_ptr()) })
     }
 
@@ -72,7 +72,7 @@ impl<T: StoredId> Key<T> {
         datum::varlena(&bytes[..length])
     }
 
-    /// The least span with both in it.
+    /// Returns the smallest range that contains both.
     fn with(self, other: Self) -> Self {
         let low = if other.low.order(self.low).is_lt() { other.low } else { self.low };
         let high = if other.high.order(self.high).is_gt() { other.high } else { self.high };
@@ -83,13 +83,13 @@ impl<T: StoredId> Key<T> {
         self.low.order(other.low).then_with(|| self.high.order(other.high))
     }
 
-    /// How much longer the span becomes with another in it.
+    /// Returns how much the range grows if it has to contain another.
     fn growth(self, other: Self) -> f64 {
         let both = self.with(other);
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
-    /// Whether an ID of the span may compare so, by how the ends compare. In a leaf the answer is exact.
+    /// Returns whether an ID of the range may satisfy a strategy, given the comparison of an end. Exact for a leaf key.
     fn may_be(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
         let (low, high) = (compare(self.low), compare(self.high));
         match strategy {
@@ -104,7 +104,7 @@ impl<T: StoredId> Key<T> {
     }
 }
 
-/// From one value up to another, exact where they are close: by the first 16 bytes.
+/// Returns the difference of the first 16 bytes of two values, exact if they are close; 0 if `high` is below `low`.
 fn distance(low: impl Stored, high: impl Stored) -> f64 {
     let head = |bytes: &[u8]| bytes.iter().take(16).fold(0, |head, &byte| head << 8 | u128::from(byte));
     head(high.to_bytes().as_ref()).saturating_sub(head(low.to_bytes().as_ref())) as f64
@@ -112,9 +112,9 @@ fn distance(low: impl Stored, high: impl Stored) -> f64 {
 
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
 ///
-/// The second argument is a tstzrange for `<@`.
+/// The second argument is a tstzrange if the strategy is that of `<@`. The result is exact: `recheck` is set to false.
 pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes an entry of the index, and a place to note whether the row has to be looked at.
+    // SAFETY: the server passes an index entry and a pointer to `recheck`.
     let key = unsafe {
         call.datum(4).cast_mut_ptr::<bool>().write(false);
         Key::<T>::from_datum((*entry(call)).key)
@@ -131,17 +131,17 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(matches))
 }
 
-/// The first and the last ID within the range of time.
+/// Returns the first and the last ID whose time is in the range; `None` if there is none.
 fn time_range<T: StoredId>(call: Call) -> Option<(T, T)> {
     let (from, to) = call.tstzrange(1)?;
     let (first, last) = T::TICKS.within(from, to)?;
     Some((T::first_of(first), T::last_of(last)))
 }
 
-/// `T_gist_compress(internal) → internal`: an ID as a key
+/// `T_gist_compress(internal) → internal`: an entry with the key of an ID
 pub fn compress<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let entry = entry(call);
-    // SAFETY: an entry whose key is an ID where `leafkey` is set.
+    // SAFETY: the server passes an index entry, whose key is an ID if `leafkey` is set.
     unsafe {
         if !(*entry).leafkey {
             return Ok(call.datum(0));
@@ -151,18 +151,18 @@ pub fn compress<T: StoredId>(call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// `T_gist_fetch(internal) → internal`: the ID of a leaf, for index-only scans
+/// `T_gist_fetch(internal) → internal`: an entry with the ID of a leaf key, for index-only scans
 pub fn fetch<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: an entry of a leaf.
+    // SAFETY: the server passes a leaf entry.
     unsafe {
         let entry = *entry(call);
         Ok(replaced(entry, Key::<T>::from_datum(entry.key).low.into_datum()))
     }
 }
 
-/// `T_gist_union(internal, internal) → bytea`: the span of all keys
+/// `T_gist_union(internal, internal) → bytea`: the smallest range that contains all keys
 pub fn union<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes a vector of at least one entry, and a place for the size of the result.
+    // SAFETY: the server passes a vector of at least one entry, and a pointer for the size of the result.
     unsafe {
         let union = union_of(entries(call).iter().map(|entry| Key::<T>::from_datum(entry.key))).into_datum();
         call.datum(1).cast_mut_ptr::<c_int>().write(pgrx::varsize_any(union.cast_mut_ptr()) as c_int);
@@ -174,24 +174,24 @@ fn union_of<T: StoredId>(keys: impl Iterator<Item = Key<T>>) -> Key<T> {
     keys.reduce(Key::with).unwrap_or(Key { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
 }
 
-/// `T_gist_penalty(internal, internal, internal) → internal`: how much a key grows by another
+/// `T_gist_penalty(internal, internal, internal) → internal`: how much a key grows if it has to contain another
 pub fn penalty<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes two entries, and a place for the result.
+    // SAFETY: the server passes two entries, and a pointer for the result.
     unsafe {
         let [key, new] = [0, 1].map(|index| Key::<T>::from_datum((*call.datum(index).cast_mut_ptr::<GISTENTRY>()).key));
-        // From 2^-64 to 2^64: well within what a float holds.
+        // Scaled to the range from 2^-64 to 2^64, which an `f32` can represent.
         let growth = key.growth(new) / (1_u128 << 64) as f64;
         call.datum(2).cast_mut_ptr::<f32>().write(growth as f32);
     }
     Ok(call.datum(2))
 }
 
-/// `T_gist_picksplit(internal, internal) → internal`: the keys in order, cut in two
+/// `T_gist_picksplit(internal, internal) → internal`: the keys in order, split in two halves
 ///
-/// Where the last key, whose insertion splits the page, is the largest, more of the same are to be expected: then the left page
-/// is left nearly full, as a B-tree does it.
+/// If the last key, whose insertion splits the page, is the largest, ascending insertions are likely to follow. The left page
+/// then keeps 90 % of the keys, as in a B-tree.
 pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes a vector of at least two entries from its second place on, and a place for the result.
+    // SAFETY: the server passes a vector of at least two entries, which begin at index 1, and a pointer for the result.
     unsafe {
         let entries = &entries(call)[1..];
         let keys = datum::slice(entries.len(), |index| (Key::<T>::from_datum(entries[index].key), index));
@@ -207,27 +207,27 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(call.datum(1))
 }
 
-/// Whether entries to be split are those of one page and one more: an insertion found the page full.
+/// Returns whether the entries to split are those of one page plus one: a single insertion found the page full.
 ///
 /// # Safety
-/// The server passes them to be split, with the page that they are, or some of them are, on.
+/// The server passes the entries to be split, and their page is valid.
 unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
-    // SAFETY: as the caller's. A page begins with its header, whose line pointers end at `pd_lower`.
+    // SAFETY: promised by the caller. A page begins with its header; its line pointers end at `pd_lower`.
     let lower = unsafe { (*entries[0].page.cast::<pg_sys::PageHeaderData>()).pd_lower };
     let line_pointers = usize::from(lower).saturating_sub(offset_of!(pg_sys::PageHeaderData, pd_linp));
     entries.len() == line_pointers / size_of::<pg_sys::ItemIdData>() + 1
 }
 
-/// The offsets of keys, which count from 1, their number, and the span of all.
+/// Returns the offsets of keys, which count from 1, their number, and their union.
 fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
     let offsets =
         datum::slice(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
     (offsets.as_mut_ptr(), keys.len() as c_int, union_of(keys.iter().map(|(key, _)| *key)).into_datum())
 }
 
-/// `T_gist_same(bytea, bytea, internal) → internal`: whether two keys are the same
+/// `T_gist_same(bytea, bytea, internal) → internal`: whether two keys are equal
 pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes two keys, and a place for the result.
+    // SAFETY: the server passes two keys, and a pointer for the result.
     unsafe {
         let [left, right] = [0, 1].map(|index| Key::<T>::from_datum(call.datum(index)));
         call.datum(2).cast_mut_ptr::<bool>().write(left.order(right).is_eq());
@@ -235,9 +235,9 @@ pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(call.datum(2))
 }
 
-/// `T_gist_sortsupport(internal)`: the order of leaf keys, by which an index is built
+/// `T_gist_sortsupport(internal) → void`: the order of leaf keys, for a sorted index build
 pub fn sort_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: sort support functions get a SortSupport to fill in.
+    // SAFETY: the server passes a SortSupport to fill in.
     let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
     support.comparator = Some(compare::<T>);
     if support.abbreviate {
@@ -254,7 +254,7 @@ unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _sup
     unsafe { Key::<T>::from_datum(left).order(Key::from_datum(right)) as c_int }
 }
 
-/// The first eight bytes as a number.
+/// Returns the first 8 bytes of a key as a number.
 unsafe extern "C-unwind" fn abbreviate<T: StoredId>(key: Datum, _support: SortSupport) -> Datum {
     // SAFETY: the server sorts keys of the index.
     let low = unsafe { Key::<T>::from_datum(key) }.low.to_bytes();
@@ -265,19 +265,19 @@ unsafe extern "C-unwind" fn never(_rows: c_int, _support: SortSupport) -> bool {
     false
 }
 
-/// The first argument as an entry of the index.
+/// Returns the first argument as an index entry.
 fn entry(call: Call) -> *mut GISTENTRY {
     call.datum(0).cast_mut_ptr()
 }
 
-/// An entry like another, with another key, in the current memory context.
+/// Returns a copy of an entry with another key and without `leafkey`, in the current memory context.
 fn replaced(entry: GISTENTRY, key: Datum) -> Datum {
     Datum::from(ptr::from_mut(&mut datum::slice(1, |_| GISTENTRY { key, leafkey: false, ..entry })[0]))
 }
 
-/// The first argument as a vector of entries.
+/// Returns the first argument as a vector of entries.
 unsafe fn entries<'a>(call: Call) -> &'a [GISTENTRY] {
     let vector = call.datum(0).cast_mut_ptr::<pg_sys::GistEntryVector>();
-    // SAFETY: the server passes a vector of that many entries.
+    // SAFETY: the server passes a vector of `n` entries.
     unsafe { core::slice::from_raw_parts((*vector).vector.as_ptr(), (*vector).n as usize) }
 }

@@ -1,10 +1,11 @@
-//! Selectivity: what part of a table the planner may expect `id <@ tstzrange` to let pass.
+//! Selectivity estimation of `id <@ tstzrange`.
 //!
-//! It is read from the statistics of the column, as for `<` and its kin. What the server's own estimators lack is a number
-//! for an ID, so that within one bucket of a histogram (a hundredth of the table) they can but take the middle. An ID's
-//! leading bytes are such a number, and here the server is told to read them.
+//! The estimate is read from the statistics of the column, like that of `<`. The server's own estimators cannot convert an ID to
+//! a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default. The leading
+//! bytes of an ID are such a number. Here the server reads them as a value of the type
+//! [`SCALAR`](crate::datum::StoredDatum::SCALAR).
 //!
-//! Comparisons with a time have the server's own estimators, which alone it pairs to a span.
+//! Comparisons with a time use the server's own estimators, because the server combines only these into a range.
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
@@ -19,7 +20,7 @@ use crate::span::{self, Span};
 
 /// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
 pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: an estimator gets the planner's state, the operator, its arguments and the relation.
+    // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
     let part = unsafe {
         let function = pg_sys::get_opcode(call.oid(1));
         if is_ours::<T>(function) {
@@ -31,10 +32,11 @@ pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(part.to_bits()))
 }
 
-/// Whether a function is one of the two that [`crate::range_support`] speaks for, whose arguments are known. An operator of
-/// anybody's may name an estimator, and have arguments of any type; a support function is for a superuser alone to attach.
+/// Returns whether a function is one of the two with [`crate::range_support`] as the support function, whose argument types are
+/// known. Any user can create an operator with this estimator and arguments of any type. Only a superuser can attach a support
+/// function.
 unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
-    // SAFETY: look-ups in the catalog; a name is copied for the caller.
+    // SAFETY: look-ups in the catalog; the name is a copy.
     unsafe {
         let support = pg_sys::get_func_support(function);
         let name = if support == Oid::INVALID { ptr::null_mut() } else { pg_sys::get_func_name(support) };
@@ -42,14 +44,14 @@ unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
     }
 }
 
-/// The same for a call of one of the two functions, outside of a join.
+/// Estimates a call of one of the two functions. Returns null for a join.
 ///
 /// # Safety
-/// For a request about one of them.
+/// The request is for one of the two functions.
 pub unsafe fn of_function<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
 ) -> *mut pg_sys::SupportRequestSelectivity {
-    // SAFETY: the request carries what an estimator gets.
+    // SAFETY: the request has the arguments of an estimator.
     unsafe {
         if (*request).is_join {
             return ptr::null_mut();
@@ -60,9 +62,10 @@ pub unsafe fn of_function<T: StoredId>(
     }
 }
 
-/// The part of a column's rows within a range, where both are known; else what the server takes for any unknown range.
+/// Returns the estimated fraction of a column's rows within a range. Returns the server's default for ranges if the expression is
+/// not a column, the range is not constant, or the column has no statistics.
 unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
-    // SAFETY: the planner's own structures, of which the statistics are given back.
+    // SAFETY: structs of the planner; the statistics are released.
     let part = unsafe {
         let (mut column, mut range, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
         if !pg_sys::get_restriction_variable(root, arguments, relation, &mut column, &mut range, &mut is_left) {
@@ -70,7 +73,7 @@ unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments
         }
         let mut span = Span { range, ..Span::of(function, arguments) };
         let part = if is_known(range) && column.vartype == span.id_type {
-            // The server multiplies what it gets for each predicate: each gets the same share of what they let pass together.
+            // The server multiplies the estimates of predicates: each of n predicates gets the nth root of the joint fraction.
             let count = intersect_with_others(root, column.rel, arguments, &mut span);
             part_within::<T>(root, &mut column, &span, is_left).map(|part| part.max(0.0).powf(1.0 / f64::from(count)))
         } else if is_null(range) {
@@ -86,15 +89,16 @@ unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments
     part.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |part| part.clamp(0.0, 1.0))
 }
 
-/// Intersects the range of a predicate with the known ranges that the query asks of the same ID, if the predicate is one of the
-/// table's, and returns how many these are. A span is often asked as two half-open ranges.
+/// Intersects the range of a predicate with the constant ranges of the table's other predicates on the same ID. Returns the
+/// number of all these predicates; 1 if the predicate is not one of the table's. Queries often express a range by two half-open
+/// ranges.
 unsafe fn intersect_with_others(
     root: *mut PlannerInfo,
     table: *mut pg_sys::RelOptInfo,
     arguments: *mut List,
     span: &mut Span,
 ) -> u32 {
-    // SAFETY: the planner's own structures; what has our support function is one of our functions.
+    // SAFETY: structs of the planner; a function with our support function is one of our functions.
     unsafe {
         let predicates = if table.is_null() { ptr::null_mut() } else { (*table).baserestrictinfo };
         let length = if predicates.is_null() { 0 } else { (*predicates).length as usize };
@@ -128,27 +132,27 @@ unsafe fn intersect_with_others(
     }
 }
 
-/// Whether an expression is NULL.
+/// Returns whether an expression is NULL.
 unsafe fn is_null(node: *mut Node) -> bool {
-    // SAFETY: the tag tells the struct.
+    // SAFETY: the tag identifies the struct.
     unsafe { (*node).type_ == NodeTag::T_Const && (*node.cast::<pg_sys::Const>()).constisnull }
 }
 
-/// Whether an expression is a constant, and not NULL.
+/// Returns whether an expression is a constant other than NULL.
 unsafe fn is_known(node: *mut Node) -> bool {
-    // SAFETY: the tag tells the struct.
+    // SAFETY: the tag identifies the struct.
     unsafe { (*node).type_ == NodeTag::T_Const && !(*node.cast::<pg_sys::Const>()).constisnull }
 }
 
-/// The same from the column's statistics, if there are any: its most common values are looked at one by one, the others are
-/// those that the histogram has between the two bounds.
+/// Returns the fraction of a column's rows within a constant range; `None` if the column has no statistics. The most common
+/// values are tested one by one, and the others are estimated from the histogram.
 unsafe fn part_within<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
     span: &Span,
     is_left: bool,
 ) -> Option<f64> {
-    // SAFETY: the planner's own structures; the range is a constant.
+    // SAFETY: structs of the planner; the range is a constant.
     unsafe {
         let range = &*span.range.cast::<pg_sys::Const>();
         let lower = span::value::<T>(span.bound::<T>(root, "lower")?)?;
@@ -173,7 +177,8 @@ unsafe fn part_within<T: StoredId>(
     }
 }
 
-/// The part of a column's histogram at or after its lower bound, or at or before its upper one; nothing if it has none.
+/// Returns the fraction of a column's histogram at or after a lower bound, or at or before an upper bound; `None` if the column
+/// has no histogram.
 unsafe fn beyond<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
@@ -182,7 +187,7 @@ unsafe fn beyond<T: StoredId>(
     is_lower: bool,
 ) -> Option<f64> {
     let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
-    // SAFETY: as the server's estimators call it for `>=` and `<=`.
+    // SAFETY: the arguments are those of the server's estimators of `>=` and `<=`.
     let part = unsafe {
         let operator = planner::operator(span.id_type, strategy);
         let mut function = fmgr_info(pg_sys::get_opcode(operator));
@@ -195,7 +200,7 @@ unsafe fn beyond<T: StoredId>(
 
 unsafe fn fmgr_info(function: Oid) -> pg_sys::FmgrInfo {
     let mut info = pg_sys::FmgrInfo::default();
-    // SAFETY: looks up a function that there is.
+    // SAFETY: the function exists.
     unsafe { pg_sys::fmgr_info(function, &mut info) };
     info
 }

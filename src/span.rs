@@ -41,8 +41,8 @@ impl Span {
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
     }
 
-    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. If one of them is known to hold for every ID, returns
-    /// only the other. Returns null if the functions do not exist.
+    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`, or only one of them if the other is known to hold
+    /// for every ID. Returns null if the functions do not exist.
     ///
     /// # Safety
     /// To be called by the planner.
@@ -65,8 +65,8 @@ impl Span {
         clauses
     }
 
-    /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`, evaluated if it is constant; `None` if the function does
-    /// not exist. The function is in the schema of the one being planned; version 0.1.0 names it `T_lower` or `T_upper`.
+    /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`, evaluated if it is constant; `None` if the function
+    /// does not exist. It is in the schema of the function being planned; version 0.1.0 names it `T_lower` or `T_upper`.
     ///
     /// # Safety
     /// To be called by the planner.

@@ -1,9 +1,10 @@
-//! Tests inside of the server, of what no SQL can see: Datums as such, the server's own sort against Rust's, what a process
-//! keeps, and errors on their way.
+//! Tests inside the server of behaviour that SQL cannot observe: Datums, the server's sort against Rust's, the state of a
+//! process, and raised errors.
 //!
-//! No released library has them: it is built without the feature. So `unwrap` reaches no user; here, a panic is how a test fails.
+//! A released library does not contain them, because it is built without the feature. `unwrap` is allowed here: a panic fails the
+//! test.
 
-// The test framework wants a schema of this name, inside of a file of this name.
+// The test framework requires a schema `tests` in a file `tests.rs`.
 #[allow(clippy::module_inception)]
 #[pgrx::pg_schema]
 mod tests {
@@ -27,7 +28,7 @@ mod tests {
     use crate::id_type::Type;
     use crate::random::with_random;
 
-    /// A test of any type.
+    /// A test that runs for every type.
     trait Test {
         fn run<T: Type>();
     }
@@ -67,7 +68,7 @@ mod tests {
         struct Sort;
         impl Test for Sort {
             fn run<T: Type>() {
-                // IDs as generators make them, in no order, and IDs of all ticks, these twice.
+                // IDs of a generator, shuffled, and random IDs of all ticks, each of them twice.
                 let mut rng = StdRng::seed_from_u64(2);
                 let mut ids = made_ids::<T>(50_000, &mut rng);
                 ids.shuffle(&mut rng);
@@ -157,22 +158,22 @@ mod tests {
 
     #[pg_test]
     fn a_forked_process_draws_random_numbers_of_its_own() {
-        // The source is seeded here, before the fork.
+        // Seeds the source before the fork.
         with_random(|rng| rng.next_u64()).unwrap();
         let (mut reader, mut writer) = std::io::pipe().unwrap();
-        // SAFETY: the child does no more than draw a number and hand it over, and leaves without the server's clean-up.
+        // SAFETY: the child only generates a number and writes it to the pipe, and exits without the server's clean-up.
         let child = unsafe { fork() };
         if child == 0 {
-            // SAFETY: as the server does in each process that it forks.
+            // SAFETY: the server sets this variable in each process that it forks.
             unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
             let sent =
                 with_random(|rng| rng.next_u64()).is_ok_and(|number| writer.write_all(&number.to_ne_bytes()).is_ok());
-            // SAFETY: ends the child.
+            // SAFETY: exits the child.
             unsafe { _exit(c_int::from(!sent)) };
         }
         let mut bytes = [0; 8];
         reader.read_exact(&mut bytes).unwrap();
-        // SAFETY: takes leave of the child.
+        // SAFETY: waits for the child.
         assert_eq!(unsafe { waitpid(child, ptr::null_mut(), 0) }, child);
         let own = with_random(|rng| rng.next_u64()).unwrap();
         assert_ne!(u64::from_ne_bytes(bytes), own);
@@ -188,7 +189,7 @@ mod tests {
         T::random_of(rng.random_range(0..=T::TICKS.max), rng)
     }
 
-    /// What a generator makes from some moment on, as fast as it may.
+    /// Returns IDs that a generator makes from a fixed time on, as fast as it can.
     fn made_ids<T: Type>(count: usize, rng: &mut StdRng) -> Vec<T> {
         let now = T::TICKS.start(T::TICKS.max / 50);
         let mut context = Context { now, on_clock_rollback: Default::default(), settings: Default::default() };
@@ -207,7 +208,7 @@ mod tests {
         ids
     }
 
-    /// The text of an ID, as it is, with a character changed, one too many or too few, or with its first digits too large.
+    /// Returns the text of an ID: unchanged, with a character changed or added, truncated, or with its first digits too large.
     fn random_text<T: Type>(rng: &mut StdRng) -> CString {
         let mut text = random_id::<T>(rng).to_string().into_bytes();
         let place = rng.random_range(0..text.len());
@@ -221,20 +222,20 @@ mod tests {
         CString::new(text).unwrap()
     }
 
-    /// What `T_in` makes of a text.
+    /// Returns the result of `T_in` for a text.
     fn input<T: Type>(text: &CStr) -> T {
         let (mut function, mut parameter) = (Oid::INVALID, Oid::INVALID);
-        // SAFETY: the server's own way to call an input function.
+        // SAFETY: calls the function as the server does.
         unsafe {
             pg_sys::getTypeInputInfo(oid::<T>(), &mut function, &mut parameter);
             id(pg_sys::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1))
         }
     }
 
-    /// What `T_recv` makes of bytes.
+    /// Returns the result of `T_recv` for bytes.
     fn receive<T: Type>(bytes: &[u8]) -> T {
         let (mut function, mut parameter) = (Oid::INVALID, Oid::INVALID);
-        // SAFETY: the server's own way to call a receive function.
+        // SAFETY: calls the function as the server does.
         unsafe {
             pg_sys::getTypeBinaryInputInfo(oid::<T>(), &mut function, &mut parameter);
             let message = pg_sys::makeStringInfo();
@@ -243,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The result, or the SQLSTATE of the error that comes instead. A panic goes on.
+    /// Returns the result, or the SQLSTATE of the error that was raised. Rethrows a panic.
     fn caught<T>(run: impl FnOnce() -> T) -> Result<T, SqlState> {
         PgTryBuilder::new(AssertUnwindSafe(|| Ok(run())))
             .catch_others(|error| match error {
@@ -254,18 +255,18 @@ mod tests {
     }
 
     fn id<T: Type>(datum: Datum) -> T {
-        // SAFETY: the callers have a Datum of this type.
+        // SAFETY: the callers pass a Datum of this type.
         let stored = unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
         T::from_stored(stored).expect("an ID")
     }
 
     fn oid<T: Type>() -> Oid {
         let name = CString::new(T::NAME).unwrap();
-        // SAFETY: looks for a type in the search path.
+        // SAFETY: looks up a type in the search path.
         unsafe { pg_sys::TypenameGetTypid(name.as_ptr()) }
     }
 
-    /// How an array of the type is laid out: the length of its elements, whether they are by value, and their alignment.
+    /// Returns the layout of the elements of an array: their length, whether they are passed by value, and their alignment.
     fn layout<T: Type>() -> (i16, bool, i8) {
         let (mut length, mut by_value, mut align) = (0, false, 0);
         // SAFETY: looks the type up.
@@ -274,11 +275,11 @@ mod tests {
         (length, by_value, align)
     }
 
-    /// IDs as a parameter of type `T[]`.
+    /// Returns IDs as a parameter of type `T[]`.
     fn array<T: Type>(ids: &[T]) -> DatumWithOid<'static> {
         let mut datums: Vec<_> = ids.iter().map(|id| id.to_datum()).collect();
         let (length, by_value, align) = layout::<T>();
-        // SAFETY: the Datums are of the type that the array is said to be of.
+        // SAFETY: the Datums are of the element type of the array.
         unsafe {
             let array = pg_sys::construct_array(
                 datums.as_mut_ptr(),
@@ -292,14 +293,14 @@ mod tests {
         }
     }
 
-    /// The IDs of the one `T[]` that a query with one parameter gives.
+    /// Returns the IDs of the `T[]` that a query with one parameter returns.
     fn select_ids<T: Type>(query: &str, parameter: DatumWithOid<'_>) -> Vec<T> {
         let (length, by_value, align) = layout::<T>();
         Spi::connect(|client| {
             let row = client.select(query, Some(1), &[parameter]).unwrap().first();
             let array = row.get_one::<AnyElement>().unwrap().unwrap();
             let (mut datums, mut nulls, mut count) = (ptr::null_mut(), ptr::null_mut(), 0);
-            // SAFETY: the array is one of this type, and lives as long as the row.
+            // SAFETY: the array is of this type and lives as long as the row.
             unsafe {
                 let array = pg_sys::pg_detoast_datum(array.datum().cast_mut_ptr()).cast();
                 pg_sys::deconstruct_array(

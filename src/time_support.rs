@@ -1,13 +1,16 @@
-//! The planner's support function of `id < time` and its kin, and of `T_time_possible`.
+//! Planner support function of the comparison operators between an ID and a time, and of `T_time_possible`.
 //!
-//! A comparison with a constant time is rewritten into a native one with the first ID of a tick, which everything in the planner
-//! knows how to use. So is one with a time near that of the clock, such as `now() - interval '1 day'`, with `T_lower` as the bound:
-//! it has a first ID for every time up to the type's last.
+//! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
+//! planner can use. A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with
+//! `T_lower` as the bound: such a time is not after the last time of the type, so that it has a first ID.
 //!
-//! One with any other time keeps its operator, and is offered to indexes as a native comparison with `T_time_bound`. That is NULL
-//! where no ID compares so: a condition then finds no row, but under NOT it would find none either, so that it cannot stand in for
-//! the operator. Where only native comparisons let parts of a table be skipped, one with `T_time_lower` or `T_time_upper`, which are
-//! never NULL, does so together with `T_time_possible`, which is false where no ID compares so and has no part in the estimate.
+//! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
+//! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
+//! none under NOT, and therefore cannot replace the operator.
+//!
+//! If only native comparisons let the server skip parts of the table, the operator is replaced by a comparison with
+//! `T_time_lower` or `T_time_upper`, which are never NULL, and `T_time_possible`. The latter is false if no ID satisfies the
+//! comparison. It has no effect on the row estimate.
 
 use core::ptr;
 
@@ -21,10 +24,11 @@ use crate::near_clock;
 use crate::planner::{self, Name, nth};
 use crate::time_compare::Operator;
 
-/// `T_time_support(internal) → internal`: of `T_lt_timestamptz`, `timestamptz_lt_T` and their kin, and of `T_time_possible`
+/// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
+/// other operators, and `T_time_possible`
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
-    // SAFETY: a support function gets a node that tells what it asks.
+    // SAFETY: the server passes a support request, whose tag identifies the struct.
     let answer: *mut Node = unsafe {
         match (*request).type_ {
             NodeTag::T_SupportRequestSimplify => simplified::<T>(request.cast()).cast(),
@@ -36,9 +40,9 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(answer))
 }
 
-/// Native comparisons in place of the operator: they are equal to it in every place of a query.
+/// Returns native comparisons that are equivalent to the operator anywhere in a query; null if the operator remains.
 unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
-    // SAFETY: called for a call of one of our functions.
+    // SAFETY: the request is for a call of one of our functions.
     unsafe {
         let (root, call) = ((*request).root, (*request).fcall);
         let Some(comparison) = Comparison::of::<T>((*call).funcid, (*call).args) else { return ptr::null_mut() };
@@ -58,9 +62,9 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) 
     }
 }
 
-/// A native comparison as an exact index condition, if the index has its operator.
+/// Returns a native comparison as an exact index condition; null if the index does not support its operator.
 unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
-    // SAFETY: called for one of our functions or operators, an argument of which is the index's column.
+    // SAFETY: the request is for one of our functions or operators, with the index column as an argument.
     unsafe {
         let request = &mut *request;
         let comparison = planner::called(request.node)
@@ -79,11 +83,12 @@ unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndex
     }
 }
 
-/// That `T_time_possible` holds for all rows: only times beyond all IDs make it false.
+/// Estimates that `T_time_possible` is true for all rows: it is false only for times beyond those of all IDs. Returns null for
+/// the other functions.
 unsafe fn selectivity<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
 ) -> *mut pg_sys::SupportRequestSelectivity {
-    // SAFETY: called for one of our functions.
+    // SAFETY: the request is for one of our functions.
     unsafe {
         match planner::name_and_schema((*request).funcid) {
             Some((name, _)) if name.as_bytes() == possible::<T>().as_bytes() => {
@@ -95,7 +100,7 @@ unsafe fn selectivity<T: StoredId>(
     }
 }
 
-/// An ID and a time, compared.
+/// A comparison between an ID and a time.
 struct Comparison {
     schema: Oid,
     id: *mut Node,
@@ -105,7 +110,8 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Of a call of one of our functions, which have the operator in their names: `T_ge_timestamptz` or `timestamptz_ge_T`.
+    /// Reads a call of one of our functions, whose names contain the operator: `T_ge_timestamptz` or `timestamptz_ge_T`. Returns
+    /// `None` for any other name.
     unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List) -> Option<Self> {
         // SAFETY: the SQL declares two arguments, an ID and a timestamptz.
         unsafe {
@@ -119,7 +125,7 @@ impl Comparison {
         }
     }
 
-    /// The strategy of the native operator that compares with the nearest ID for which the operator holds.
+    /// Returns the btree strategy for a native comparison with the nearest ID that satisfies the operator.
     const fn strategy(&self) -> u32 {
         if self.operator.is_from_below() {
             pg_sys::BTGreaterEqualStrategyNumber
@@ -128,8 +134,9 @@ impl Comparison {
         }
     }
 
-    /// With a constant time: `id >= bound` or `id < bound`, where the bound is the first ID of a tick; where that would be the tick
-    /// after the last one, `id > largest` or `id <= largest`, so that the largest ID is told from an infinite time, too.
+    /// For a constant time, returns `id >= bound` or `id < bound` with the first ID of a tick as the bound. If that tick would be
+    /// after the last one, returns `id > largest` or `id <= largest`: every ID is before such a time. Returns null if the time is
+    /// NULL.
     unsafe fn with_constant<T: StoredId>(&self, time: &pg_sys::Const) -> *mut Expr {
         if time.constisnull {
             return ptr::null_mut();
@@ -143,19 +150,19 @@ impl Comparison {
             (false, false) => pg_sys::BTLessEqualStrategyNumber,
         };
         let bound = if is_in_range { T::first_of(below) } else { T::MAX };
-        // SAFETY: builds an expression of the planner's in its memory.
+        // SAFETY: builds an expression in the planner's memory.
         unsafe { planner::comparison(self.id_type, strategy, self.id, constant(self.id_type, bound)) }
     }
 
-    /// With a time that is not after the type's last: `id >= T_lower(time)` or `id < T_lower(time)`; for `>` and `<=` with
-    /// `T_time_lower(time, '>')`.
+    /// For a time that is not after the last time of the type, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and
+    /// `<=`, the bound is `T_time_lower(time, '>')` instead.
     unsafe fn with_first_id<T: StoredId>(&self) -> Option<*mut Expr> {
         let (strategy, from) = if self.operator.is_from_below() {
             (pg_sys::BTGreaterEqualStrategyNumber, self.operator)
         } else {
             (pg_sys::BTLessStrategyNumber, self.operator.negated())
         };
-        // SAFETY: builds an expression of the planner's in its memory; `T_lower` takes a time and returns an ID.
+        // SAFETY: builds an expression in the planner's memory; `T_lower` takes a time and returns an ID.
         unsafe {
             let bound = if from == Operator::GreaterOrEqual {
                 let lower = Name::of(&[T::NAME, "_lower"]);
@@ -168,18 +175,18 @@ impl Comparison {
         }
     }
 
-    /// `id >= T_time_bound(time, '>=')`, or `<=` likewise.
+    /// Returns `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`.
     unsafe fn with_nearest_bound<T: StoredId>(&self) -> Option<*mut Expr> {
-        // SAFETY: builds an expression of the planner's in its memory.
+        // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let bound = self.bound::<T>("bound", self.operator)?;
             Some(planner::comparison(self.id_type, self.strategy(), planner::copy(self.id), bound))
         }
     }
 
-    /// `id >= T_time_lower(time, '>=') AND T_time_possible(id, time, '>=')`, or `id <= T_time_upper(time, '<=')` likewise.
+    /// Returns `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or likewise with `<=` and `T_time_upper`.
     unsafe fn with_possible_bound<T: StoredId>(&self) -> Option<*mut Expr> {
-        // SAFETY: builds an expression of the planner's in its memory.
+        // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let bound =
                 self.bound::<T>(if self.operator.is_from_below() { "lower" } else { "upper" }, self.operator)?;
@@ -189,7 +196,7 @@ impl Comparison {
         }
     }
 
-    /// The call `T_time_NAME(time, symbol)`.
+    /// Returns the call `T_time_NAME(time, symbol)`; `None` if the function does not exist.
     unsafe fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<*mut Node> {
         // SAFETY: the function takes a time and a text, and returns an ID.
         unsafe {
@@ -199,7 +206,7 @@ impl Comparison {
         }
     }
 
-    /// The call `T_time_possible(id, time, symbol)`.
+    /// Returns the call `T_time_possible(id, time, symbol)`; `None` if the function does not exist.
     unsafe fn possible<T: StoredId>(&self) -> Option<*mut Node> {
         // SAFETY: the function takes an ID, a time and a text, and returns a boolean.
         unsafe {
@@ -211,21 +218,21 @@ impl Comparison {
     }
 }
 
-/// The name of the function that tells whether an operator holds for any ID.
+/// Returns the name of the function `T_time_possible`.
 fn possible<T: StoredId>() -> Name {
     Name::of(&[T::NAME, "_time_possible"])
 }
 
-/// The symbol of an operator as an expression.
+/// Returns the symbol of an operator as a constant of type text.
 unsafe fn symbol(operator: Operator) -> *mut Node {
     let symbol = datum::varlena(operator.symbol().as_bytes());
     // SAFETY: a text is of variable length.
     unsafe { pg_sys::makeConst(pg_sys::TEXTOID, -1, pg_sys::DEFAULT_COLLATION_OID, -1, symbol, false, false).cast() }
 }
 
-/// An ID as an expression.
+/// Returns an ID as a constant.
 unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
     let (length, by_value) = (size_of::<T::Stored>() as i32, T::Stored::BY_VALUE);
-    // SAFETY: the length and the way of passing are those of the type.
+    // SAFETY: `length` and `by_value` are those of the type.
     unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }

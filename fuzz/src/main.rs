@@ -1,7 +1,7 @@
-//! The fuzz targets: for every type of the registry its text and its binary input, which anybody may send to a server.
+//! Fuzz targets: the text input and the binary input of every type of the registry. Both accept data from any client.
 //!
-//! libFuzzer calls one of them, the one that the environment variable `FUZZ_TARGET` names, with inputs that it makes from
-//! those that reached new code before. `tools/fuzz.sh` builds and runs it.
+//! The environment variable `FUZZ_TARGET` selects a target. libFuzzer calls it with inputs that it derives from those that have
+//! reached new code. `tools/fuzz.sh` builds and runs the program.
 #![no_main]
 
 use std::env;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::fuzz_target;
 use scru_ids::{ParseError, ParseErrorKind, SortKeys, SortableId, Stored, registry};
 
-/// What has to hold for an input, whichever it is. It panics where it does not.
+/// A property that holds for every input. Panics if an input violates it.
 type Property = fn(&[u8]);
 
 static CHOSEN: OnceLock<Property> = OnceLock::new();
@@ -22,7 +22,7 @@ fuzz_target!(init: choose(), |input: &[u8]| {
     }
 });
 
-/// Every target with its name.
+/// Returns every target with its name.
 fn targets() -> Vec<(&'static str, Property)> {
     let mut targets: Vec<(_, Property)> = Vec::new();
     macro_rules! target {
@@ -35,7 +35,7 @@ fn targets() -> Vec<(&'static str, Property)> {
     targets
 }
 
-/// Chooses the target; if the name is none, tells their names instead of fuzzing.
+/// Selects the target that `FUZZ_TARGET` names. If there is no such target, prints the names of all targets and exits.
 fn choose() {
     let asked = env::var("FUZZ_TARGET").unwrap_or_default();
     match targets().into_iter().find(|(name, _)| *name == asked) {
@@ -49,34 +49,34 @@ fn choose() {
 
 // --------------------------------------------------------------------------------------------------------------- text
 
-/// Any bytes as text: an ID whose text is the same but for its case, or an error that tells where and why.
+/// Parses any bytes as text. The result is an ID whose text differs only in case, or an error with the position and the reason.
 fn text<T: SortableId>(input: &[u8]) {
     match T::parse(input) {
         Ok(id) => {
             assert_sound(id);
             if input.len() == T::TEXT_LEN {
-                assert!(id.to_string().as_bytes().eq_ignore_ascii_case(input), "another text than it was read from");
+                assert!(id.to_string().as_bytes().eq_ignore_ascii_case(input), "the text differs from the input");
             }
             for changed in [input.to_ascii_lowercase(), input.to_ascii_uppercase()] {
-                assert_eq!(T::parse(&changed), Ok(id), "in another case");
+                assert_eq!(T::parse(&changed), Ok(id), "the case matters");
             }
-            assert!(T::parse(&[input, b"0"].concat()) != Ok(id), "a digit more");
+            assert!(T::parse(&[input, b"0"].concat()) != Ok(id), "an extra digit is ignored");
         }
         Err(error) => assert_blames_rightly::<T>(input, error),
     }
 }
 
-/// What stands before the position is all digits, and what stands there is what the error says of it.
+/// Checks the position and the kind of an error. All characters before the position are digits.
 fn assert_blames_rightly<T: SortableId>(input: &[u8], error: ParseError) {
     let ParseError { kind, position } = error;
-    assert!(input[..position].is_ascii(), "a position that does not count characters");
-    assert!(error.to_string().is_ascii(), "a message of ours alone");
+    assert!(input[..position].is_ascii(), "the position does not count characters");
+    assert!(error.to_string().is_ascii(), "the message quotes the input");
     match kind {
         ParseErrorKind::InvalidDigit => {
             assert!(position < input.len());
             let mut changed = input.to_vec();
             changed[position + 1..].fill(b'0');
-            assert_eq!(T::parse(&changed), Err(error), "what follows is of no concern");
+            assert_eq!(T::parse(&changed), Err(error), "the error depends on what follows its position");
         }
         ParseErrorKind::TooShort { expected, received } => {
             assert!(position == received && received == input.len() && received < expected);
@@ -91,32 +91,33 @@ fn assert_blames_rightly<T: SortableId>(input: &[u8], error: ParseError) {
     }
     if kind != ParseErrorKind::OutOfRange {
         let digits = &input[..position];
-        assert!(digits.iter().all(u8::is_ascii_alphanumeric), "no digits before the position");
+        assert!(digits.iter().all(u8::is_ascii_alphanumeric), "not all digits before the position");
     }
 }
 
 // ------------------------------------------------------------------------------------------------------------- binary
 
-/// Any bytes as a binary message: an ID with these bytes, or nothing. And as several IDs: they sort as their bytes do.
+/// Reads any bytes as a binary message. The result is an ID with these bytes, or `None`. Then reads the bytes as several IDs,
+/// which sort like their bytes.
 fn binary<T: SortableId>(input: &[u8]) {
     match from_bytes::<T>(input) {
         Some(id) => {
-            assert_eq!(bytes(id), input, "other bytes than it was read from");
+            assert_eq!(bytes(id), input, "the bytes differ from the input");
             assert_sound(id);
         }
-        None => assert!(input.len() != T::Stored::LEN || input > &bytes(T::MAX)[..], "refused an ID"),
+        None => assert!(input.len() != T::Stored::LEN || input > &bytes(T::MAX)[..], "rejected a valid ID"),
     }
     let ids: Vec<T> = input.chunks_exact(T::Stored::LEN).filter_map(from_bytes).collect();
     for pair in ids.windows(2) {
         assert_orders_are_one(pair[0], pair[1]);
     }
-    // Those that are passed by reference are sorted by keys.
+    // Types passed by reference are sorted by abbreviated keys.
     if T::Stored::LEN >= 16 {
         assert_keys_are_in_order(ids);
     }
 }
 
-/// Values, bytes, stored forms and texts have one order.
+/// Checks that values, bytes, stored forms and texts have the same order.
 fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
     let order = a.cmp(&b);
     assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
@@ -125,17 +126,17 @@ fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
     assert_eq!((a.tick(), a).cmp(&(b.tick(), b)), order, "ticks");
 }
 
-/// Sort keys that differ differ as the IDs do, in whichever order they are made.
+/// Checks that different sort keys have the order of their IDs, whatever order the keys are made in.
 fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
     let mut keys = SortKeys::default();
     let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
     keyed.sort_unstable();
-    assert!(keyed.is_sorted_by_key(|(_, key)| *key), "keys contradict the order");
+    assert!(keyed.is_sorted_by_key(|(_, key)| *key), "the keys contradict the order of the IDs");
 }
 
 // --------------------------------------------------------------------------------------------------------------- both
 
-/// What holds for every ID: its canonical text and its stored form are read as the same ID, and its time is its tick's.
+/// Checks an ID: its canonical text and its stored form are read as the same ID, and its time is that of its tick.
 fn assert_sound<T: SortableId>(id: T) {
     let text = id.to_string();
     assert_eq!(text.len(), T::TEXT_LEN);
@@ -144,7 +145,7 @@ fn assert_sound<T: SortableId>(id: T) {
     assert_eq!(from_bytes(&bytes(id)), Some(id), "its bytes");
     assert!((T::MIN..=T::MAX).contains(&id));
     assert!(id.tick() <= T::TICKS.max);
-    assert!((T::first_of(id.tick())..=T::last_of(id.tick())).contains(&id), "outside of its tick");
+    assert!((T::first_of(id.tick())..=T::last_of(id.tick())).contains(&id), "outside its tick");
     assert_eq!(T::lower(id.timestamp_micros()), Ok(T::first_of(id.tick())), "its time");
     assert_eq!(T::upper(id.timestamp_micros()), Ok(T::last_of(id.tick())), "its time");
     T::FIELDS.iter().for_each(|field| _ = field.getter.value(id));

@@ -1,5 +1,5 @@
-//! A type of 12 bytes, for the test that a type is one file: 48 bits of milliseconds since 1970 and 48 random bits, which count
-//! up within a millisecond, as 24 hexadecimal digits.
+//! A type of 12 bytes, for the test that adding a type takes one file. An ID consists of 48 bits of milliseconds since 1970 and
+//! 48 random bits, which count up within a millisecond. Its text has 24 hexadecimal digits.
 
 use rand::Rng;
 
@@ -11,7 +11,7 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 const MAX_RANDOMNESS: u64 = (1 << 48) - 1;
 
-/// An ID, as the integer of its bytes.
+/// An ID, as the integer of its big-endian bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HexId(u128);
 
@@ -37,7 +37,7 @@ impl HexId {
     }
 }
 
-/// What a generator remembers: the last ID.
+/// The state of a generator: the last ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HexIdState(u128);
 
