@@ -2,8 +2,7 @@
 //!
 //! The estimate is read from the statistics of the column, like that of `<`. The server's own estimators cannot convert an ID to
 //! a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default. The leading
-//! bytes of an ID are such a number. Here the server reads them as a value of the type
-//! [`SCALAR`](crate::datum::StoredDatum::SCALAR).
+//! bytes of an ID are such a number. Here the server reads them as a value of type [`StoredDatum::SCALAR`].
 //!
 //! Comparisons with a time use the server's own estimators, because the server combines only these into a range.
 

@@ -135,8 +135,8 @@ impl Comparison {
     }
 
     /// For a constant time, returns `id >= bound` or `id < bound` with the first ID of a tick as the bound. If that tick would be
-    /// after the last one, returns `id > largest` or `id <= largest`: every ID is before such a time. Returns null if the time is
-    /// NULL.
+    /// after the last one, returns `id > largest`, which is always false, or `id <= largest`, which is always true. Returns null if
+    /// the time is NULL.
     unsafe fn with_constant<T: StoredId>(&self, time: &pg_sys::Const) -> *mut Expr {
         if time.constisnull {
             return ptr::null_mut();
@@ -184,7 +184,7 @@ impl Comparison {
         }
     }
 
-    /// Returns `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or likewise with `<=` and `T_time_upper`.
+    /// Returns `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or with `<=` and `T_time_upper`.
     unsafe fn with_possible_bound<T: StoredId>(&self) -> Option<*mut Expr> {
         // SAFETY: builds an expression in the planner's memory.
         unsafe {
