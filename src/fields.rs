@@ -30,7 +30,7 @@ pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Erro
                     SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
                     format!("{parameter} {argument} is out of range"),
                 )
-                .detail(format!("It is between {} and {}.", range.start(), range.end())));
+                .detail(format!("The valid range is from {} to {}.", range.start(), range.end())));
             }
             FieldValue::Bits24(get(id, argument))
         }

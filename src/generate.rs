@@ -81,7 +81,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 #[cold]
 fn not_generated<T: Type>() -> Error {
     let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));
-    let detail = format!("A {} is generated for times from {first} until before {end}.", T::NAME);
+    let detail = format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
     Error::time_out_of_range::<T>().detail(detail)
 }
 
@@ -108,7 +108,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
 fn in_recovery<T: Type>() -> Error {
     let message = format!("cannot execute gen_{}() during recovery", T::NAME);
     Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-        .detail("A standby would give out the same IDs as its primary.")
+        .detail("A standby would generate the same IDs as its primary.")
         .hint("Generate the ID on the primary.")
 }
 
@@ -133,8 +133,8 @@ fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
 fn clock_moved_back<T: Type>(seconds: f64, server_wide: bool) -> Error {
     let message = format!("could not generate a {}: the system clock has moved back", T::NAME);
     let hint = if T::SERVER_WIDE {
-        "Correct the clock, or wait until it has caught up: an ID that was given out must not come again. If the last ID has a \
-         wrong time, a superuser can set it back with scru_set_mark()."
+        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the \
+         mark back with scru_set_mark()."
     } else if server_wide {
         "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
     } else {
@@ -148,7 +148,7 @@ fn clock_moved_back<T: Type>(seconds: f64, server_wide: bool) -> Error {
 fn behind_mark<T: Type>(seconds: f64) -> Error {
     let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
     Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(format!("The clock is {seconds} s behind the last ID that may have been given out before."))
+        .detail(format!("The clock is {seconds} s behind the last ID that may already have been generated."))
         .hint(
             "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with \
              scru_set_mark().",

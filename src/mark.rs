@@ -256,9 +256,9 @@ fn damaged<T: SortableId>(path: &Path) -> Error {
     let message = format!("file \"{}\" is damaged", path.display());
     Error::new(SqlState::ERRCODE_DATA_CORRUPTED, message)
         .detail(needs_mark::<T>())
-        .hint("Remove the file, and set the mark by scru_set_mark() above all IDs that were given out.")
+        .hint("Remove the file, and use scru_set_mark() to set the mark above all generated IDs.")
 }
 
 fn needs_mark<T: SortableId>() -> String {
-    format!("A {} is not generated without a durable high-water mark.", T::NAME)
+    format!("Generating a {} requires a durable high-water mark.", T::NAME)
 }

@@ -66,7 +66,7 @@ def assert_behind_mark(server: Server, id_type, seconds: float) -> None:
     diag = caught.value.diag
     assert diag.message_primary == BEHIND_MARK.format(id_type)
     detail = diag.message_detail.removeprefix("The clock is ")
-    behind = float(detail.removesuffix(" s behind the last ID that may have been given out before."))
+    behind = float(detail.removesuffix(" s behind the last ID that may already have been generated."))
     assert behind > 10 and abs(behind - seconds) < 120
     assert diag.message_hint == MARK_HINT
 
@@ -483,8 +483,8 @@ def test_a_damaged_file_mints_nothing(new_server, damage):
     with expect.error(
         "XX001",
         f'file "scru/{path.name}" is damaged',
-        "A scru64 is not generated without a durable high-water mark.",
-        "Remove the file, and set the mark by scru_set_mark() above all IDs that were given out.",
+        "Generating a scru64 requires a durable high-water mark.",
+        "Remove the file, and use scru_set_mark() to set the mark above all generated IDs.",
     ):
         draw(server, SCRU64)
     assert draw(server, ULIDFLAKE), "the other type's file is sound"
@@ -503,7 +503,7 @@ def test_an_unreadable_directory_mints_nothing(new_server):
         with expect.error(
             "58030",
             'could not read directory "scru": Permission denied',
-            f"A {id_type} is not generated without a durable high-water mark.",
+            f"Generating a {id_type} requires a durable high-water mark.",
             'Check the directory "scru" in the data directory, and its permissions.',
         ):
             draw(server, id_type)

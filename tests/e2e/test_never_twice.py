@@ -165,7 +165,7 @@ def test_a_standby_gives_out_none(primary_and_standby):
                     with expect.error(
                         expect.READ_ONLY,
                         f"cannot execute {id_type.generator} during recovery",
-                        "A standby would give out the same IDs as its primary.",
+                        "A standby would generate the same IDs as its primary.",
                         "Generate the ID on the primary.",
                     ):
                         connection.execute(f"SELECT {id_type.generator}")
