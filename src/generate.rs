@@ -98,7 +98,7 @@ fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
     })
 }
 
-/// Raises 25006 on a standby. It has the settings of its primary, so that both would generate the same IDs.
+/// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     if promotion::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
 }

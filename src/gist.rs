@@ -89,7 +89,7 @@ impl<T: StoredId> Key<T> {
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
-    /// Returns whether an ID of the range may satisfy a strategy, given the comparison of an end. Exact for a leaf key.
+    /// Returns whether an ID of the range may satisfy a strategy. `compare` compares an end with the query. Exact for a leaf.
     fn may_be(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
         let (low, high) = (compare(self.low), compare(self.high));
         match strategy {
@@ -186,7 +186,7 @@ pub fn penalty<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(call.datum(2))
 }
 
-/// `T_gist_picksplit(internal, internal) → internal`: the keys in order, split in two halves
+/// `T_gist_picksplit(internal, internal) → internal`: the keys in order, split in two
 ///
 /// If the last key, whose insertion splits the page, is the largest, ascending insertions are likely to follow. The left page
 /// then keeps 90 % of the keys, as in a B-tree.
@@ -210,7 +210,7 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// Returns whether the entries to split are those of one page plus one: a single insertion found the page full.
 ///
 /// # Safety
-/// The server passes the entries to be split, and their page is valid.
+/// The entries are those that the server passes to be split. Their page is valid.
 unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
     // SAFETY: promised by the caller. A page begins with its header; its line pointers end at `pd_lower`.
     let lower = unsafe { (*entries[0].page.cast::<pg_sys::PageHeaderData>()).pd_lower };

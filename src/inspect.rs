@@ -69,7 +69,7 @@ fn facts<T: SortableId>() -> Option<Facts> {
     ))
 }
 
-/// Returns the ID with the bytes of a uuid if there is one, otherwise the ID that the text denotes; `None` if it is invalid.
+/// Returns the ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
 fn read<T: SortableId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
         Some(bytes) => T::Stored::from_bytes(&bytes).and_then(T::from_stored),

@@ -1,8 +1,8 @@
 //! The files of the durable high-water mark, in the directory `scru` of the data directory.
 //!
 //! Each record is one small file. Its name holds all data of the record, and its content is the name with a checksum. A record
-//! is written to a temporary file, which is synced and renamed. A record is removed only after a higher one has been written: a
-//! writer that resumes after a suspension can at most add a lower record, which has no effect.
+//! is written to a temporary file, which is synced and renamed. Except by [`remove_for_good`], a record is removed only after a
+//! higher one has been written: a writer that resumes after a suspension can only add a lower record, which has no effect.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};

@@ -28,8 +28,8 @@ pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
     latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
 }
 
-/// Returns an upper bound of the current value of an expression of type timestamptz or date, in microseconds since 2000-01-01;
-/// `None` if the expression depends on more than the clock.
+/// Returns an upper bound of the current value of an expression of type timestamptz or date, in microseconds since
+/// 2000-01-01 UTC; `None` if the expression depends on more than the clock.
 unsafe fn latest(node: *mut Node) -> Option<i128> {
     // SAFETY: the tag identifies the struct.
     unsafe {
@@ -63,7 +63,7 @@ unsafe fn latest_of_call(function: u32, arguments: *mut List) -> Option<i128> {
     }
 }
 
-/// Returns whether an SQL keyword is the current time as a timestamptz or a date.
+/// Returns whether an SQL keyword is the current timestamptz or the current date.
 const fn is_clock(keyword: Keyword::Type) -> bool {
     matches!(
         keyword,

@@ -61,8 +61,8 @@ pub unsafe fn of_function<T: StoredId>(
     }
 }
 
-/// Returns the estimated fraction of a column's rows within a range. Returns the server's default for ranges if the expression is
-/// not a column, the range is not constant, or the column has no statistics.
+/// Returns the estimated fraction of a column's rows within a range; 0 if the range is NULL. Returns the server's default for
+/// ranges if neither argument is a column, the range is not constant, or the column has no statistics.
 unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
     // SAFETY: structs of the planner; the statistics are released.
     let part = unsafe {

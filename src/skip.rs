@@ -1,5 +1,5 @@
-//! Skip support for the types passed by value: the next and the previous value of a column that a btree scan skips. Installed
-//! on PostgreSQL 18 and later.
+//! Skip support for the types passed by value: the next and the previous value of a leading column, for btree skip scans.
+//! Installed on PostgreSQL 18 and later.
 
 use pgrx::pg_sys::{Datum, Relation};
 use scru_ids::Stored;

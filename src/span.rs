@@ -9,7 +9,7 @@ use crate::planner::{self, Name, nth};
 const BOUNDS: [(u32, &str); 2] =
     [(pg_sys::BTGreaterEqualStrategyNumber, "lower"), (pg_sys::BTLessEqualStrategyNumber, "upper")];
 
-/// A call of `T_contained_by_range` or `T_range_contains`, whose arguments are in opposite order.
+/// A call of `T_contained_by_range` or `T_range_contains`, which take the same arguments in opposite order.
 pub struct Span {
     pub function: Oid,
     pub id: *mut Node,
@@ -35,7 +35,7 @@ impl Span {
     /// Returns whether an index of this operator family supports both comparisons.
     ///
     /// # Safety
-    /// To be called by the planner.
+    /// To be called during planning.
     pub unsafe fn is_indexable(&self, family: Oid) -> bool {
         // SAFETY: look-ups in the catalog.
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
@@ -45,7 +45,7 @@ impl Span {
     /// for every ID. Returns null if the functions do not exist.
     ///
     /// # Safety
-    /// To be called by the planner.
+    /// To be called during planning.
     pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> *mut List {
         let mut clauses: *mut List = core::ptr::null_mut();
         for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
@@ -66,10 +66,10 @@ impl Span {
     }
 
     /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`, evaluated if it is constant; `None` if the function
-    /// does not exist. It is in the schema of the function being planned; version 0.1.0 names it `T_lower` or `T_upper`.
+    /// does not exist. It is in the same schema as `self.function`; version 0.1.0 names it `T_lower` or `T_upper`.
     ///
     /// # Safety
-    /// To be called by the planner.
+    /// To be called during planning.
     pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {

@@ -1,8 +1,8 @@
 //! Tests inside the server of behaviour that SQL cannot observe: Datums, the server's sort against Rust's, the state of a
 //! process, and raised errors.
 //!
-//! A released library does not contain them, because it is built without the feature. `unwrap` is allowed here: a panic fails the
-//! test.
+//! A released library does not contain them, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
+//! fails the test.
 
 // The test framework requires a schema `tests` in a file `tests.rs`.
 #[allow(clippy::module_inception)]
@@ -168,7 +168,7 @@ mod tests {
             unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
             let sent =
                 with_random(|rng| rng.next_u64()).is_ok_and(|number| writer.write_all(&number.to_ne_bytes()).is_ok());
-            // SAFETY: exits the child.
+            // SAFETY: ends the child process.
             unsafe { _exit(c_int::from(!sent)) };
         }
         let mut bytes = [0; 8];

@@ -14,12 +14,12 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
     Datum::from(epoch::of(call.id::<T>(0)))
 }
 
-/// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 if there is none and the time is finite.
+/// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::lower)?.to_datum())
 }
 
-/// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 if there is none and the time is finite.
+/// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::upper)?.to_datum())
 }

@@ -19,7 +19,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Returns the operator with this abbreviation in function names.
+    /// Returns the operator with this abbreviation in function names: `lt`, `le`, `ge` or `gt`.
     pub fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"lt" => Some(Self::Less),
@@ -61,7 +61,7 @@ impl Operator {
         }
     }
 
-    /// Returns the negator: the operator that holds whenever this one does not.
+    /// Returns the negator: the operator that holds exactly when this one does not.
     pub const fn negated(self) -> Self {
         match self {
             Self::Less => Self::GreaterOrEqual,
@@ -104,14 +104,14 @@ pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Dat
     Datum::from(holds(epoch::of(call.id::<T>(0)).cmp(&call.int8(1))))
 }
 
-/// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators
+/// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators: likewise
 #[inline]
 pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
     Datum::from(holds(call.int8(0).cmp(&epoch::of(call.id::<T>(1)))))
 }
 
-/// `T_time_bound(timestamptz, text) → T`: the ID nearest to a time that satisfies the operator with this symbol; NULL if no ID
-/// does
+/// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
+/// no ID does
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
     Ok(match operator.ids::<T>(call.int8(0)) {
@@ -135,7 +135,7 @@ pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
 }
 
-/// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only this one, satisfies the operator with this symbol
+/// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only the given one, satisfies the operator
 pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
     Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))

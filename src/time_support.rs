@@ -2,7 +2,7 @@
 //!
 //! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
 //! planner can use. A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with
-//! `T_lower` as the bound: such a time is not after the last time of the type, so that it has a first ID.
+//! `T_lower` as the bound: such a time is before that of the largest ID, so that `T_lower` does not fail.
 //!
 //! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
@@ -135,8 +135,8 @@ impl Comparison {
     }
 
     /// For a constant time, returns `id >= bound` or `id < bound` with the first ID of a tick as the bound. If that tick would be
-    /// after the last one, returns `id > largest`, which is always false, or `id <= largest`, which is always true. Returns null if
-    /// the time is NULL.
+    /// after the last one, returns `id > largest`, which is always false, or `id <= largest`, which is always true. Returns null
+    /// if the time is NULL.
     unsafe fn with_constant<T: StoredId>(&self, time: &pg_sys::Const) -> *mut Expr {
         if time.constisnull {
             return ptr::null_mut();
@@ -154,7 +154,7 @@ impl Comparison {
         unsafe { planner::comparison(self.id_type, strategy, self.id, constant(self.id_type, bound)) }
     }
 
-    /// For a time that is not after the last time of the type, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and
+    /// For a time that is not after that of the largest ID, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and
     /// `<=`, the bound is `T_time_lower(time, '>')` instead.
     unsafe fn with_first_id<T: StoredId>(&self) -> Option<*mut Expr> {
         let (strategy, from) = if self.operator.is_from_below() {

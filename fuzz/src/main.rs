@@ -126,7 +126,7 @@ fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
     assert_eq!((a.tick(), a).cmp(&(b.tick(), b)), order, "ticks");
 }
 
-/// Checks that different sort keys have the order of their IDs, whatever order the keys are made in.
+/// Checks that different sort keys have the order of their IDs, whatever the order in which they are made.
 fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
     let mut keys = SortKeys::default();
     let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
