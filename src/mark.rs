@@ -37,6 +37,14 @@ pub enum Record {
 }
 
 impl Record {
+    /// Returns the mark; `None` if the record is none.
+    pub fn mark(self) -> Option<Mark> {
+        match self {
+            Self::Mark(mark) => Some(mark),
+            Self::Last { .. } => None,
+        }
+    }
+
     /// Returns the name of the record's file.
     fn name<T: SortableId>(self) -> String {
         match self {

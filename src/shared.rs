@@ -157,6 +157,7 @@ pub struct Memory<T: SharedState> {
 pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
     let memory = memory::<T>()?;
     memory.respect_promotion()?;
+    let generation = memory.shared.generation.load(Ordering::Acquire);
     let old = Word::<T>::load(memory.word);
     let reserved = memory.shared.reserved.load(Ordering::Acquire);
     let context = context();
@@ -172,6 +173,10 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
         return Ok(None);
     }
     if !Word::<T>::replace(memory.word, old, next.pack()) {
+        return Ok(None);
+    }
+    // The word may have been set back to the same value meanwhile, and the reservation with it.
+    if memory.shared.generation.load(Ordering::Acquire) != generation {
         return Ok(None);
     }
     if let Some(fast_path) = T::FAST_PATH {
@@ -193,11 +198,7 @@ impl<T: SharedState> Memory<T> {
         let records = mark::read::<T>()?;
         // After the records: a state's number is there before its first record is.
         let own = [&self.shared.state, &self.shared.predecessor].map(|state| state.load(Ordering::Acquire));
-        let marks = records.into_iter().filter_map(|record| match record {
-            Record::Mark(mark) => Some(mark),
-            Record::Last { .. } => None,
-        });
-        let floor = decide::floor(marks, node, own);
+        let floor = decide::floor(records.into_iter().filter_map(Record::mark), node, own);
         let start = self.start(now);
         let word = match with_random(|rng| decide::enter::<T>(old, start, floor, now, rng))? {
             Entry::Ready => old,
@@ -235,10 +236,8 @@ impl<T: SharedState> Memory<T> {
                 return Ok(());
             }
             let Some(generation) = self.generation_of(word) else { return Ok(()) };
-            if let Some(claim) = self.claim() {
-                let written = self.write(reserved, generation, node, tick);
-                self.release(claim);
-                return written;
+            if let Some(_claim) = self.claim() {
+                return self.write(reserved, generation, node, tick);
             }
             clock::wait(1_000, &clock::MARK);
         }
@@ -249,12 +248,11 @@ impl<T: SharedState> Memory<T> {
     #[inline(never)]
     fn reserve_ahead(self, word: Word<T>, node: NodeCode, tick: u64) {
         let Some(generation) = self.generation_of(word) else { return };
-        if let Some(claim) = self.claim() {
+        if let Some(_claim) = self.claim() {
             let reserved = self.shared.reserved.load(Ordering::Acquire);
             if decide::cover::<T>(reserved, node, tick) == Cover::Last {
                 let _ = self.write(reserved, generation, node, tick);
             }
-            self.release(claim);
         }
     }
 
@@ -295,23 +293,26 @@ impl<T: SharedState> Memory<T> {
         Ok(state.load(Ordering::Acquire))
     }
 
-    /// Becomes the one that writes, if nobody is or somebody has been for too long: suspended, or killed.
-    fn claim(self) -> Option<u64> {
-        let (now, claim) = (clock::monotonic_micros(), &self.shared.claim);
-        let old = claim.load(Ordering::Acquire);
-        let is_mine =
-            decide::is_free(old, now) && claim.compare_exchange(old, now, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        is_mine.then_some(now)
+    /// The claim to write a reservation, unless another backend has one that has not expired: its holder may be suspended.
+    fn claim(self) -> Option<Claim> {
+        let now = clock::monotonic_micros();
+        self.claim_as(now, now)
     }
 
-    fn release(self, claim: u64) {
-        let _ = self.shared.claim.compare_exchange(claim, 0, Ordering::AcqRel, Ordering::Relaxed);
+    fn claim_as(self, value: u64, now: u64) -> Option<Claim> {
+        let holder = &self.shared.claim;
+        let old = holder.load(Ordering::Acquire);
+        let is_taken = decide::is_free(old, now)
+            && holder.compare_exchange(old, value, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        is_taken.then_some(Claim { holder, value })
     }
 
-    /// Takes the reservation back, so that every node enters anew.
+    /// Takes the reservation back, so that every node enters anew. The generation changes last: a backend that has seen the new one
+    /// finds no earlier reservation.
     fn take_back(self) {
-        let generation = self.shared.generation.fetch_add(1, Ordering::AcqRel) + 1;
+        let generation = self.shared.generation.load(Ordering::Acquire) + 1;
         self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
+        self.shared.generation.fetch_add(1, Ordering::AcqRel);
     }
 
     /// On a server that was promoted: has the reservation respect the mark of that. Asked for by each process once, when the
@@ -339,39 +340,45 @@ impl<T: SharedState> Memory<T> {
         Ok(())
     }
 
-    /// Sets the mark of a node, and with it the state of the whole server, to a tick, also back. Meanwhile nobody reserves.
+    /// Sets the mark of a node, and the state of the whole server, to a tick. Meanwhile no backend writes a reservation.
     fn set_mark(self, node: NodeCode, tick: u64) -> Result<(), Error> {
         loop {
-            if let Some(claim) = self.claim() {
-                let set = self.set_mark_claimed(Mark { node, tick, state: 0 });
-                self.release(claim);
-                return set;
+            if let Some(_claim) = self.claim_as(decide::SETS_MARK, clock::monotonic_micros()) {
+                return self.set_mark_claimed(Mark { node, tick, state: 0 });
             }
             clock::wait(1_000, &clock::MARK);
         }
     }
 
-    /// Nothing stays of what was reserved before, also where its writer is suspended and resumes: a record is put in its place only
-    /// in its generation, out of a temporary file, both of which are gone before the records are.
-    fn set_mark_claimed(self, new: Mark) -> Result<(), Error> {
+    /// A backend that was suspended while it wrote a reservation cannot put its record back: it does so only in its own
+    /// generation, and from a temporary file. The generation ends first, then the temporary files, then the records.
+    fn set_mark_claimed(self, asked: Mark) -> Result<(), Error> {
+        let removed = mark::list::<T>(|record| matches!(record, Record::Mark(old) if asked.removes(old)));
+        let new = asked.in_place_of(removed.into_iter().filter_map(Record::mark));
         mark::write::<T>(Record::Mark(new), || true)?;
         promotion::forget::<T>()?;
-        let goes = |record| match record {
-            Record::Mark(old) => new.removes(old),
-            Record::Last { .. } => true,
-        };
         self.take_back();
-        mark::remove_for_good::<T>(goes)?;
-        // The marks that are left hold as those of a predecessor do: the word falls below the IDs of other nodes as well.
+        mark::remove_for_good::<T>(|record| record.mark().is_none_or(|old| old != new && asked.removes(old)))?;
+        // The marks that are left hold like those of a predecessor: the word falls below the IDs of other nodes as well.
         self.shared.state.store(0, Ordering::Release);
         self.shared.predecessor.store(0, Ordering::Release);
-        let word = with_random(|rng| T::state_after(new.tick, rng))?.pack();
-        // The word between two generations: who sees the new one must not find it reserved, and who reserves for the old one
-        // does so in the first.
+        let word = with_random(|rng| T::state_after(asked.tick, rng))?.pack();
         Word::<T>::store(self.word, word);
+        // Reservations that the former word asked for are of a former generation.
         self.take_back();
-        let is_own = |mark: Mark| mark.state == self.shared.state.load(Ordering::Acquire);
-        mark::remove_for_good::<T>(|record| goes(record) && !matches!(record, Record::Mark(mark) if is_own(mark)))
+        Ok(())
+    }
+}
+
+/// The right of a backend to write the durable mark, until it is dropped or expires.
+struct Claim {
+    holder: &'static AtomicU64,
+    value: u64,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = self.holder.compare_exchange(self.value, 0, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 

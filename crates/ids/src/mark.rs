@@ -95,6 +95,14 @@ impl Mark {
     pub fn removes(self, other: Self) -> bool {
         self != other && self.node.overlaps(other.node) && other.tick >= self.tick.max(1)
     }
+
+    /// The mark that takes the place of all those that this one removes. Its node is the broadest of theirs, because they covered
+    /// its lower ticks.
+    pub fn in_place_of(self, removed: impl IntoIterator<Item = Self>) -> Self {
+        // Nodes that overlap one node are prefixes of each other, or parts of that node: the broadest has the smallest code.
+        let node = removed.into_iter().map(|mark| mark.node).min().map_or(self.node, |node| node.min(self.node));
+        Self { node, ..self }
+    }
 }
 
 /// The last tick of which a node's IDs may have been handed out by a state other than the `own` ones; `None` if there is no
@@ -225,10 +233,13 @@ pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64) -> Cover {
     }
 }
 
-/// Whether a backend may write the next reservation: nobody else does, or has since too long. Both are microseconds of a
-/// clock that nobody sets; 0 is nobody.
+/// The claim of a backend that sets the mark for an administrator. It does not expire.
+pub const SETS_MARK: u64 = u64::MAX;
+
+/// Whether a backend may claim to write the mark: no backend has claimed it, or that claim has expired. A claim is the time at which
+/// it was made, in microseconds of a monotonic clock, like `now`; 0 is none.
 pub const fn is_free(claim: u64, now: u64) -> bool {
-    claim == 0 || claim > now || now - claim > CLAIM_MICROS
+    claim != SETS_MARK && (claim == 0 || claim > now || now - claim > CLAIM_MICROS)
 }
 
 #[cfg(test)]
@@ -322,6 +333,15 @@ mod tests {
         }
         let first = Mark { tick: 0, ..new };
         assert!(!first.removes(Mark { state: 1, ..first }) && first.removes(Mark { tick: 1, ..first }));
+    }
+
+    #[test]
+    fn a_mark_that_is_set_covers_the_broadest_node_whose_mark_it_removes() {
+        let mark = |id, size| Mark { node: NodeCode::new(id, size), tick: 7, state: 1 };
+        let asked = Mark { state: 0, ..mark(5, 20) };
+        assert_eq!(asked.in_place_of([]), asked);
+        assert_eq!(asked.in_place_of([mark(11, 21), mark(5, 20)]), asked, "a part of it");
+        assert_eq!(asked.in_place_of([mark(5, 20), mark(1, 18), mark(2, 19)]), Mark { state: 0, ..mark(1, 18) });
     }
 
     #[test]
@@ -426,5 +446,6 @@ mod tests {
     fn a_claim_expires() {
         assert!(is_free(0, 5) && is_free(7, 5), "nobody's, or of another boot");
         assert!(!is_free(5, 5) && !is_free(5, 5 + CLAIM_MICROS) && is_free(5, 6 + CLAIM_MICROS));
+        assert!(!is_free(SETS_MARK, 5), "an administrator's does not");
     }
 }

@@ -18,6 +18,13 @@ pub(crate) struct Backend {
     pub(crate) respects_promotion: bool,
 }
 
+impl Backend {
+    /// Whether it sets the mark, so that the others cannot write theirs.
+    fn is_setting(&self) -> bool {
+        matches!(self.at, At::Set { next, .. } if next != Stage::Claim)
+    }
+}
+
 /// The point that a backend has come to, before its next access to something shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum At {
@@ -35,24 +42,28 @@ pub(crate) enum At {
     RespectPromotion(u32),
     /// The reservation does, and the others are to be told.
     PublishPromotion(u32),
+    GenerationRead {
+        generation: u64,
+        now: Option<i64>,
+    },
     WordRead {
+        generation: u64,
         word: u64,
         now: Option<i64>,
     },
     ReservedRead {
+        generation: u64,
         word: u64,
         reserved: u64,
         now: Option<i64>,
     },
-    /// To replace the word and, on success, to hand out an ID.
+    /// To replace the word.
     Draw {
         word: u64,
-        id: u64,
-        next: u64,
-        now: i64,
-        is_last_part: bool,
-        node: usize,
+        drawn: Drawn,
     },
+    /// To look at the generation again and, if it is the same, to hand out the ID.
+    LookAtGeneration(Drawn),
     /// The same by the fast path.
     FastPath {
         word: u64,
@@ -120,6 +131,17 @@ pub(crate) enum At {
     },
 }
 
+/// An ID, before it is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Drawn {
+    generation: u64,
+    id: u64,
+    next: u64,
+    now: i64,
+    is_last_part: bool,
+    node: usize,
+}
+
 /// A node's IDs have to be reserved up to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Need {
@@ -150,23 +172,25 @@ pub(crate) struct Writing {
 pub(crate) struct Setting {
     node: usize,
     tick: u64,
-    claim: u64,
+    /// The mark, once that is known.
+    mark: Option<Mark>,
 }
 
 /// What comes next as a mark is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Stage {
     Claim,
+    Look,
     Write,
     ForgetPromotion,
     TakeBack,
+    EndGeneration,
     RemoveFiles,
     Remove,
     ForgetState,
     StoreWord,
     TakeBackAgain,
-    RemoveFilesAgain,
-    RemoveAgain,
+    EndGenerationAgain,
     Release,
 }
 
@@ -178,12 +202,16 @@ fn unpack(word: u64) -> <Scru64 as SortableId>::State {
     <Scru64 as SortableId>::State::unpack(word)
 }
 
-/// Becomes the one that writes: the number by which it is known.
+/// Becomes the one that writes: its claim.
 fn claim(world: &mut World) -> Option<u64> {
+    claim_as(world, world.monotonic)
+}
+
+fn claim_as(world: &mut World, claim: u64) -> Option<u64> {
     let is_free = mark::is_free(world.shared.claim, world.monotonic);
     is_free.then(|| {
-        world.shared.claim = world.monotonic;
-        world.monotonic
+        world.shared.claim = claim;
+        claim
     })
 }
 
@@ -217,7 +245,7 @@ impl Bounds {
 
     /// A backend begins to set the mark of the node to a tick.
     pub(crate) fn set_mark(&self, world: &mut World, backend: usize, tick: u64) {
-        let setting = Setting { node: world.node, tick, claim: 0 };
+        let setting = Setting { node: world.node, tick, mark: None };
         world.backends[backend].at = At::Set { setting, next: Stage::Claim };
     }
 
@@ -225,7 +253,7 @@ impl Bounds {
     pub(crate) fn go(&self, world: &mut World, backend: usize) {
         world.backends[backend].at = match world.backends[backend].at {
             At::Idle => self.begin(world, backend),
-            At::ClockRead { now } => At::WordRead { word: world.shared.word, now: Some(now) },
+            At::ClockRead { now } => self.read_generation(world, Some(now)),
             At::LookForPromotion(timeline) => {
                 let is_kept = world.marks.iter().any(|mark| mark.is_of_promotion(timeline));
                 if is_kept { At::RespectPromotion(timeline) } else { At::WritePromotion(timeline) }
@@ -236,6 +264,7 @@ impl Bounds {
             }
             At::RespectPromotion(timeline) => {
                 world.take_back();
+                world.shared.generation += 1;
                 At::PublishPromotion(timeline)
             }
             At::PublishPromotion(timeline) => {
@@ -243,23 +272,25 @@ impl Bounds {
                 world.backends[backend].respects_promotion = true;
                 At::Idle
             }
-            At::WordRead { word, now } => At::ReservedRead { word, reserved: world.shared.reserved, now },
-            At::ReservedRead { word, reserved, now } => {
-                let now = now.unwrap_or(world.clock);
-                self.step(world, word, reserved, now)
+            At::GenerationRead { generation, now } => At::WordRead { generation, word: world.shared.word, now },
+            At::WordRead { generation, word, now } => {
+                At::ReservedRead { generation, word, reserved: world.shared.reserved, now }
             }
-            At::Draw { word, id, next, now, is_last_part, node } => {
-                if world.shared.word != word {
-                    At::Idle
+            At::ReservedRead { generation, word, reserved, now } => {
+                let now = now.unwrap_or(world.clock);
+                self.step(world, generation, word, reserved, now)
+            }
+            At::Draw { word, .. } if world.shared.word != word => At::Idle,
+            At::Draw { drawn, .. } => {
+                world.shared.word = drawn.next;
+                if self.has_one_generation() {
+                    self.hand_out(world, backend, drawn)
                 } else {
-                    world.shared.word = next;
-                    world.hand_out(backend, id, now);
-                    let FastRange { words, times } = self.range(id, node);
-                    world.backends[backend].range = Some((words.start, words.end, times.start, times.end, node));
-                    let need = Need { word: next, generation: 0, node, tick: crate::id(id).tick() };
-                    if is_last_part { At::Generation { need, reserved: None } } else { At::Idle }
+                    At::LookAtGeneration(drawn)
                 }
             }
+            At::LookAtGeneration(drawn) if world.shared.generation != drawn.generation => At::Idle,
+            At::LookAtGeneration(drawn) => self.hand_out(world, backend, drawn),
             At::FastWordRead { word } => At::FastPath { word, now: world.clock },
             At::FastPath { word, now } => {
                 let is_in_range = |(from, to, start, end, node): (u64, u64, i64, i64, usize)| {
@@ -338,12 +369,36 @@ impl Bounds {
         }
         match self.mistake {
             Mistake::ClockBeforeState => At::ClockRead { now: world.clock },
-            _ => At::WordRead { word: world.shared.word, now: None },
+            _ => self.read_generation(world, None),
         }
     }
 
+    /// Whether the generation never changes: then an access to it is no action of its own.
+    fn has_one_generation(&self) -> bool {
+        self.mark_sets == 0 && self.promotion.is_empty()
+    }
+
+    fn read_generation(&self, world: &World, now: Option<i64>) -> At {
+        let (generation, word) = (world.shared.generation, world.shared.word);
+        if self.has_one_generation() {
+            At::WordRead { generation, word, now }
+        } else {
+            At::GenerationRead { generation, now }
+        }
+    }
+
+    /// A draw succeeds.
+    fn hand_out(&self, world: &mut World, backend: usize, drawn: Drawn) -> At {
+        let Drawn { id, next, now, is_last_part, node, .. } = drawn;
+        world.hand_out(backend, id, now);
+        let FastRange { words, times } = self.range(id, node);
+        world.backends[backend].range = Some((words.start, words.end, times.start, times.end, node));
+        let need = Need { word: next, generation: 0, node, tick: crate::id(id).tick() };
+        if is_last_part { At::Generation { need, reserved: None } } else { At::Idle }
+    }
+
     /// What a whole step decides, from what it has read.
-    fn step(&self, world: &mut World, word: u64, reserved: u64, now: i64) -> At {
+    fn step(&self, world: &mut World, generation: u64, word: u64, reserved: u64, now: i64) -> At {
         let (node, code) = (world.node, self.code(world.node));
         if !Reservation::unpack::<Scru64>(reserved).is_some_and(|reservation| reservation.node == code) {
             return At::Enter { word, now, node };
@@ -353,7 +408,7 @@ impl Bounds {
                 Cover::Outside => At::Reserve(Need { word, generation: 0, node, tick: id.tick() }),
                 cover => {
                     let (id, next, is_last_part) = (id.to_u64(), next.pack(), cover == Cover::Last);
-                    At::Draw { word, id, next, now, is_last_part, node }
+                    At::Draw { word, drawn: Drawn { generation, id, next, now, is_last_part, node } }
                 }
             },
             Step::Refused(Refusal::ClockMovedBack(_)) if world.is_undisturbed => {
@@ -406,16 +461,21 @@ impl Bounds {
 
     /// The next access of a backend that sets a mark.
     fn set(&self, world: &mut World, setting: Setting, stage: Stage) -> At {
-        let Setting { node, tick, claim: claimed } = setting;
-        let new = Mark { node: self.code(node), tick, state: 0 };
-        let goes = |old: Mark| new.removes(old);
+        let Setting { node, tick, mark } = setting;
+        let asked = Mark { node: self.code(node), tick, state: 0 };
+        let goes = |old: Mark| Some(old) != mark && asked.removes(old);
         let next = match stage {
-            Stage::Claim => {
-                let Some(claim) = claim(world) else { return At::Set { setting, next: stage } };
-                return At::Set { setting: Setting { claim, ..setting }, next: Stage::Write };
+            Stage::Claim => match claim_as(world, mark::SETS_MARK) {
+                Some(_) => Stage::Look,
+                None => Stage::Claim,
+            },
+            Stage::Look => {
+                let removed = world.marks.iter().copied().filter(|old| asked.removes(*old));
+                let mark = Some(asked.in_place_of(removed));
+                return At::Set { setting: Setting { mark, ..setting }, next: Stage::Write };
             }
             Stage::Write => {
-                world.marks.insert(new);
+                world.marks.extend(mark);
                 Stage::ForgetPromotion
             }
             Stage::ForgetPromotion => {
@@ -424,6 +484,10 @@ impl Bounds {
             }
             Stage::TakeBack => {
                 world.take_back();
+                Stage::EndGeneration
+            }
+            Stage::EndGeneration => {
+                world.shared.generation += 1;
                 Stage::RemoveFiles
             }
             Stage::RemoveFiles => {
@@ -446,20 +510,14 @@ impl Bounds {
             }
             Stage::TakeBackAgain => {
                 world.take_back();
-                Stage::RemoveFilesAgain
+                Stage::EndGenerationAgain
             }
-            Stage::RemoveFilesAgain => {
-                let own = world.shared.state;
-                remove_files(world, |mark| goes(mark) && mark.state != own);
-                Stage::RemoveAgain
-            }
-            Stage::RemoveAgain => {
-                let own = world.shared.state;
-                world.marks.retain(|mark| !goes(*mark) || mark.state == own);
+            Stage::EndGenerationAgain => {
+                world.shared.generation += 1;
                 Stage::Release
             }
             Stage::Release => {
-                release(world, claimed);
+                release(world, mark::SETS_MARK);
                 world.set_to = Some((node, tick));
                 return At::Idle;
             }
@@ -482,12 +540,6 @@ impl Bounds {
         self.draws(world.clone(), highest.unwrap_or(0))
     }
 
-    /// Whether a process that writes a reservation has the claim.
-    pub(crate) fn is_reserving(&self, world: &World) -> bool {
-        let has_claim = |at: At| matches!(at, At::Set { setting, .. } if setting.claim == world.shared.claim);
-        world.shared.claim != 0 && !world.backends.iter().any(|backend| has_claim(backend.at))
-    }
-
     /// Whether a mark that was set back holds up nobody: not now, and not after a crash.
     pub(crate) fn is_set_back(&self, world: &World) -> bool {
         let is_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
@@ -499,6 +551,10 @@ impl Bounds {
 
     /// Whether a new connection gets an ID soon after the clock has passed a tick.
     fn draws(&self, mut world: World, after: u64) -> bool {
+        // An administrator who sets the mark comes to an end first.
+        while let Some(setter) = world.backends.iter().position(|backend| backend.is_setting()) {
+            self.go(&mut world, setter);
+        }
         world.clock = world.clock.max(TICKS.start(after + 1));
         world.backends.push(Backend::default());
         let (newest, before) = (world.backends.len() - 1, world.handed_out.len());

@@ -83,8 +83,7 @@ pub enum Action {
     GoFast(usize),
     /// The clock moves by so many ticks.
     Clock(i64),
-    /// The process that writes a reservation is suspended until its claim has expired. One that sets a mark is not: what is
-    /// drawn meanwhile might come again after a crash.
+    /// The process that writes a reservation is suspended until its claim has expired.
     Suspend,
     /// All backends are killed, and the server begins anew.
     Crash,
@@ -159,7 +158,7 @@ impl Model for Bounds {
         if counts.clock_setbacks < self.clock_setbacks && (are_idle || self.mark_sets == 0) {
             actions.extend(self.back.iter().map(|ticks| Action::Clock(-ticks)));
         }
-        if counts.suspensions < self.suspensions && self.is_reserving(world) {
+        if counts.suspensions < self.suspensions && world.shared.claim != 0 {
             actions.push(Action::Suspend);
         }
         if counts.crashes < self.crashes {

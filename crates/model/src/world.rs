@@ -124,10 +124,9 @@ impl World {
         (self.timeline > 1).then_some(self.timeline)
     }
 
-    /// Takes the reservation back, so that every node enters anew.
+    /// Takes the reservation back, so that every node enters anew. The next generation is still to begin.
     pub(crate) fn take_back(&mut self) {
-        self.shared.generation += 1;
-        self.shared.reserved = Reservation::none::<Scru64>(self.shared.generation);
+        self.shared.reserved = Reservation::none::<Scru64>(self.shared.generation + 1);
     }
 
     /// An ID reaches its client, and the transaction commits.

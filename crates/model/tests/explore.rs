@@ -104,6 +104,28 @@ fn a_mark_that_is_set_back() {
     explore("mark set, suspended writer and crash, two backends", Bounds { crashes: 1, ..suspended });
 }
 
+/// What is drawn meanwhile comes once, also after a crash and with a clock that is set back afterwards.
+#[test]
+fn a_mark_that_is_set_while_ids_are_drawn() {
+    let sets = Bounds {
+        clock_moves: 1,
+        forward: vec![6],
+        clock_setbacks: 1,
+        back: vec![6],
+        crashes: 1,
+        mark_sets: 1,
+        set_to: vec![5],
+        ..two_backends()
+    };
+    explore("mark set while drawing, two backends", sets.clone());
+    explore(
+        "mark set while drawing, suspended writer, two backends",
+        Bounds { suspensions: 1, ids: 2, ..sets.clone() },
+    );
+    // Twice to the same tick, so that the word is the same again.
+    explore("mark set twice while drawing, two backends", Bounds { mark_sets: 2, ids: 2, ..sets });
+}
+
 #[test]
 fn a_change_of_the_node() {
     let changes = |bounds| Bounds { nodes: vec!["2/22", "6/23"], node_changes: 2, ..bounds };
