@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [test|lint|clients|operators|packages|servers|bench|report|pgrx]: looks for everything that a build needs, and for
+# setup.sh [test|lint|clients|operators|packages|arm64|servers|bench|report|pgrx]: looks for everything that a build needs, and for
 # what is needed by the tests, the linters, the tests of clients, the drills of docs/several-servers.md, packaging and its tests,
 # tools/servers.sh, the benchmark, its report, or the tests of pgrx's framework; installs what is missing. If all is there, it
 # takes a fraction of a second.
@@ -44,6 +44,7 @@ look_around() {
     clients) look_for_clients ;;
     operators) look_for_operators ;;
     packages) look_for_packages ;;
+    arm64) look_for_arm64 ;;
     servers) look_for_servers ;;
     bench) need 'Python 3 with psycopg 3' python3-psycopg has_python_modules psycopg ;;
     report) look_for_report ;;
@@ -66,6 +67,12 @@ look_for_packages() {
     need lintian lintian command -v lintian
     need umoci umoci command -v umoci
     need 'the PGXN client' pgxnclient command -v pgxn
+}
+
+look_for_arm64() {
+    [ "$(uname -m)" != aarch64 ] || return 0
+    need 'a C compiler for arm64' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' command -v aarch64-linux-gnu-gcc
+    need 'an emulator of arm64' qemu-user command -v qemu-aarch64
 }
 
 look_for_tests() {
