@@ -41,6 +41,9 @@ in_the_server() {
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
+# On the oldest server alone, as it needs none.
+arm64() { tools/arm64.sh; }
+
 # What the suites from here on test.
 release_build() { tools/install.sh; }
 
@@ -136,14 +139,14 @@ suite workflows count_check
 suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
+[ "$PG_MAJOR" != "${MAJORS[0]}" ] || suite arm64 count_cargo
 suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
 [ "$PG_MAJOR" != "${MAJORS[0]}" ] || suite sixth_type count_check
 suite regression count_regress
 suite end_to_end count_pytest
-# Where it is asked for: it takes as long as all others.
-[[ $SUITES != *' packages '* ]] || suite packages count_packages
+[[ $PG_MAJOR != "${MAJORS[0]}" && $SUITES != *' packages '* ]] || suite packages count_packages
 suite untouched_server count_check
 
 say 'All suites'

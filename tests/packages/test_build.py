@@ -184,4 +184,4 @@ def test_versions_agree():
     assert (name, meta["version"], provided["version"]) == ("scru", VERSION, VERSION)
     assert (ROOT / provided["file"]).is_file()
     assert (ROOT / provided["docfile"]).is_file()
-    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == VERSION
+    assert re.search(r"^## \[([\d.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == VERSION
