@@ -1,4 +1,4 @@
-"""What the extension has put into the catalogs, with all its properties, in words that are the same in every database."""
+"""The extension's rows of the system catalogs, in a form that can be compared between databases."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 import psycopg
 
-# The rows of each catalog that belong to the extension: members, and what is a part of a member.
 MEMBERS = """
     SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru')
 """
+# The condition on the rows of each catalog that are members of the extension, or parts of members.
 CATALOGS = {
     "pg_type": "t.oid IN (SELECT objid FROM members) OR t.typelem IN (SELECT objid FROM members)",
     "pg_proc": "t.oid IN (SELECT objid FROM members)",
@@ -25,7 +25,7 @@ CATALOGS = {
 
 
 def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
-    """The members with their comments, and their rows in all catalogs, with a description in place of each OID."""
+    """Returns the members with their comments, and their rows of all catalogs. Descriptions take the place of OIDs."""
     described = "SELECT objid, pg_describe_object(classid, objid, 0), obj_description(objid, classid::regclass::name) "
     members = connection.execute(f"{described} FROM ({MEMBERS}) AS members").fetchall()
     names = {str(oid): description for oid, description, _ in members}
@@ -33,7 +33,7 @@ def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
     names |= dict(connection.execute(arrays).fetchall())
     result = {"members": sorted(f"{description}: {comment}" for _, description, comment in members)}
     for catalog, belongs in CATALOGS.items():
-        # Where a row has an OID of its own that nothing refers to, it is left out.
+        # The OIDs of these rows differ between databases, and no other row refers to them.
         own = "- 'oid'" if catalog in ("pg_amop", "pg_amproc") else ""
         query = f"WITH members AS ({MEMBERS}) SELECT (to_jsonb(t) {own})::text FROM {catalog} AS t WHERE {belongs}"
         rows = [row for (row,) in connection.execute(query)]

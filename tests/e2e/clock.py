@@ -1,4 +1,4 @@
-"""A clock that a test can move while the server runs: Debian's libfaketime, loaded into the server's processes."""
+"""A clock that a test can change while the server runs. It uses Debian's libfaketime, preloaded into the server."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LIBRARIES = glob("/usr/lib/*/faketime/libfaketime.so.1") + glob("/usr/lib*/faket
 
 
 class Clock:
-    """The clock of a server that is started with this `environment`. It begins at the real time."""
+    """The clock of a server that is started with this `environment`. It starts with the real time."""
 
     def __init__(self) -> None:
-        # Not a skip: a test run without these tests would promise what it has not seen.
+        # An error, not a skip: without these tests, a run must not pass.
         assert LIBRARIES, "libfaketime is missing: install the package of that name"
         self.folder = Path(tempfile.mkdtemp(prefix="scru-clock-", dir=TEMPORARY))
         self.file = self.folder / "time"
@@ -27,25 +27,25 @@ class Clock:
             "LD_PRELOAD": LIBRARIES[0],
             "FAKETIME_TIMESTAMP_FILE": str(self.file),
             "FAKETIME_NO_CACHE": "1",
-            # Waiting goes by the monotonic clock, which nobody moves.
+            # The server measures waits with the monotonic clock, which stays real.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "DONT_FAKE_MONOTONIC": "1",
         }
 
     def shift(self, seconds: float) -> None:
-        """Sets the clock to the real time plus so many seconds."""
+        """Sets the clock to the real time plus `seconds`."""
         self._write(f"{seconds:+f}")
 
     def freeze(self, time: str) -> None:
-        """Lets the clock stand still at a time, such as '2030-01-01 00:00:00'."""
+        """Stops the clock at a time, such as '2030-01-01 00:00:00'."""
         self._write(time)
 
     def remove(self) -> None:
-        """Deletes the file that holds the time."""
+        """Deletes the file that holds the time, and its folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _write(self, text: str) -> None:
-        # The server reads the file at any moment: it has to be there, whole, at every one.
+        # The server can read the file at any moment, so it is replaced atomically.
         new = self.folder / "new"
         new.write_text(text + "\n")
         new.chmod(0o644)

@@ -1,4 +1,4 @@
-"""The fixtures: one server that the tests share, a fresh database for each test, and servers of a test's own.
+"""The fixtures: one server that the tests share, a new database for each test, and servers for a single test.
 
 Run by `make test`, or by hand with the extension installed: `/usr/bin/python3 -m pytest tests/e2e`. The environment
 variable PG_CONFIG names the server's pg_config.
@@ -15,14 +15,14 @@ from itertools import count
 import psycopg
 import pytest
 
-# The caller's connection settings are for servers of the caller.
+# The caller's connection settings must not apply to the servers of the tests.
 for name in [name for name in os.environ if name.startswith("PG") and name != "PG_CONFIG"]:
     del os.environ[name]
 
 from clock import Clock  # noqa: E402
 from server import MAJOR, MAJORS, Server  # noqa: E402
 
-# Parallel workers are plentiful, so that a test that wants some gets them.
+# Enough parallel workers for every test that uses some.
 SHARED_SETTINGS = {"max_worker_processes": "16", "max_parallel_workers": "8", "autovacuum": "off"}
 
 MEASUREMENTS = pytest.StashKey[list]()
@@ -41,15 +41,15 @@ class Database:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that compare times run on the oldest server, which has the machine to itself."""
+    """Skips tests marked `alone`, except on the oldest version: only there do they have the machine to themselves."""
     for item in items:
         if min(MAJORS) != MAJOR and item.get_closest_marker("alone"):
-            item.add_marker(pytest.mark.skip(reason=f"times are compared on PostgreSQL {min(MAJORS)}"))
+            item.add_marker(pytest.mark.skip(reason=f"times are compared on PostgreSQL {min(MAJORS)} only"))
 
 
 @pytest.fixture(autouse=True)
 def deadline() -> Iterator[None]:
-    """Fails a test that hangs, with the place where it does."""
+    """Raises an error in a test that takes longer than five minutes. The traceback shows where it hangs."""
 
     def fail(*_: object) -> None:
         raise TimeoutError("the test took longer than five minutes")
@@ -62,7 +62,7 @@ def deadline() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """The server that all tests share that neither restart nor crash it. No library is preloaded."""
+    """The server that is shared by all tests that neither restart nor crash it. It preloads no library."""
     with Server(SHARED_SETTINGS) as server:
         yield server
         assert server.crashes() == []
@@ -70,13 +70,13 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def database_names() -> Iterator[str]:
-    """Names that no database bears yet."""
+    """Names of new databases."""
     return (f"test_{number}" for number in count(1))
 
 
 @pytest.fixture(scope="session")
 def plain_user(server: Server) -> str:
-    """A user with no privileges, who may log in."""
+    """A role without privileges that can log in."""
     with server.connect() as connection:
         connection.execute("CREATE ROLE plain_user LOGIN")
     return "plain_user"
@@ -102,27 +102,27 @@ def new_database(server: Server, database_names: Iterator[str]) -> Iterator[Call
 
 @pytest.fixture
 def database(new_database: Callable[..., Database]) -> Database:
-    """A fresh database with the extension."""
+    """A new database with the extension."""
     return new_database()
 
 
 @pytest.fixture
 def connection(database: Database) -> Iterator[psycopg.Connection]:
-    """A connection to a fresh database with the extension."""
+    """A connection to a new database with the extension."""
     with database.connect() as connection:
         yield connection
 
 
 @pytest.fixture
 def new_server() -> Iterator[Callable[..., Server]]:
-    """Starts servers of the test's own: new_server({'setting': 'value'}, environment)."""
+    """Starts servers for this test: new_server({'setting': 'value'}, environment)."""
     with ExitStack() as stack:
         yield lambda *arguments: stack.enter_context(Server(*arguments))
 
 
 @pytest.fixture
 def clock() -> Iterator[Clock]:
-    """A clock for a server of the test's own: new_server(None, clock.environment)."""
+    """A clock for a server of this test: new_server(None, clock.environment)."""
     clock = Clock()
     yield clock
     clock.remove()
@@ -130,19 +130,19 @@ def clock() -> Iterator[Clock]:
 
 @pytest.fixture
 def measured(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Takes lines about measurements, which the run shows at its end even if all is well."""
+    """Collects lines about measurements, which are shown at the end of the run even if all tests pass."""
     return request.config.stash.setdefault(MEASUREMENTS, []).append
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where tests run side by side, each worker sends its measurements to the process that shows them."""
+    """In a parallel run, sends a worker's measurements to the process that shows them."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["measured"] = session.config.stash.get(MEASUREMENTS, [])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node) -> None:
-    """Takes the measurements of a worker, unless it died."""
+    """Receives the measurements of a worker. A worker that has crashed sends none."""
     lines = getattr(node, "workeroutput", {}).get("measured", [])
     node.config.stash.setdefault(MEASUREMENTS, []).extend(lines)
 

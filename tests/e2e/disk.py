@@ -1,4 +1,4 @@
-"""A disk that is small, so that a test can fill it: a file system in memory. Only root may mount one."""
+"""A small file system in memory, which a test can fill. Mounting it requires root."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from server import TEMPORARY, give_to_server_user
 
 
 class Disk:
-    """A mounted file system of so many megabytes, which belongs to the server's user."""
+    """A mounted file system, owned by the server's user."""
 
     def __init__(self, path: Path):
         self.path = path
 
     def resize(self, megabytes: int) -> None:
-        """Gives it another size, while it is in use."""
+        """Changes the size of the file system while it is in use."""
         subprocess.run(["mount", "-o", f"remount,size={megabytes}m", str(self.path)], check=True)
 
     def leave(self, megabytes: int) -> None:
-        """Resizes it so that no more than this is free."""
+        """Changes the size so that only `megabytes` are free."""
         disk = os.statvfs(self.path)
         used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
         self.resize(-(-used // 2**20) + megabytes)
@@ -33,13 +33,13 @@ class Disk:
 
 @contextmanager
 def small_disk(megabytes: int) -> Iterator[Disk]:
-    """Mounts a disk while the block runs, or skips the test where that is not allowed."""
+    """Mounts a file system for the block, or skips the test if that is not permitted."""
     path = Path(tempfile.mkdtemp(prefix="scru-disk-", dir=TEMPORARY))
     options = ["-o", f"size={megabytes}m,mode=700"]
     try:
         mounted = subprocess.run(["mount", "-t", "tmpfs", *options, "scru", str(path)], capture_output=True, text=True)
         if mounted.returncode:
-            pytest.skip(f"only root may mount a disk that is small enough to be filled: {mounted.stderr.strip()}")
+            pytest.skip(f"mounting a small file system requires root: {mounted.stderr.strip()}")
         give_to_server_user(path)
         try:
             yield Disk(path)

@@ -1,4 +1,4 @@
-"""Expected errors, whole: SQLSTATE, message, DETAIL and HINT. "Some error" is no expectation."""
+"""Exact expected errors: SQLSTATE, message, DETAIL and HINT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CANNOT_CHANGE_NOW = "55P02"
 
 @contextmanager
 def error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> Iterator[None]:
-    """The block raises exactly this error."""
+    """Asserts that the block raises exactly this error."""
     with pytest.raises(psycopg.Error) as caught:
         yield
     diag = caught.value.diag
@@ -31,7 +31,7 @@ def error(sqlstate: str, message: str, detail: str | None = None, hint: str | No
 
 
 def error_of(result: PGresult) -> tuple[str, str, str | None]:
-    """SQLSTATE, message and DETAIL of a failed result."""
+    """Returns the SQLSTATE, message and DETAIL of a failed result."""
     assert result.status == ExecStatus.FATAL_ERROR
     fields = (DiagnosticField.SQLSTATE, DiagnosticField.MESSAGE_PRIMARY, DiagnosticField.MESSAGE_DETAIL)
     return tuple(value.decode() if (value := result.error_field(field)) is not None else None for field in fields)

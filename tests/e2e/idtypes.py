@@ -1,7 +1,6 @@
-"""The ID types, as the tests know them: what all of them have in common is tested on each of TYPES.
+"""The ID types, for tests that are parametrized by type.
 
-Text and bytes are computed here from the specifications alone, of which tests/vectors has the facts, so that the tests don't
-ask the extension what is right.
+Text and bytes are computed from the facts of the specifications in tests/vectors, independently of the extension.
 """
 
 from __future__ import annotations
@@ -18,54 +17,54 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 
 @dataclass(frozen=True, kw_only=True)
 class IdType:
-    """One ID type: an unsigned integer, stored as big-endian bytes and written in digits of one base."""
+    """An ID type: an unsigned integer, stored as big-endian bytes and written in the digits of one base."""
 
     name: str
     length: int
-    """Bytes, in a table and on the wire."""
+    """The number of bytes, in a table and on the wire."""
     digits: str
     """The digits of the canonical text, in ascending order."""
     text_length: int
     largest: int
     body_bits: int
-    """Bits below the timestamp."""
+    """The number of bits below the timestamp."""
     tick: int
-    """Milliseconds that have one timestamp."""
+    """The unit of the timestamp, in milliseconds."""
     epoch: int
     """The start of the first tick, in milliseconds since 1970."""
     random_bits: int
-    """Of the body, the last bits that are random in a session's first ID. 0 where all sessions draw from one state."""
+    """The number of low bits that are random in a session's first ID. 0 if all sessions share one generator state."""
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def generator(self) -> str:
-        """The SQL that generates an ID."""
+        """The SQL expression that generates an ID."""
         return f"gen_{self.name}()"
 
     @property
     def yardstick(self) -> str | None:
-        """The server's own type that costs as much."""
+        """The baseline for costs: the server's own type of the same length; `None` if there is none."""
         return {8: "bigint", 16: "uuid"}.get(self.length)
 
     @property
     def random_yardstick(self) -> str | None:
-        """The SQL of a random value of that type, which can be cast to this one."""
+        """The SQL expression for a random value of the baseline type that can be cast to the ID type."""
         return {8: f"(random() * {0.99 * self.largest:.1e})::bigint", 16: "gen_random_uuid()"}.get(self.length)
 
     @property
     def free_casts(self) -> list[str]:
-        """Types to which a column can be changed, and back, without a rewrite of the table."""
+        """The types to which a column can be changed, and back, without rewriting the table."""
         return ["uuid", *(t.name for t in TYPES if t.length == 16 and t != self)] if self.length == 16 else []
 
     @property
     def is_server_wide(self) -> bool:
-        """Whether all sessions of a server draw from one state."""
+        """Whether all sessions of a server share one generator state."""
         return self.random_bits == 0
 
     def text(self, value: int) -> str:
-        """The canonical text of a value."""
+        """Returns the canonical text of a value."""
         text = ""
         for _ in range(self.text_length):
             value, digit = divmod(value, len(self.digits))
@@ -73,32 +72,32 @@ class IdType:
         return text
 
     def value(self, text: str) -> int:
-        """The value of a canonical text."""
+        """Returns the value of a canonical text."""
         value = 0
         for digit in text:
             value = value * len(self.digits) + self.digits.index(digit)
         return value
 
     def binary(self, value: int) -> bytes:
-        """The bytes of a value."""
+        """Returns the bytes of a value."""
         return value.to_bytes(self.length, "big")
 
     def unix_milliseconds(self, value: int) -> int:
-        """The time of a value, in milliseconds since 1970."""
+        """Returns the time of a value, in milliseconds since 1970."""
         return self.epoch + (value >> self.body_bits) * self.tick
 
     def texts_above_the_largest(self) -> list[str]:
-        """The ends of what the digits can write and the type cannot hold."""
+        """Returns the lowest and highest texts of valid digits above the largest ID, if there are any."""
         end = len(self.digits) ** self.text_length
         return [self.text(value) for value in (self.largest + 1, end - 1) if self.largest < value < end]
 
     def bytes_above_the_largest(self) -> list[bytes]:
-        """The ends of what the bytes can hold and is no ID."""
+        """Returns the lowest and highest bytes above the largest ID, if there are any."""
         end = 256**self.length
         return [self.binary(value) for value in (self.largest + 1, end - 1) if self.largest < value < end]
 
     def samples(self, count: int, seed: int = 1) -> list[int]:
-        """Values all over the range, with its ends: every magnitude, and many that differ only in their last bits."""
+        """Returns values of every magnitude, both ends of the range, and many that differ only in their last bits."""
         source = random.Random(seed)
         values = [0, 1, self.largest - 1, self.largest]
         while len(values) < count:
@@ -110,7 +109,7 @@ class IdType:
 
 
 def of_vectors(path: Path) -> IdType:
-    """The type whose test vectors these are."""
+    """Reads an ID type from its file of test vectors."""
     vectors = json.loads(path.read_text())
     facts = vectors["facts"]
     return IdType(
@@ -135,7 +134,7 @@ SERVER_WIDE = [id_type for id_type in TYPES if id_type.is_server_wide]
 
 
 def of_types(types: list[IdType]):
-    """Marks a test of one type that is run for each of these."""
+    """Returns a mark that runs a test for each of these types."""
     return pytest.mark.parametrize("id_type", types, ids=str)
 
 

@@ -1,6 +1,6 @@
-"""Sessions that draw IDs one by one, as applications do, and keep what they got.
+"""Sessions that generate IDs one by one, as applications do, and record them.
 
-Only what has reached its client has been given out: this is what must never come again.
+An ID counts as given out once its client has received it. It must never be generated again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from server import Server, wait_until
 
 
 class Load:
-    """Sessions that draw until the server ends them or the block is left: `with Load(connect, id_type) as load:`.
+    """Sessions that generate IDs until the server terminates them or the block ends: `with Load(connect, id_type)`.
 
-    Each ID has to be greater than all that any of the sessions had received before it was asked for. Instead of mere
-    drawing they may run some other `query` for an ID, such as an INSERT that returns it.
+    Each ID has to be greater than all IDs that any of the sessions had received when it was requested. `query` replaces
+    the default query for an ID, for example by an INSERT with RETURNING.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Load:
         self._query = query or f"SELECT {id_type.generator}::text"
         self.ids: list[str] = []
         self.latest = after
-        """The greatest ID so far. Texts are in the order of their IDs."""
+        """The greatest ID so far. Texts sort as their IDs do."""
         self._connections = [connect() for _ in range(sessions)]
         self._lock = Lock()
         self._stopped = Event()
@@ -56,30 +56,30 @@ class Load:
 
     @property
     def pids(self) -> list[int]:
-        """The sessions' processes."""
+        """The process IDs of the sessions."""
         return [connection.info.backend_pid for connection in self._connections]
 
     def wait(self) -> None:
-        """Waits until all sessions have ended, and fails if one of them has."""
+        """Waits until all sessions have ended, and raises the exception of one that failed."""
         for session in self._sessions:
             session.result(timeout=60)
 
     def wait_for(self, count: int) -> None:
-        """Waits until so many more IDs have been given out."""
+        """Waits until `count` more IDs have been received, or a session has failed."""
         enough = len(self.ids) + count
         wait_until(
-            lambda: len(self.ids) >= enough or self._failed(), f"{count} more IDs of {self.id_type} are given out"
+            lambda: len(self.ids) >= enough or self._failed(), f"{count} more IDs of {self.id_type} are received"
         )
 
     def _failed(self) -> bool:
         return any(session.done() and session.exception() for session in self._sessions)
 
     def _draw(self, connection: psycopg.Connection) -> None:
-        # The server may end the session at any moment, but nothing else may go wrong.
+        # The server may terminate the session at any moment. Every other error is a failure.
         with suppress(psycopg.OperationalError):
             while not self._stopped.is_set():
                 before = self.latest
-                # During recovery there are no IDs: they begin with the promotion.
+                # A standby generates no IDs before its promotion.
                 with suppress(psycopg.errors.ReadOnlySqlTransaction):
                     self._keep(before, *connection.execute(self._query).fetchone())
 
@@ -87,17 +87,17 @@ class Load:
         with self._lock:
             self.ids.append(id_)
             self.latest = max(self.latest, id_)
-        assert id_ > before, f"{id_} was drawn after {before} had been given out"
+        assert id_ > before, f"{id_} was generated after {before} had been received"
 
 
 def forever(id_type: IdType) -> str:
-    """The SQL that draws one ID after another without an end."""
+    """Returns the SQL that generates IDs in an endless loop."""
     return f"DO $$ BEGIN LOOP PERFORM {id_type.generator}; END LOOP; END $$"
 
 
 @contextmanager
 def background(connection: psycopg.Connection, query: str) -> Iterator[Future]:
-    """Runs a query while the block runs. It is cancelled if it goes on when the block is left; within ten seconds it ends."""
+    """Runs a query in another thread. Cancels it at the end of the block; it then has ten seconds to end."""
     pool = ThreadPoolExecutor(1)
     future = pool.submit(connection.execute, query)
     pool.shutdown(wait=False)
@@ -116,17 +116,17 @@ def background(connection: psycopg.Connection, query: str) -> Iterator[Future]:
 
 
 def hang_up(connection: psycopg.Connection) -> None:
-    """Cuts a connection, for else whoever closes it would wait for the session without an end."""
+    """Shuts down the socket of a connection. Otherwise closing the connection would wait for the session forever."""
     socket(fileno=os.dup(connection.fileno())).shutdown(SHUT_RDWR)
 
 
 def wait_until_it_waits(server: Server, connection: psycopg.Connection) -> None:
-    """Waits until the session waits for the clock, and for no lock."""
+    """Waits until the session is waiting for the clock, not for a lock."""
     query = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-    wait_until(lambda: server.value(query) == "Extension", "the session waits for the clock")
+    wait_until(lambda: server.value(query) == "Extension", "the session is waiting for the clock")
 
 
 def assert_all_different(*given_out: Iterable[str]) -> None:
-    """No ID is there twice, neither in one of the lists nor in two of them."""
+    """Asserts that no ID occurs twice, in one of the arguments or across them."""
     all_ids = [id_ for ids in given_out for id_ in ids]
     assert len(all_ids) == len(set(all_ids))

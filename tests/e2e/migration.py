@@ -1,7 +1,7 @@
-"""The recipes of docs/migrate.md, as the page has them, and applications that write meanwhile.
+"""Runs the recipes of docs/migrate.md while applications write.
 
-Run by hand it measures the recipe for tables that cannot be locked: `/usr/bin/python3 tests/e2e/migration.py 10000000`.
-PG_CONFIG names the server's pg_config. The server is one of its own, with fsync and autovacuum.
+As a program, `/usr/bin/python3 tests/e2e/migration.py 10000000` measures the recipe for tables that cannot be locked.
+It starts a private server with fsync and autovacuum. The environment variable PG_CONFIG names the server's pg_config.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCRU_UUID = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()
 
 
 def blocks(heading: str, language: str = "sql") -> list[str]:
-    """The blocks of code below a heading of the page, up to the next one. The tables are before the first heading."""
+    """Returns the code blocks between a heading and the next one. "Tables" is the part before the first heading."""
     sections = dict(
         zip(["Tables", *re.findall(r"^###? (.*)$", PAGE, re.M)], re.split(r"^###? .*\n", PAGE, flags=re.M), strict=True)
     )
@@ -36,26 +36,26 @@ def blocks(heading: str, language: str = "sql") -> list[str]:
 
 
 def statements(block: str) -> Iterator[str]:
-    """The statements of a block, each ending with its line; those of a function's body stay together."""
+    """Yields the statements of a block. A statement ends at the end of a line; a function's body is not split."""
     statement = ""
     for line in block.splitlines(keepends=True):
         statement += line
         if re.search(r";( *--.*)?$", line.rstrip()) and statement.count("$$") % 2 == 0:
             yield statement.strip()
             statement = ""
-    assert not statement.strip(), f"no end: {statement}"
+    assert not statement.strip(), f"unterminated: {statement}"
 
 
-# ------------------------------------------------------------------------------------------------------------- running
+# ----------------------------------------------------------------------------------------------------------- the runner
 
 
 @dataclass
 class Run:
-    """Runs blocks as the page's reader would."""
+    """Executes blocks as a reader of the page would."""
 
     connection: psycopg.Connection
     longest_lock: float = 0
-    """Seconds from the moment at which LOCK TABLE has its locks to the end of the transaction."""
+    """Seconds from the end of LOCK TABLE to the end of the transaction."""
     retries: int = 0
 
     def __call__(self, block: str) -> None:
@@ -71,7 +71,7 @@ class Run:
         assert not transaction
 
     def _transaction(self, transaction: list[str]) -> None:
-        """All statements of a transaction, again and again while others hold its locks for too long."""
+        """Executes a transaction, and repeats it after each lock timeout."""
         while True:
             locked = None
             try:
@@ -90,9 +90,9 @@ class Run:
 
 
 class Writers:
-    """Sessions that add orders with their items, change old orders and read the view, until the block is left.
+    """Sessions that insert orders with their items, update old orders and read the view, until the block ends.
 
-    As applications do, they connect again where a statement that their driver has prepared no longer fits the table.
+    As applications do, they reconnect if a prepared statement no longer matches the table.
     """
 
     def __init__(self, connect: Callable[[], psycopg.Connection], sessions: int = 3, pause: float = 0):
@@ -116,7 +116,7 @@ class Writers:
             future.result(timeout=120)
 
     def wait_for(self, count: int) -> None:
-        """Waits until each session has written so many more orders."""
+        """Waits until each session has written `count` more orders."""
         goal = [written + count for written in self.written]
         while any(written < enough for written, enough in zip(self.written, goal, strict=True)):
             if any(future.done() for future in self._futures):
@@ -147,11 +147,11 @@ class Writers:
             connection.execute("UPDATE orders SET note = note WHERE note = %s", [old])
 
 
-# ------------------------------------------------------------------------------------------------------------ by hand
+# ---------------------------------------------------------------------------------------------------------- the program
 
 
 def create_tables(connection: psycopg.Connection, rows: int, id_type: str, key: str, id: str) -> None:
-    """The page's tables with another type than uuid, and rows of the last days; `id` is the SQL of an old ID."""
+    """Creates the page's tables with `id_type` instead of uuid, and rows of the last weeks with the IDs `id` (SQL)."""
     for table in statements(*blocks("Tables")):
         connection.execute(table.replace("uuid PRIMARY KEY DEFAULT gen_random_uuid()", key).replace("uuid", id_type))
     connection.execute("CREATE INDEX orders_note_idx ON orders (note)")
@@ -159,7 +159,8 @@ def create_tables(connection: psycopg.Connection, rows: int, id_type: str, key: 
         f"""
         INSERT INTO orders (id, note, created_at)
         SELECT {id}, 'old ' || n, at
-        FROM generate_series(1, {rows}) AS n, LATERAL (SELECT date_trunc('ms', now() - (20e6 - n) * interval '0.1 s')) AS t (at);
+        FROM generate_series(1, {rows}) AS n,
+            LATERAL (SELECT date_trunc('ms', now() - (20e6 - n) * interval '0.1 s')) AS t (at);
         INSERT INTO items SELECT id, note FROM orders"""
     )
 
@@ -177,7 +178,7 @@ def main(rows: int) -> None:
             lambda notice: re.search("[05] % of", notice.message_primary) and say(notice.message_primary)
         )
         connection.execute("CREATE EXTENSION scru")
-        say(f"making {rows} orders with an item each")
+        say(f"creating {rows} orders with an item each")
         create_tables(connection, rows, "bigint", "bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY", "n")
         connection.execute(f"ALTER SEQUENCE orders_id_seq RESTART {rows + 1}")
         connection.execute(FILL_IN_BATCHES)
@@ -195,12 +196,14 @@ def main(rows: int) -> None:
                     start = time.monotonic()
                     run(statement)
                     say(
-                        f"{time.monotonic() - start:.1f} s, longest wait of a writer {writers.longest_wait:.3f} s: {statement[:60]!r}"
+                        f"{time.monotonic() - start:.1f} s, longest wait of a writer {writers.longest_wait:.3f} s:"
+                        f" {statement[:60]!r}"
                     )
             total = time.monotonic() - began
             writers.wait_for(20)
             say(
-                f"written meanwhile: {sum(writers.written)} orders; reconnected {writers.reconnected} times; {run.retries} retries"
+                f"written meanwhile: {sum(writers.written)} orders; reconnected {writers.reconnected} times;"
+                f" {run.retries} retries"
             )
         say(f"megabytes after: {dict(connection.execute(sizes).fetchall())}")
         say(f"total {total:.1f} s, longest lock {run.longest_lock:.3f} s")

@@ -1,5 +1,4 @@
-"""Tables that keep IDs in every place and under every kind of index, for tests that move them: what is in them, and whether
-their indexes still find it."""
+"""Tables with IDs in every kind of column and index, for tests that dump, replicate or upgrade them."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from plans import explain
 
 ROWS = 1_000
 
-# One column for each kind of index, all with the same ID in a row: a condition on one of them can use one index only.
+# One column for each kind of index, so that a condition can use one index only. All columns of a row have the same ID.
 INDEXES = {
     "in_btree": "btree (in_btree)",
     "in_hash": "hash (in_hash)",
@@ -22,18 +21,21 @@ INDEXES = {
     "in_bloom": "brin (in_bloom {type}_bloom_ops) WITH (pages_per_range = 1)",
     "in_gist": "gist (in_gist)",
 }
-# What these indexes find: a hash and a Bloom filter know no order.
+# Indexes that support ranges. Hash indexes and Bloom filters support equality only.
 RANGES = ["in_btree", "in_minmax", "in_multi", "in_gist"]
 
 
 def look_into(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
-    """Lets the connection find the tables of the type, and the extension."""
+    """Sets the search path to the schema of the type's tables and that of the extension."""
     connection.execute(f"SET search_path = {id_type.name}, {extension_schema}")
 
 
 def create(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public", rows: int = ROWS) -> None:
-    """The tables, in a schema of the type's name: orders, with the type in every place that a dump has to restore; one that
-    is partitioned by the hash of its IDs, one by their range; and one with all kinds of indexes."""
+    """Creates the tables, in a schema with the name of the type.
+
+    `orders` has the type wherever a dump has to restore it: in keys, arrays, constraints, defaults and indexes. `parts`
+    is partitioned by hash, `ranges` by range, and `indexed` has every kind of index.
+    """
     connection.execute(f"CREATE SCHEMA {id_type.name}")
     look_into(connection, id_type, extension_schema)
     columns = ", ".join(f"{column} {id_type.name}" for column in INDEXES)
@@ -59,7 +61,8 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
         CREATE TABLE ranges_0 PARTITION OF ranges FOR VALUES FROM (MINVALUE) TO ('{id_type.text(1 << 32)}');
         CREATE TABLE ranges_1 PARTITION OF ranges
             FOR VALUES FROM ('{id_type.text(1 << 32)}') TO ('{id_type.text(id_type.largest // 2)}');
-        CREATE TABLE ranges_2 PARTITION OF ranges FOR VALUES FROM ('{id_type.text(id_type.largest // 2)}') TO (MAXVALUE);
+        CREATE TABLE ranges_2 PARTITION OF ranges
+            FOR VALUES FROM ('{id_type.text(id_type.largest // 2)}') TO (MAXVALUE);
         CREATE TABLE indexed (n int, {columns});
         CREATE VIEW newest AS SELECT max(id) AS id FROM orders;
 
@@ -68,13 +71,13 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
         INSERT INTO parts (n) SELECT n FROM generate_series(1, {rows}) AS n;
         """
     )
-    # In these two IDs of all the range, with its ends; some of them twice where an index allows it.
+    # `ranges` and `indexed` have IDs from the whole range and both ends; `indexed` has some of them twice.
     samples = [id_type.text(value) for value in id_type.samples(rows)]
     numbered = f"SELECT n::int, id::{id_type.name} FROM unnest(%s::text[]) WITH ORDINALITY AS sample(id, n)"
     connection.execute(f"INSERT INTO ranges (n, id) {numbered} ON CONFLICT DO NOTHING", [samples])
     same = ", ".join(["sample.id"] * len(INDEXES))
     connection.execute(f"INSERT INTO indexed SELECT n, {same} FROM ({numbered}) AS sample", [samples])
-    # The first release has no GiST.
+    # The first release has no GiST operator classes.
     has_gist = connection.execute(
         "SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'scru128_gist_ops')"
     ).fetchone()[0]
@@ -86,7 +89,7 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
 
 
 def contents(connection: psycopg.Connection) -> dict[str, tuple]:
-    """Of each table the number of its rows, and a sum of all their texts in order, each with the table that it is in."""
+    """Returns the number of rows of each table, and a checksum of the texts of the rows and their partitions."""
     queries = {
         "orders": "SELECT t::text AS row FROM orders AS t ORDER BY id",
         "parts": "SELECT tableoid::regclass::text || t::text AS row FROM parts AS t ORDER BY id",
@@ -99,7 +102,7 @@ def contents(connection: psycopg.Connection) -> dict[str, tuple]:
 
 
 def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
-    """Every B-tree stands the server's own check; and each kind of index finds what a look at all rows finds."""
+    """Checks all B-trees with amcheck, and compares what each kind of index finds with a sequential scan."""
     query = """SELECT indexrelid::regclass::text FROM pg_index
                JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
                WHERE relnamespace = %s::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'"""
@@ -109,7 +112,7 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
         for index in btrees:
             amcheck.check(connection, index)
     else:
-        warnings.warn("this server comes without amcheck (contrib): B-trees are only asked, not checked", stacklevel=2)
+        warnings.warn("this server has no amcheck (contrib): B-trees are queried but not checked", stacklevel=2)
     has_gist = connection.execute("SELECT to_regclass('indexed_in_gist') IS NOT NULL").fetchone()[0]
     columns = [column for column in INDEXES if has_gist or column != "in_gist"]
     for column in columns:
@@ -126,13 +129,13 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
             compare_with_all_rows(connection, f"SELECT n FROM indexed WHERE {condition}", f"indexed_{column}")
 
 
-# What is disabled costs so much on paper that the server would compile the plan.
+# JIT is off, because the estimated cost of a disabled node would trigger it.
 BY_INDEX = ("jit", "enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material")
 BY_ALL_ROWS = ("jit", "enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan")
 
 
 def compare_with_all_rows(connection: psycopg.Connection, query: str, index: str) -> None:
-    """The query finds the same rows by the index and without any."""
+    """Asserts that the query returns the same rows with the index and without any index."""
     found = []
     for disabled in BY_INDEX, BY_ALL_ROWS:
         with connection.transaction(force_rollback=True):
@@ -144,7 +147,7 @@ def compare_with_all_rows(connection: psycopg.Connection, query: str, index: str
 
 
 def go_on(connection: psycopg.Connection) -> None:
-    """The next IDs are new, and the largest: generators go on."""
+    """Inserts rows, and asserts that each new ID is the largest."""
     for _ in range(20):
         [(largest,)] = connection.execute("SELECT id::text FROM newest")
         [(new,)] = connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING id::text")

@@ -1,4 +1,4 @@
-"""What docs/several-servers.md tells administrators to execute and to configure."""
+"""The code blocks of docs/several-servers.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "several-servers.md"
 
 @cache
 def sections(language: str = "sql") -> dict[str, list[str]]:
-    """By the heading above them: the blocks of a language."""
+    """Returns the blocks of a language, by the heading above them."""
     parts = re.split(r"^#+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
     blocks = {
         heading: re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -21,11 +21,11 @@ def sections(language: str = "sql") -> dict[str, list[str]]:
 
 
 def sql(heading: str, number: int = 0) -> str:
-    """A block of SQL."""
+    """Returns a block of SQL below a heading."""
     return sections()[heading][number]
 
 
 def yaml(heading: str) -> str:
-    """A block of YAML."""
+    """Returns the only block of YAML below a heading."""
     [block] = sections("yaml")[heading]
     return block

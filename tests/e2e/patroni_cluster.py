@@ -1,6 +1,6 @@
-"""A cluster that Patroni runs: three servers, each with a Patroni of its own, and one etcd, all of Debian, on loopback.
+"""A Patroni cluster on loopback: servers with a Patroni each, and one etcd. Patroni and etcd are Debian's.
 
-As operators run it, but for shorter times: whoever leads renews its lease every second, and loses it after six.
+The times are shorter than in production: the leader renews its lease every second, and loses it after six seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETTINGS = {"fsync": "off", "lc_messages": "C", "timezone": "UTC", "wal_keep_siz
 
 @dataclass
 class Member:
-    """One server of the cluster, and the Patroni that runs it."""
+    """A server of the cluster, and the Patroni that runs it."""
 
     name: str
     port: int
@@ -41,7 +41,7 @@ class Member:
 
     @property
     def role(self) -> str:
-        """What its Patroni says that it is: master, replica, or something that is neither yet. "" if it says nothing."""
+        """The role that Patroni reports, or the state if the server is not running. "" if Patroni does not answer."""
         try:
             with urllib.request.urlopen(f"http://{LOOPBACK}:{self.api_port}/patroni", timeout=5) as answer:
                 status = json.load(answer)
@@ -51,29 +51,29 @@ class Member:
 
     @property
     def postmaster(self) -> int | None:
-        """The server's first process, if it has been started and not been stopped."""
+        """The process ID of the postmaster; `None` if there is no postmaster.pid."""
         try:
             return int((self.data / "postmaster.pid").read_text().split("\n", 1)[0])
         except (OSError, ValueError):
             return None
 
     def kill(self) -> None:
-        """Kills Patroni and the server's first process: nobody tells anybody that this server has gone."""
+        """Kills Patroni and the postmaster. Neither can release the leader's lease."""
         self.patroni.kill()
         pid = self.postmaster
         send_signal(pid, signal.SIGKILL)
-        wait_until(lambda: not is_running(pid), f"the server of {self.name} is gone")
+        wait_until(lambda: not is_running(pid), f"the server of {self.name} has ended")
 
     def remove(self) -> None:
-        """Ends Patroni and its server at once, with nothing handed over."""
+        """Kills Patroni, and shuts down its server in immediate mode."""
         self.patroni.kill()
         if (pid := self.postmaster) and is_running(pid):
             send_signal(pid, signal.SIGQUIT)
-            wait_until(lambda: not is_running(pid), f"the server of {self.name} is gone")
+            wait_until(lambda: not is_running(pid), f"the server of {self.name} has ended")
 
 
 class Cluster:
-    """As a context manager it has an etcd and no member yet; `start` brings one in."""
+    """A cluster that has an etcd and, at first, no members. `start` adds a member."""
 
     def __init__(self, **parameters: str) -> None:
         self._parameters = {**SETTINGS, **parameters}
@@ -98,7 +98,7 @@ class Cluster:
         self.remove()
 
     def remove(self) -> None:
-        """Ends all, and deletes it."""
+        """Ends all programs, and deletes their files."""
         for member in self.members:
             member.remove()
         self._etcd.stop()
@@ -119,7 +119,10 @@ class Cluster:
     # ---------------------------------------------------------------------------------------------------------- members
 
     def start(self, environment: dict[str, str] | None = None) -> Member:
-        """Starts one more member: the first makes the cluster, the others copy it. The environment is the server's alone."""
+        """Starts another member. The first initialises the cluster, the others copy it.
+
+        The environment is that of the server, not of Patroni.
+        """
         name = f"member{len(self.members) + 1}"
         folder = self.folder / name
         folder.mkdir()
@@ -137,7 +140,7 @@ class Cluster:
         return member
 
     def _configuration(self, name: str, folder: Path, port: int, api_port: int, bin_dir: Path) -> dict:
-        """What patroni.yml says: JSON is YAML."""
+        """Returns the content of patroni.yml. JSON is valid YAML."""
         users = {"superuser": "postgres", "replication": "replicator", "rewind": "rewinder"}
         return {
             "scope": "scru",
@@ -171,13 +174,13 @@ class Cluster:
         }
 
     def wait_for_leader(self, *but: Member) -> Member:
-        """Waits until a member leads that is none of these, and returns it."""
+        """Waits until a member other than these is the leader, and returns it."""
         others = [member for member in self.members if member not in but]
         leading = lambda: next((member for member in others if member.role == "master"), None)  # noqa: E731
-        return wait_until(leading, "a member leads")
+        return wait_until(leading, "a member is the leader")
 
     def wait_for_replicas(self, leader: Member) -> None:
-        """Waits until all other members whose Patroni runs follow the leader, and Patroni knows."""
+        """Waits until all other running members follow the leader, and their Patroni reports them as replicas."""
         query = "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'"
         others = [member for member in self.members if member is not leader and member.patroni.is_running]
 
@@ -189,17 +192,17 @@ class Cluster:
         wait_until(follow, f"{len(others)} members follow {leader.name}")
 
     def switch_over(self, leader: Member, candidate: Member) -> None:
-        """Hands over from one member to another."""
+        """Switches over from the leader to the candidate."""
         said = self._patronictl("switchover", "scru", "--master", leader.name, "--candidate", candidate.name, "--force")
         assert "Successfully switched over" in said, said
 
     def configure(self, changes: str) -> None:
-        """Changes the configuration of all members by a piece of YAML."""
+        """Applies a piece of YAML to the configuration of all members."""
         said = self._patronictl("edit-config", "scru", "--apply", "-", "--force", given=changes)
         assert "Configuration changed" in said, said
 
     def _patronictl(self, *arguments: str, given: str = "") -> str:
-        """What Patroni's program for operators says."""
+        """Runs patronictl, and returns its output."""
         command = [path_of("patronictl"), "-c", str(self.members[0].folder / "patroni.yml"), *arguments]
         return subprocess.run(
             as_server_user("env", f"PATH={PATH}", "LC_ALL=C.UTF-8", *command),
@@ -214,7 +217,7 @@ class Cluster:
     # ------------------------------------------------------------------------------------------------------ connections
 
     def connect(self, *members: Member, **parameters: object) -> psycopg.Connection:
-        """A connection to whoever leads, as a client finds it, by the addresses of all; or to these members."""
+        """Returns a connection to one of these members. Without members, finds the leader, as clients do, among all."""
         addresses = members or self.members
         return psycopg.connect(
             host=",".join(LOOPBACK for _ in addresses),
@@ -230,7 +233,7 @@ class Cluster:
 
 
 def programs(folder: Path, environment: dict[str, str] | None) -> Path:
-    """Where Patroni finds PostgreSQL's programs: a folder in which the server has an environment, if it shall have one."""
+    """Returns the folder of PostgreSQL's programs; with an environment, one with a `postgres` that sets it."""
     if environment is None:
         return BINDIR
     bin_dir = folder / "bin"

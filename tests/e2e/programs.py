@@ -1,6 +1,6 @@
-"""Programs that operators run beside a server, from Debian: on free ports of this machine's loopback, with a log each.
+"""Debian's programs that operators run beside a server. They listen on free ports of loopback, and each has a log.
 
-No service of the system is ever looked at. Where a program is missing its tests are skipped (tools/setup.sh operators).
+The tests never use services of the system. They are skipped if a program is not installed (tools/setup.sh operators).
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ import pytest
 from server import MAJOR, as_server_user, pg_config, wait_until
 
 LOOPBACK = "127.0.0.1"
-# Debian has PgBouncer where only root's PATH leads.
+# Debian installs PgBouncer in /usr/sbin, which only root has in its PATH.
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
 def path_of(program: str) -> str | None:
-    """Where a program is, if anywhere."""
+    """Returns the path of a program; `None` if it is not installed."""
     return shutil.which(program, path=PATH)
 
 
 def needs(*programs: str):
-    """Marks tests that run these programs: skipped where one is missing, and on all servers but one, which is enough of them."""
+    """Returns a mark for tests of these programs. They run on PostgreSQL 15 only, if all the programs are installed."""
     if MAJOR != 15:
-        return pytest.mark.skip(reason=f"run on PostgreSQL 15 alone; this is {MAJOR}")
+        return pytest.mark.skip(reason=f"runs on PostgreSQL 15 only; this is {MAJOR}")
     missing = [program for program in programs if not path_of(program) and not has_library(program)]
     return pytest.mark.skipif(
-        bool(missing), reason=f"tools/setup.sh operators has not installed {' and '.join(missing)}"
+        bool(missing), reason=f"not installed by tools/setup.sh operators: {' and '.join(missing)}"
     )
 
 
 def has_library(name: str) -> bool:
-    """Whether the server has an extension's library."""
+    """Returns whether the server has the library of an extension."""
     return Path(pg_config("--pkglibdir"), f"{name}.so").exists()
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on."""
+    """Returns unused ports of loopback."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server((LOOPBACK, 0))) for _ in range(count)]
         return [listening.getsockname()[1] for listening in sockets]
 
 
 class Program:
-    """A program that runs as the server's user until it is stopped, or killed, or the tests end."""
+    """A program that runs as the server's user until it is stopped or killed, or the test run ends."""
 
     def __init__(self, log: Path, *command: object):
         self.log = log
@@ -57,7 +57,7 @@ class Program:
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        """Starts it."""
+        """Starts the program."""
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
                 as_server_user(*self._command, at_our_end="TERM"),
@@ -70,15 +70,15 @@ class Program:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has been started and has not ended."""
+        """Whether the program has been started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
-        """Asks it to end, and waits until it has."""
+        """Sends SIGTERM, and waits until the program has ended."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kills it, so that it can do nothing about it."""
+        """Sends SIGKILL, and waits until the program has ended."""
         self._end(signal.SIGKILL)
 
     def _end(self, number: int) -> None:
@@ -92,7 +92,7 @@ class Program:
                 raise
 
     def wait_until_it_listens(self, address: int | Path) -> None:
-        """Waits until it takes connections on a port, or on a socket of this path; fails with its log if it ends."""
+        """Waits until the program accepts connections on a port or a socket path. If it ends, fails with its log."""
         wait_until(lambda: self._listens(address), f"{self._command[3]} listens")
 
     def _listens(self, address: int | Path) -> bool:
@@ -102,5 +102,5 @@ class Program:
             return probe.connect_ex((LOOPBACK, address) if is_port else str(address)) == 0
 
     def log_text(self) -> str:
-        """Its log so far."""
+        """Returns the log so far."""
         return self.log.read_text(errors="replace")

@@ -1,7 +1,7 @@
-"""PostgreSQL servers of the tests' own.
+"""Private PostgreSQL servers for the tests.
 
-Each has its data directory, unix socket and log in one temporary folder, listens on no port, and goes away with the
-test. A cluster that is already on the machine is never touched. Linux only, for what the tests do to processes.
+Each has its data directory, Unix-domain socket and log in one temporary folder. By default, it listens on no port. It
+is removed after its test. Existing clusters of the machine are never touched. Requires Linux, for /proc and `setpriv`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import pytest
 
 PG_CONFIG = os.environ.get("PG_CONFIG", "pg_config")
 
-# PostgreSQL refuses to run as root: when root calls, its programs run as the user that Debian's package creates.
+# PostgreSQL refuses to run as root. If root runs the tests, its programs run as the user that Debian's package creates.
 SERVER_USER = "postgres" if os.geteuid() == 0 else None
 
-# Short, because a socket's path has 107 bytes at the most, and open to the server's user, as root's TMPDIR may not be.
+# Short, because the path of a socket has at most 107 bytes. The server's user may have no access to root's TMPDIR.
 TEMPORARY = "/tmp"
 
-# What the tests need of any server. The data outlives no test, so that it need not outlive a power failure.
+# The settings of every server. fsync is off, because the data of a test need not survive a power failure.
 BASE_SETTINGS = {
     "listen_addresses": "",
     "fsync": "off",
@@ -45,17 +45,17 @@ SHUTDOWN_SIGNALS = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate":
 
 
 def pg_config(option: str, program: str = PG_CONFIG) -> str:
-    """What pg_config answers to an option."""
+    """Returns the output of pg_config for an option."""
     return subprocess.run([program, option], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def bindir_of(program: str) -> Path:
-    """Where the programs of the server of this pg_config are."""
+    """Returns the folder of the programs of the server of this pg_config."""
     return Path(pg_config("--bindir", program))
 
 
 def major_of(program: str) -> int:
-    """The major version of the server of this pg_config."""
+    """Returns the major version of the server of this pg_config."""
     return int(re.match(r"PostgreSQL (\d+)", pg_config("--version", program))[1])
 
 
@@ -64,35 +64,35 @@ MAJOR = major_of(PG_CONFIG)
 
 
 def since(major: int, what: str):
-    """Marks a test of something that younger servers have: on an older one it shows as skipped, with the reason."""
-    return pytest.mark.skipif(major > MAJOR, reason=f"{what} is there from PostgreSQL {major} on; this is {MAJOR}")
+    """Returns a mark that skips a test of a feature on servers older than `major`."""
+    return pytest.mark.skipif(major > MAJOR, reason=f"requires PostgreSQL {major} ({what}); this is {MAJOR}")
 
 
 MAJORS = [
     int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)
 ]
-"""The supported versions."""
+"""The supported major versions."""
 
 
 def oldest_and_newest(what: str):
-    """For tests that take long and depend little on the server's version."""
+    """Returns a mark for slow tests that depend little on the version: they run on the oldest and the newest only."""
     return pytest.mark.skipif(
-        MAJOR not in (min(MAJORS), max(MAJORS)), reason=f"{what} is tested on {min(MAJORS)} and {max(MAJORS)}"
+        MAJOR not in (min(MAJORS), max(MAJORS)), reason=f"{what} is tested on {min(MAJORS)} and {max(MAJORS)} only"
     )
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 60) -> object:
-    """Polls until the condition holds, and returns what it came to; after the deadline fails, saying what it was."""
+    """Polls until the condition holds, and returns its value. Raises TimeoutError with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {seconds} s in vain until {what}")
+            raise TimeoutError(f"timed out after {seconds} s, waiting until {what}")
         time.sleep(0.01)
     return result
 
 
 class Server:
-    """A server with its own data directory. As a context manager it is initialised, started, and at last removed."""
+    """A server with its own data directory. As a context manager, it is initialised, started, and finally removed."""
 
     def __init__(
         self,
@@ -124,10 +124,10 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.remove()
 
-    # --------------------------------------------------------------------------------------------------- life and death
+    # --------------------------------------------------------------------------------------------------- start and stop
 
     def initialise(self) -> None:
-        """Creates the data directory: a copy of one that initdb makes once in a run."""
+        """Creates the data directory by copying one that initdb creates once per run."""
         subprocess.run(
             as_server_user("cp", "-R", str(new_data_directory(self.bindir, *self.initdb)), str(self.data)), check=True
         )
@@ -138,7 +138,7 @@ class Server:
     def start(self) -> None:
         """Starts the server, and waits until it accepts connections."""
         self._write_settings()
-        # Set by `env` and not for `setpriv`: a preloaded library would otherwise begin its life there, as root.
+        # Set by `env`, not for `setpriv`: LD_PRELOAD would otherwise load a library into `setpriv`, which runs as root.
         environment = [f"{name}={value}" for name, value in self.environment.items()]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -147,44 +147,44 @@ class Server:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                start_new_session=True,  # Ctrl-C is for pytest, which then stops the server itself
+                start_new_session=True,  # Ctrl-C reaches pytest only, which then stops the server
             )
         self.wait_until_ready()
 
     def stop(self, mode: str = "fast") -> None:
-        """Stops the server: smart, fast, or immediate, which leaves it to recover as from a crash."""
+        """Stops the server: smart, fast, or immediate, after which it recovers as after a crash."""
         self.process.send_signal(SHUTDOWN_SIGNALS[mode])
         self.process.wait(timeout=60)
         self.process = None
 
     def restart(self, mode: str = "fast", **settings: str) -> None:
-        """Stops and starts the server, with settings that then apply."""
+        """Stops the server, and starts it with changed settings."""
         self.stop(mode)
         self.settings.update(settings)
         self.start()
 
     def kill(self) -> None:
-        """Kills the whole server with SIGKILL, as a machine that dies. `start` then recovers."""
+        """Kills all processes of the server with SIGKILL. At the next `start`, it recovers."""
         backends = list(children_of(self.process.pid))
         self.process.kill()
         self.process.wait(timeout=60)
         self.process = None
         for pid in backends:
             send_signal(pid, signal.SIGKILL)
-        wait_until(lambda: not any(is_running(pid) for pid in backends), "the killed server's processes are gone")
+        wait_until(lambda: not any(is_running(pid) for pid in backends), "all processes of the server have ended")
 
     def kill_backend(self, pid: int) -> None:
-        """Kills one process of this server with SIGKILL: the server then ends all sessions and recovers."""
-        assert pid in children_of(self.process.pid), f"process {pid} is none of this server's"
+        """Kills one process of this server with SIGKILL. The server then terminates all sessions and recovers."""
+        assert pid in children_of(self.process.pid), f"process {pid} does not belong to this server"
         send_signal(pid, signal.SIGKILL)
-        wait_until(lambda: not is_running(pid), f"process {pid} is gone")
+        wait_until(lambda: not is_running(pid), f"process {pid} has ended")
 
     def wait_until_ready(self) -> None:
-        """Waits until the server accepts connections, as after its start or its recovery from a crash."""
+        """Waits until the server accepts connections, after its start or its crash recovery."""
         wait_until(self._accepts_connections, "the server accepts connections")
 
     def remove(self) -> None:
-        """Ends the server, if it runs, and deletes its folder."""
+        """Stops the server if it is running, and deletes its folder."""
         if self.process:
             self.stop("immediate")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -203,8 +203,8 @@ class Server:
     def reload(self, **settings: str) -> None:
         """Changes settings of the running server, and waits until new connections have them.
 
-        Every writing of the settings bears a number that a connection can ask for: only this tells when a reload, which
-        is asynchronous, has been done.
+        A reload is asynchronous. Each version of the settings has a number, a setting that shows when the reload has
+        finished.
         """
         self.settings.update(settings)
         self._write_settings()
@@ -225,28 +225,28 @@ class Server:
 
     @property
     def port(self) -> str:
-        """The number in the socket's name, and the port where the settings ask for one."""
+        """The number in the socket's name, which is the TCP port if the settings have one."""
         return self.settings.get("port", "5432")
 
     def connect(self, dbname: str = "postgres", autocommit: bool = True, **parameters: object) -> psycopg.Connection:
-        """A new connection. It commits each statement, unless told otherwise."""
+        """Returns a new connection, by default in autocommit mode."""
         defaults = {"host": str(self.folder), "port": self.port, "user": "postgres", "connect_timeout": 60}
         return psycopg.connect(dbname=dbname, autocommit=autocommit, **{**defaults, **parameters})
 
     def rows(self, query: str, dbname: str = "postgres") -> list[tuple]:
-        """The rows of a query on a connection of its own."""
+        """Returns the rows of a query on a new connection."""
         with self.connect(dbname) as connection:
             return connection.execute(query).fetchall()
 
     def value(self, query: str, dbname: str = "postgres") -> object:
-        """The one value of a query on a connection of its own."""
+        """Returns the only value of a query on a new connection."""
         [(value,)] = self.rows(query, dbname)
         return value
 
     # --------------------------------------------------------------------------------------------------------- programs
 
     def run(self, program: str, *arguments: object, as_server: bool = False, **options) -> subprocess.CompletedProcess:
-        """Runs one of PostgreSQL's programs on this server; fails with what it says if it fails."""
+        """Runs one of PostgreSQL's programs on this server. If it fails, raises RuntimeError with its output."""
         command = [str(self.bindir / program), *map(str, arguments)]
         if as_server:
             command = as_server_user(*command)
@@ -258,21 +258,21 @@ class Server:
         return done
 
     def psql(self, dbname: str, script: bytes) -> bytes:
-        """What psql prints for a script, which ends at its first error."""
+        """Runs a script in psql, which stops at the first error, and returns its output."""
         return self.run("psql", "-X", "-v", "ON_ERROR_STOP=1", "-d", dbname, input=script).stdout
 
     def pg_dump(self, dbname: str, *options: str) -> bytes:
-        """A dump of a database."""
+        """Returns a dump of a database."""
         return self.run("pg_dump", *options, dbname).stdout
 
     def pg_restore(self, dbname: str, dump: bytes, *options: str) -> None:
-        """Restores a dump that is no plain SQL."""
+        """Restores a dump that is not plain SQL."""
         self.run("pg_restore", "--exit-on-error", "-d", dbname, *options, input=dump)
 
     # ---------------------------------------------------------------------------------------------------------- standby
 
     def standby(self, environment: dict[str, str] | None = None, **settings: str) -> Server:
-        """A hot standby of this server, started. It is the caller's to `remove()`."""
+        """Starts a hot standby of this server. The caller must `remove()` it."""
         standby = Server({**self.settings, **settings}, environment or self.environment)
         standby.settings["unix_socket_directories"] = str(standby.folder)
         try:
@@ -285,30 +285,30 @@ class Server:
         return standby
 
     def wait_until_replayed(self, primary: Server) -> None:
-        """On a standby: waits until all that the primary has written so far can be read here."""
+        """Waits until this standby has replayed all WAL that the primary has written so far."""
         written = primary.value("SELECT pg_current_wal_lsn()::text")
         query = f"SELECT pg_last_wal_replay_lsn() >= '{written}'::pg_lsn"
         wait_until(lambda: self.value(query), f"the standby has replayed {written}")
 
     def promote(self) -> None:
-        """On a standby: makes it a server that takes writes, and waits until it is."""
+        """Promotes this standby, and waits for the end of the promotion."""
         assert self.value("SELECT pg_promote(wait => true, wait_seconds => 60)")
 
     # -------------------------------------------------------------------------------------------------------------- log
 
     def log_text(self) -> str:
-        """The server's log so far."""
+        """Returns the server's log so far."""
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def crashes(self) -> list[str]:
-        """The log's lines that tell of a crash: what no test may cause but by killing."""
+        """Returns the lines of the log that report a crash. Only a test that kills processes may cause one."""
         crash = re.compile(r"PANIC:|TRAP:|terminated by signal|panicked at")
         return [line for line in self.log_text().splitlines() if crash.search(line)]
 
 
 @cache
 def new_data_directory(bindir: Path, *more: str) -> Path:
-    """A data directory that no server has used: UTF-8, byte order for texts, and English messages."""
+    """Returns a new data directory with encoding UTF-8 and locale C, to be copied."""
     folder = Path(tempfile.mkdtemp(prefix="scru-initdb-", dir=TEMPORARY))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     give_to_server_user(folder)
@@ -319,41 +319,41 @@ def new_data_directory(bindir: Path, *more: str) -> Path:
 
 
 def as_server_user(*command: str, at_our_end: str = "QUIT") -> list[str]:
-    """A command that runs another as the server's user.
+    """Returns a command that runs another command as the server's user.
 
-    The other takes the place of `setpriv`, so that the process that was started is its own. And it ends with us, so
-    that an aborted test run leaves no server behind: QUIT is to a server an immediate shutdown.
+    `setpriv` executes the other command in its own process, so that the caller has its process ID. If the test run
+    aborts, the process gets the signal `at_our_end`. SIGQUIT makes a server shut down in immediate mode.
     """
     user = [f"--reuid={SERVER_USER}", f"--regid={SERVER_USER}", "--init-groups"] if SERVER_USER else []
     return ["setpriv", *user, f"--pdeathsig={at_our_end}", "--", *command]
 
 
 def give_to_server_user(path: Path) -> None:
-    """Makes the server's user the owner of a file of ours."""
+    """Makes the server's user the owner of a file."""
     if SERVER_USER is not None:
         user = pwd.getpwnam(SERVER_USER)
         os.chown(path, user.pw_uid, user.pw_gid)
 
 
 def quoted(value: str) -> str:
-    """A value as postgresql.conf wants it."""
+    """Returns a value as a string of postgresql.conf."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def children_of(pid: int) -> Iterator[int]:
-    """The processes that a process has started. Read from /proc, for a small system may have no `ps`."""
+    """Yields the child processes of a process. Reads /proc, because a small system may have no `ps`."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         if parent_and_state(stat)[0] == pid:
             yield int(stat.parent.name)
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there, and not only its exit status."""
+    """Returns whether a process exists and is not a zombie."""
     return parent_and_state(Path(f"/proc/{pid}/stat"))[1] not in "ZX"
 
 
 def parent_and_state(stat: Path) -> tuple[int, str]:
-    """From a /proc/*/stat file. A process that is gone counts as dead and without a parent."""
+    """Returns the parent and the state in a file /proc/*/stat. A missing process counts as dead, with parent 0."""
     try:
         state, parent, *_ = stat.read_text().rpartition(")")[2].split()
     except OSError:
@@ -362,6 +362,6 @@ def parent_and_state(stat: Path) -> tuple[int, str]:
 
 
 def send_signal(pid: int, number: int) -> None:
-    """Sends a signal to a process that may have ended by itself."""
+    """Sends a signal to a process, which may already have ended."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)
