@@ -1,7 +1,9 @@
 /*
- * What a loss of power leaves of a directory: of its files the content that was synced, and of their names those that
- * were there when the directory was synced. Loaded into the server's processes, this keeps a shadow of the directory
- * that the environment names, up to date at each fsync. Relative paths are the server's: in its data directory.
+ * Records the state that a directory would have after a loss of power: its names as of its last sync, and the content
+ * of each file as of the file's last sync. This library is preloaded into the server's processes, and updates the
+ * record at each fsync. Two environment variables hold absolute paths: WATCHED is the directory, SHADOW is the record.
+ *
+ * SHADOW/inodes/INODE is the synced content of the file with this inode. SHADOW/names has the synced names.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -18,7 +20,7 @@
 static const char *watched(void) { return getenv("WATCHED"); }
 static const char *shadow(void) { return getenv("SHADOW"); }
 
-/* The content of the file with this inode, as it was synced: SHADOW/inodes/INODE. The names: SHADOW/names. */
+/* Copies a file, and replaces the target atomically. */
 static void copy(const char *from, const char *to)
 {
 	char buffer[4096], new[PATH_MAX];
@@ -38,8 +40,8 @@ static void copy(const char *from, const char *to)
 }
 
 /*
- * A directory is synced: its names, each with the content that its file had when that was synced, or none. New ones come
- * before old ones go, for the process may be killed in between.
+ * Records a sync of the directory. Each name gets the synced content of its file; it is empty if the file was not
+ * synced. New names are added before old ones are removed, because the process may be killed in between.
  */
 static void keep_names(void)
 {
@@ -89,7 +91,7 @@ int fsync(int file)
 	result = server_fsync(file);
 	if (result != 0 || !watched() || !shadow())
 		return result;
-	/* The next process that syncs a file there is suspended if the test asks for it by a file of this name. */
+	/* A test creates SHADOW/stop to suspend the next process that syncs a file of the directory. */
 	snprintf(to, sizeof to, "%s/stop", shadow());
 	wants_stop = access(to, F_OK) == 0;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -97,7 +99,7 @@ int fsync(int file)
 	if (length < 0)
 		return result;
 	path[length] = 0;
-	/* The directory's own name is there from the moment at which the one above it is synced. */
+	/* The directory itself survives a loss of power once its parent has been synced. */
 	parent = strrchr(watched(), '/') - watched();
 	if (length == parent && strncmp(path, watched(), parent) == 0)
 	{

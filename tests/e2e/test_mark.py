@@ -1,4 +1,4 @@
-"""The durable high-water mark: no clock, no crash and no loss of power lets a 64-bit ID come a second time."""
+"""The durable high-water mark: neither clocks nor crashes nor a loss of power cause duplicate 64-bit IDs."""
 
 from __future__ import annotations
 
@@ -23,44 +23,47 @@ from server import Server, give_to_server_user, send_signal, since, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
 BEHIND_MARK = "could not generate a {}: the system clock is behind the high-water mark"
-MARK_HINT = "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with scru_set_mark()."
+MARK_HINT = (
+    "Correct the clock, or wait until it has caught up."
+    " If the mark is wrong, a superuser can set it back with scru_set_mark()."
+)
 HOUR = 3600
 
 
 @pytest.fixture(params=["", "scru"], ids=["not preloaded", "preloaded"])
 def preload(request) -> dict[str, str]:
-    """The settings that preload the library, or not."""
+    """The settings of a server that preloads the library, and of one that does not."""
     return {"shared_preload_libraries": request.param}
 
 
 def create(server: Server) -> Server:
-    """The server, with the extension."""
+    """Creates the extension, and returns the server."""
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
     return server
 
 
 def draw(server: Server, id_type, count: int = 20) -> list[str]:
-    """So many IDs of a session of its own, which draws from the server."""
+    """Returns `count` IDs of a new session, which generates them from the shared state of the server."""
     query = f"SELECT {id_type.generator}::text FROM generate_series(1, {count})"
     with server.connect(options="-c scru.generator_scope=server") as connection:
         return [id_ for (id_,) in connection.execute(query)]
 
 
 def draw_all(server: Server, count: int = 20) -> dict:
-    """So many IDs of both types that are unique by the server's one state."""
+    """Returns `count` IDs of each of scru64 and ulidflake."""
     return {id_type: draw(server, id_type, count) for id_type in SERVER_WIDE}
 
 
 def assert_later(before: dict, after: dict) -> None:
-    """No ID came again, and each is greater than all before."""
+    """Asserts that no ID occurs twice, and that the new IDs are greater than all earlier ones."""
     for id_type, ids in after.items():
         assert_all_different(before[id_type], ids)
         assert max(before[id_type]) < min(ids)
 
 
 def assert_behind_mark(server: Server, id_type, seconds: float) -> None:
-    """No ID is generated, because the clock is so far behind the mark, give or take what a slow machine takes."""
+    """Asserts that generation fails because the clock is about `seconds` behind the mark. Tolerates a slow machine."""
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as caught:
         draw(server, id_type, 1)
     diag = caught.value.diag
@@ -72,21 +75,21 @@ def assert_behind_mark(server: Server, id_type, seconds: float) -> None:
 
 
 def records(server: Server) -> list[str]:
-    """The names of the files."""
+    """Returns the names of the files in the directory `scru`."""
     return sorted(path.name for path in (server.data / "scru").glob("*"))
 
 
 def kinds(server: Server) -> list[str]:
-    """Of which types and kinds there are files. A mark and the one that it has replaced are one."""
+    """Returns the types and kinds of the files, such as "scru64-mark", without repetition."""
     return sorted({"-".join(name.split("-")[:2]) for name in records(server)})
 
 
-# ---------------------------------------------------------------------------------------------------------------- the clock
+# ------------------------------------------------------------------------------------------------------------ the clock
 
 
 @pytest.mark.parametrize("end", ["fast shutdown", "all killed", "a backend killed"])
 def test_a_clock_set_back_across_an_end_repeats_nothing(new_server, preload, clock, end):
-    """By an hour: while the server is down, across a kill, and before a crash restart. It mints nothing until it is right."""
+    """The clock is set back by an hour during a shutdown or a crash. Generation fails until the clock is right."""
     server = create(new_server({**NODE, **preload}, clock.environment))
     before = draw_all(server)
     if end == "a backend killed":
@@ -109,7 +112,7 @@ def test_a_clock_set_back_across_an_end_repeats_nothing(new_server, preload, clo
 
 
 def test_a_small_step_back_under_load_is_waited_for(new_server, clock):
-    """IDs run ahead of the clock as far as they may: a further 0.3 s are no error."""
+    """Under load, IDs run ahead of the clock by up to their limit. Small further steps back are not errors."""
     server = create(new_server(NODE, clock.environment))
     with Load(server.connect, SCRU64) as load:
         load.wait_for(80)
@@ -121,7 +124,7 @@ def test_a_small_step_back_under_load_is_waited_for(new_server, clock):
 
 
 def test_what_the_server_shares_never_goes_back(new_server, clock):
-    """Whatever the session has set: an hour back is an error, and then each session's IDs go on."""
+    """A clock an hour behind is an error for any setting of the session. A clock 5 s behind is ridden out."""
     server = create(new_server(None, clock.environment))
     scope = "-c scru.generator_scope=server -c scru.on_clock_rollback="
     with server.connect(options=scope + "error") as careful, server.connect(options=scope + "reset") as careless:
@@ -146,7 +149,7 @@ def test_what_the_server_shares_never_goes_back(new_server, clock):
 
 @pytest.mark.alone
 def test_an_ordinary_restart_costs_little(new_server, preload):
-    """The first draw of each type comes within three seconds of the start; at once, if the last ID is known."""
+    """The first IDs are generated within three seconds of a restart; sooner, if the last ID was stored."""
     server = create(new_server({**NODE, **preload}))
     before = draw_all(server)
     server.restart()
@@ -157,7 +160,10 @@ def test_an_ordinary_restart_costs_little(new_server, preload):
 
 
 def test_an_orderly_end_leaves_the_last_id(new_server, clock):
-    """Of a preloaded server: the next ID needs no wait, however fast the start, and no crash can take it for its own."""
+    """The shutdown of a server with the library preloaded stores the last IDs. After the next start, IDs need no wait.
+
+    The start removes the stored IDs, so that they are not used after a later crash.
+    """
     server = create(new_server({"shared_preload_libraries": "scru"}, clock.environment))
     draw_all(server)
     clock.freeze("2030-01-01 00:00:00.500")
@@ -177,13 +183,15 @@ def test_an_orderly_end_leaves_the_last_id(new_server, clock):
     assert_later(after, draw_all(server))
 
 
-# ---------------------------------------------------------------------------------------------------------------- promotion
+# ------------------------------------------------------------------------------------------------------------ promotion
 
 
 @contextmanager
 def promoted(primary: Server, behind: float | None):
-    """A standby that has replayed what its primary committed, promoted with a clock that is so far behind, or that stands still
-    since before the commits; and the IDs."""
+    """Promotes a standby that has replayed all commits. Yields the standby, its clock and the committed IDs.
+
+    The clock is `behind` by that many seconds. If that is `None`, it has stood still since before the commits.
+    """
     clock = Clock()
     standby = primary.standby(clock.environment)
     try:
@@ -202,7 +210,7 @@ def promoted(primary: Server, behind: float | None):
 
 
 def insert(server: Server, count: int = 50) -> dict:
-    """So many IDs of each type, of the server, each committed on its own."""
+    """Inserts `count` IDs of each type, each in its own transaction, and returns them."""
     ids = {}
     with server.connect(options="-c scru.generator_scope=server") as connection:
         for id_type in TYPES:
@@ -216,22 +224,22 @@ def insert(server: Server, count: int = 50) -> dict:
 
 
 def test_a_promoted_server_with_a_clock_a_little_behind_waits(new_server, preload):
-    """Three seconds: all its IDs are greater than all that were replayed, those of the wide types of the server as well."""
+    """With generator_scope = server, IDs of all types are greater than all replayed ones. The clock is 3 s behind."""
     primary = create(new_server({**NODE, **preload}))
     with promoted(primary, behind=3) as (standby, _, before):
         assert_later(before, insert(standby, 5))
 
 
 def test_a_promoted_server_with_a_clock_about_ten_seconds_behind(new_server):
-    """Whether it waits or refuses is a matter of moments: its IDs are greater than all that were replayed."""
+    """The clock is near the limit between a wait and an error. Either way, IDs are greater than all replayed ones."""
     primary = create(new_server(NODE))
     with promoted(primary, behind=12) as (standby, _, before):
-        wait_until(lambda: is_drawn(standby), "the clock has come up to the mark")
+        wait_until(lambda: is_drawn(standby), "the clock is near enough to the mark")
         assert_later(before, insert(standby, 5))
 
 
 def is_drawn(server: Server) -> bool:
-    """Draws, unless the clock is too far behind."""
+    """Returns whether an ID is generated; false if the clock is too far behind."""
     try:
         draw(server, SCRU64, 1)
     except psycopg.errors.ObjectNotInPrerequisiteState:
@@ -240,11 +248,11 @@ def is_drawn(server: Server) -> bool:
 
 
 def test_a_promoted_server_with_a_clock_far_behind_refuses(new_server, preload):
-    """And does so after a restart, too, without having drawn before."""
+    """Generation also fails after restarts, even if no ID was generated since the promotion."""
     primary = create(new_server({**NODE, **preload}))
     with promoted(primary, behind=HOUR) as (standby, clock, before):
         if preload["shared_preload_libraries"]:
-            wait_until(lambda: len(records(standby)) >= len(TYPES), "the marks of the promotion are kept")
+            wait_until(lambda: len(records(standby)) >= len(TYPES), "the marks of the promotion are written")
         for end in "all killed", "fast shutdown", None:
             if end:
                 ENDS[end](standby)
@@ -256,7 +264,7 @@ def test_a_promoted_server_with_a_clock_far_behind_refuses(new_server, preload):
 
 
 def test_a_promoted_server_that_nobody_asked_refuses_after_a_restart(new_server):
-    """What it has to exceed is in the WAL that it has replayed, also where the library was not loaded."""
+    """If the library was not loaded during the promotion, the last time is read from the WAL."""
     primary = create(new_server(NODE))
     with promoted(primary, behind=HOUR) as (standby, clock, before):
         with standby.connect() as connection:
@@ -271,7 +279,7 @@ def test_a_promoted_server_that_nobody_asked_refuses_after_a_restart(new_server)
 
 @contextmanager
 def restarted_standby(primary: Server):
-    """A standby that has replayed no commit since its own start, and its clock."""
+    """Yields a standby that has replayed no commit since its own start, and its clock."""
     clock = Clock()
     standby = primary.standby(clock.environment)
     try:
@@ -289,7 +297,7 @@ def restarted_standby(primary: Server):
 
 
 def test_a_standby_that_has_replayed_nothing_since_its_start(new_server, preload):
-    """The last commits are those of before its start."""
+    """The last commits were replayed before the standby's start."""
     primary = create(new_server({**NODE, **preload, "autovacuum": "off"}))
     before = insert(primary)
     with restarted_standby(primary) as (standby, clock):
@@ -303,7 +311,7 @@ def test_a_standby_that_has_replayed_nothing_since_its_start(new_server, preload
 
 
 def test_a_standby_that_has_replayed_a_prepared_transaction_alone(new_server, preload, clock):
-    """The IDs in it are from an hour after the last commit, as the clock of the primary has it."""
+    """The prepared transaction has an ID from an hour after the last commit, by the clock of the primary."""
     settings = {**NODE, **preload, "autovacuum": "off", "max_prepared_transactions": "2"}
     primary = create(new_server(settings, clock.environment))
     with primary.connect() as connection:
@@ -326,7 +334,7 @@ def test_a_standby_that_has_replayed_a_prepared_transaction_alone(new_server, pr
 
 
 def test_a_primary_ahead_of_its_time(new_server, clock):
-    """Its clock was 30 s ahead, that of the standby is right: nothing comes again."""
+    """The clock of the primary was 30 s ahead. The clock of the standby is right."""
     primary = create(new_server(NODE, clock.environment))
     clock.shift(30)
     with promoted(primary, behind=None) as (standby, standby_clock, before):
@@ -336,11 +344,11 @@ def test_a_primary_ahead_of_its_time(new_server, clock):
         assert_later(before, insert(standby))
 
 
-# --------------------------------------------------------------------------------------------------------------- the files
+# ---------------------------------------------------------------------------------------------------------------- files
 
 
 def compile_shim(folder: Path) -> Path:
-    """The library that keeps what a loss of power would leave."""
+    """Compiles drop_unsynced.c, and returns the path of the library."""
     library = folder / "drop_unsynced.so"
     source = Path(__file__).with_name("drop_unsynced.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
@@ -350,7 +358,7 @@ def compile_shim(folder: Path) -> Path:
 
 @pytest.fixture
 def unsynced(clock):
-    """A server of whose marks only what was synced is there after `lose_power`."""
+    """A server that keeps only synced marks after `lose_power`, and the folder of drop_unsynced.c."""
     with ExitStack() as stack:
         server = Server({**NODE, "fsync": "on"})
         stack.callback(server.remove)
@@ -372,7 +380,7 @@ def unsynced(clock):
 
 
 def lose_power(server: Server, shadow: Path) -> None:
-    """Kills the server, and drops what was not synced."""
+    """Kills the server, and removes the files and the content that were not synced."""
     server.kill()
     shutil.rmtree(server.data / "scru")
     if not (shadow / "parent").exists():
@@ -385,7 +393,7 @@ def lose_power(server: Server, shadow: Path) -> None:
 
 
 def test_a_loss_of_power_repeats_nothing(unsynced, clock):
-    """Under load; what was not synced is gone."""
+    """Power is lost under load, and the clock is set back."""
     server, shadow = unsynced
     with ExitStack() as stack:
         loads = [stack.enter_context(Load(server.connect, id_type)) for id_type in SERVER_WIDE]
@@ -403,7 +411,7 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock):
 
 
 def test_a_directory_that_was_left_unsynced_outlives_a_loss_of_power(unsynced, clock):
-    """A process has made it, and was killed before it could sync that."""
+    """The directory exists, but its parent was not synced, as after a kill of the process that created it."""
     server, shadow = unsynced
     (server.data / "scru").mkdir()
     give_to_server_user(server.data / "scru")
@@ -417,7 +425,7 @@ def test_a_directory_that_was_left_unsynced_outlives_a_loss_of_power(unsynced, c
 
 @contextmanager
 def suspended_writer(server: Server, shadow: Path):
-    """A session that is suspended while it writes a record: its draw, and how it resumes."""
+    """Suspends a session while it writes a mark. Yields the future of its query, and a function that resumes it."""
     (shadow / "stop").touch()
     with ExitStack() as stack:
         session = stack.enter_context(server.connect())
@@ -432,7 +440,7 @@ def suspended_writer(server: Server, shadow: Path):
 
 
 def test_a_writer_that_was_suspended_takes_nothing_back(unsynced, clock):
-    """While it writes; others make ten further reservations. Then it goes on, and the server is killed."""
+    """While the writer is suspended, other sessions make ten reservations. It resumes, and the server loses power."""
     server, shadow = unsynced
     draw_all(server)
     clock.shift(2)
@@ -452,7 +460,7 @@ def test_a_writer_that_was_suspended_takes_nothing_back(unsynced, clock):
 
 
 def test_a_writer_that_was_suspended_puts_nothing_back(unsynced, clock):
-    """What it was writing lies above the mark that is set back meanwhile. A restart finds nothing of it."""
+    """While the writer is suspended, the mark is set back. After a restart, the writer's higher mark does not exist."""
     server, shadow = unsynced
     draw_all(server)
     clock.shift(HOUR)
@@ -487,7 +495,7 @@ def test_a_damaged_file_mints_nothing(new_server, damage):
         "Remove the file, and use scru_set_mark() to set the mark above all generated IDs.",
     ):
         draw(server, SCRU64)
-    assert draw(server, ULIDFLAKE), "the other type's file is sound"
+    assert draw(server, ULIDFLAKE), "the file of the other type is not damaged"
     path.unlink()
     assert draw(server, SCRU64)
 
@@ -512,7 +520,7 @@ def test_an_unreadable_directory_mints_nothing(new_server):
 
 
 def test_a_full_disk_mints_nothing(clock):
-    """What is reserved is still given out; then it is an error, until there is room."""
+    """When the reserved time is used up, generation fails until there is space."""
     with small_disk(1) as disk, Server(NODE, clock.environment) as server:
         (server.data / "scru").symlink_to(disk.path)
         create(server)
@@ -537,7 +545,7 @@ def test_leftovers_of_a_killed_writer_are_removed(new_server):
     server = create(new_server(NODE))
     draw_all(server)
     server.kill()
-    # The first of a process that is gone, the second of one that is there.
+    # The process of the first file does not exist; that of the second does.
     (server.data / "scru/tmp-2147483646-whatever").write_text("half")
     (server.data / "scru/tmp-1-whatever").write_text("half")
     server.start()
@@ -546,7 +554,7 @@ def test_leftovers_of_a_killed_writer_are_removed(new_server):
 
 
 def test_a_copy_of_the_data_has_the_mark(new_server, clock):
-    """By pg_basebackup: a server of its own that goes on from there, with a clock that is behind, mints nothing."""
+    """A copy by pg_basebackup has the mark. As an independent server whose clock is behind, it generates no IDs."""
     server = create(new_server(NODE, clock.environment))
     draw_all(server)
     standby = server.standby()
@@ -563,7 +571,7 @@ def test_a_copy_of_the_data_has_the_mark(new_server, clock):
 
 
 def test_a_copy_that_is_made_while_a_mark_is_replaced_has_one(new_server, clock):
-    """pg_basebackup lists the files first. Whoever wrote the next mark meanwhile has left one of them."""
+    """pg_basebackup lists the files before it copies them. A new mark does not remove all of the listed ones."""
     server = create(new_server(NODE, clock.environment))
     draw_all(server)
     for minute in 1, 2:
@@ -585,7 +593,7 @@ def test_a_copy_that_is_made_while_a_mark_is_replaced_has_one(new_server, clock)
 
 
 def test_pg_rewind_takes_the_source_s_mark(new_server, clock):
-    """A primary that comes back as a standby of the server that took over: what it reserved itself concerns nobody."""
+    """The former primary gets the marks of the promoted server in place of its own."""
     primary = create(new_server({**NODE, "wal_log_hints": "on", "wal_keep_size": "1GB"}, clock.environment))
     draw_all(primary)
     standby = primary.standby()
@@ -606,7 +614,7 @@ def test_pg_rewind_takes_the_source_s_mark(new_server, clock):
 
 
 def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock):
-    """From an archive, with a clock that is behind; also after a crash before the first draw."""
+    """A server restored from an archive generates no IDs while its clock is behind, even after a crash."""
     server = create(new_server(NODE))
     archive = server.folder / "archive"
     archive.mkdir()
@@ -635,11 +643,11 @@ def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock)
         restored.remove()
 
 
-# ---------------------------------------------------------------------------------------------------- nodes and the way out
+# -------------------------------------------------------------------------------------------- nodes and scru_set_mark()
 
 
 def test_marks_are_kept_by_node(new_server, clock):
-    """A node that has never been used begins at the clock; one that shares IDs with another respects its mark."""
+    """An unused node starts at the clock. A node that shares IDs with another one respects the other's mark."""
     server = create(new_server({**NODE, "scru.ulidflake_scalability": "7"}, clock.environment))
     clock.shift(HOUR)
     draw_all(server)
@@ -653,7 +661,7 @@ def test_marks_are_kept_by_node(new_server, clock):
 
 
 def test_two_nodes_in_turn_repeat_nothing(new_server):
-    """Each has a mark of its own, and each switch costs no more than a tick."""
+    """Each node has its own mark."""
     server = create(new_server(NODE))
     ids = []
     for node in "5/20", "6/20", "5/20", "0/4", "5/20":
@@ -664,7 +672,7 @@ def test_two_nodes_in_turn_repeat_nothing(new_server):
 
 
 def test_a_mark_is_set_back(new_server, clock, preload):
-    """By a superuser alone, after a bad reading of the clock; then IDs go on by the clock, also after a restart."""
+    """Only a superuser can set the mark back. IDs then follow the clock again, even after a crash."""
     server = create(new_server({**NODE, **preload}, clock.environment))
     clock.shift(365 * 24 * HOUR)
     far = draw_all(server)
@@ -693,11 +701,11 @@ def test_a_mark_that_cannot_be_set(connection):
             connection.execute("SELECT scru_set_mark('scru64', %s)", [time_])
 
 
-# ------------------------------------------------------------------------------------------------------------------- see it
+# ----------------------------------------------------------------------------------------------------------- monitoring
 
 
 def test_generators_are_seen(new_server, preload):
-    """By members of pg_monitor, and by nobody else."""
+    """scru_generators() can be called by members of pg_monitor, but not by other users."""
     server = create(new_server({**NODE, **preload, "scru.ulidflake_scalability": "3"}))
     ids = {id_type: draw(server, id_type)[-1] for id_type in TYPES}
     with server.connect() as connection:
@@ -730,15 +738,17 @@ def test_waits_have_a_name(new_server):
     server = create(new_server(NODE))
     with server.connect() as connection, background(connection, forever(SCRU64)):
         query = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-        wait_until(lambda: server.value(query) == "ScruClock", "it waits for the clock by name")
+        wait_until(lambda: server.value(query) == "ScruClock", "the wait event is ScruClock")
 
 
-# -------------------------------------------------------------------------------------------------------- where IDs are drawn
+# -------------------------------------------------------------------------- read-only transactions and parallel workers
 
 
 def test_read_only_transactions_and_parallel_workers_reserve(new_server):
-    """A worker is a generator of its own: IDs of one statement are different, and all between those before and after it. In
-    which order their rows are stored is not promised."""
+    """Each parallel worker is a generator. A statement's IDs are different, and lie between those before and after it.
+
+    The order of the rows is not promised.
+    """
     server = create(new_server({"scru.scru64_node": "5/8", "max_parallel_workers_per_gather": "4"}))
     with server.connect(options="-c scru.generator_scope=server") as connection:
         connection.execute("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 20000) AS n")
