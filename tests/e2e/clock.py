@@ -18,7 +18,7 @@ class Clock:
 
     def __init__(self) -> None:
         # An error, not a skip: without these tests, a run must not pass.
-        assert LIBRARIES, "libfaketime is missing: install the package of that name"
+        assert LIBRARIES, "libfaketime is not installed (Debian: libfaketime)"
         self.folder = Path(tempfile.mkdtemp(prefix="scru-clock-", dir=TEMPORARY))
         self.file = self.folder / "time"
         self.shift(0)

@@ -1,4 +1,4 @@
-/* take_shared_memory() takes what is left of the server's shared memory, as some greedy extension might. */
+/* take_shared_memory() allocates all free shared memory of the server. */
 
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(take_shared_memory);
 
-/* How many pieces there were. */
+/* Returns the number of allocations. */
 Datum
 take_shared_memory(PG_FUNCTION_ARGS)
 {

@@ -1,4 +1,4 @@
-"""ActiveRecord, of Debian's packages: migrations, models, and a schema.rb that brings the tables back."""
+"""ActiveRecord, from Debian's packages: migrations, models, and a schema.rb that recreates the tables."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from test_clients import PASSWORD, PROGRAMS, ROOT, is_since_november, server  # 
 
 @pytest.fixture(scope="module", autouse=True)
 def ruby() -> None:
-    """Skips where the packages are missing."""
+    """Skips the tests if the packages are missing."""
     if (
         not shutil.which("ruby")
         or subprocess.run(["ruby", "-e", 'require "active_record"; require "pg"'], capture_output=True).returncode
     ):
-        pytest.skip("there is no ActiveRecord (Debian: ruby-activerecord, ruby-pg)")
+        pytest.skip("ActiveRecord is not installed (Debian: ruby-activerecord, ruby-pg)")
 
 
 def test_activerecord(new_database, tmp_path):
@@ -65,7 +65,7 @@ def test_activerecord(new_database, tmp_path):
 
 
 def test_the_page_shows_what_is_run():
-    """Each line of the section's snippets is in the program, and the initializer is as it is there."""
+    """Each line of the section's snippets is in one of the programs, and the linked files exist."""
     [section] = re.findall(r"\n## ActiveRecord\n(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
     folder = PROGRAMS / "activerecord"
     programs = "".join(path.read_text() for path in sorted(folder.rglob("*.rb")))

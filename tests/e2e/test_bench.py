@@ -1,4 +1,4 @@
-"""The benchmark: its documentation is what its results render to, and no figure on speed stands without its results."""
+"""The benchmark: its pages are rendered from its results, and every figure on speed links to its results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from server import MAJOR, MAJORS
 
 if min(MAJORS) != MAJOR:
-    pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)}", allow_module_level=True)
+    pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
 from bench.candidates import EVENTS, GROWTH, SCALE, TYPES, Candidate, rotated
@@ -21,15 +21,16 @@ from bench.server import make_uuidv7
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "clients").glob("*/*.md")]
 CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
-# What a figure on speed is told by: a short time or a rate, or a number beside a comparison of times.
+# A figure on speed is a short time, a rate, or a number beside a comparison of times.
 SPEED = re.compile(
-    r"\d ?(ns|µs)\b|\d[\d,.]* (rows|IDs|inserts|transactions)(/s| (a|per) second)|\d.*\b(faster|slower)\b|\b(faster|slower)\b.*\d"
+    r"\d ?(ns|µs)\b|\d[\d,.]* (rows|IDs|inserts|transactions)(/s| (a|per) second)"
+    r"|\d.*\b(faster|slower)\b|\b(faster|slower)\b.*\d"
 )
 RESULTS = re.compile(r"bench/pg\d+-\w+\.(json|md)")
 
 
 def orphans(text: str) -> list[str]:
-    """The paragraphs with a figure on speed that name no results; what is rendered names them by itself."""
+    """Returns the paragraphs with a figure on speed but no link to results. Rendered blocks have their own links."""
     prose = CODE.sub("", report.BLOCK.sub("", text))
     paragraphs = [" ".join(paragraph.split()) for paragraph in prose.split("\n\n")]
     return [paragraph for paragraph in paragraphs if SPEED.search(paragraph) and not RESULTS.search(paragraph)]
@@ -81,7 +82,7 @@ def test_the_readme_has_small_tables():
 
 
 def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
-    """Not of the medians, which are equal: each turn is compared with itself."""
+    """A ratio compares two values of the same turn. The medians, whose ratio would be 1, are not compared."""
     results = Results({"major": 15, "mode": "short"})
     for uuid, scru128 in (10, 20), (20, 30), (40, 20):
         results.add("types", "order", 1000, "processor ms", "uuid", uuid)

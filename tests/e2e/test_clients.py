@@ -1,8 +1,8 @@
-"""The clients that programs use: each in its usual installation, in its own language, over TCP with a password.
+"""Database clients: each in its usual installation and its own language, over TCP with a password.
 
-The programs are in `clients`. Those that are run from their source are written for scru128, as a user would write them,
-and read so in docs/clients.md; for another type its name takes the place of that word. What a program needs is installed by
-`tools/clients.sh` into target/clients (or the folder that SCRU_CLIENTS names); a client that is not there is skipped.
+The programs are in `clients`. docs/clients.md shows parts of them. Programs that run from source are written for
+scru128; for another type, the test replaces this name. `tools/clients.sh` installs the clients into target/clients, or
+into the folder that SCRU_CLIENTS names. Clients that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ JDBC_DRIVER = Path("/usr/share/java/postgresql.jar")
 
 PASSWORD = secrets.token_hex(16)
 
-# ----------------------------------------------------------------------------------------------------- how they are run
+# ------------------------------------------------------------------------------------------------------------- commands
 
 
 def program_of(source: Path, id_type: IdType, folder: Path) -> Path:
-    """A program for a type, in a folder of its own."""
+    """Writes the program for a type into the folder, and returns its path."""
     program = folder / source.name
     program.write_text(source.read_text().replace("scru128", id_type.name))
     return program
 
 
 def python(needed: str) -> Callable[[Path, IdType, Path], list]:
-    """Runs with the installed packages, or with the system's if those are as new as is needed."""
+    """Runs a program with the installed Python, or with the system's, whichever can execute `needed`."""
 
     @cache
     def interpreter() -> Path | None:
@@ -56,35 +56,35 @@ def python(needed: str) -> Callable[[Path, IdType, Path], list]:
 
     def command(source: Path, id_type: IdType, folder: Path) -> list:
         if not interpreter():
-            pytest.skip(f"no Python here can `{needed}`: tools/clients.sh has not installed it")
+            pytest.skip(f"no Python can `{needed}`: not installed by tools/clients.sh")
         return [interpreter(), program_of(source, id_type, folder)]
 
     return command
 
 
 def node(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs with the installed packages, which Node looks for beside the program."""
+    """Runs a program with the installed packages, which Node.js looks for beside the program."""
     packages = INSTALLED / "node" / "node_modules"
     if not shutil.which("node") or not packages.exists():
-        pytest.skip("there is no Node.js, or tools/clients.sh has not installed its packages")
+        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
     (folder / "node_modules").symlink_to(packages)
     return ["node", program_of(source, id_type, folder)]
 
 
 def java(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs a single file of source with Debian's driver."""
+    """Runs a single source file with Debian's driver."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
-        pytest.skip("there is no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
+        pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER, program_of(source, id_type, folder)]
 
 
 def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
-    """Runs the one program of the Rust drivers, which is compiled for all types."""
+    """Runs the compiled program of the Rust drivers, which supports all types."""
 
     def command(_source: Path, id_type: IdType, _folder: Path) -> list:
         program = INSTALLED / "rust" / "clients"
         if not program.exists():
-            pytest.skip("tools/clients.sh has not built the Rust clients")
+            pytest.skip("the Rust clients are not built (tools/clients.sh)")
         return [program, driver, id_type.name]
 
     return command
@@ -94,15 +94,15 @@ GO_PACKAGES = Path("/usr/share/gocode")
 
 
 def go(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs a single file of source with Debian's driver."""
+    """Runs a single source file with Debian's driver."""
     if not shutil.which("go") or not (GO_PACKAGES / "src/github.com/jackc/pgx/v5").exists():
-        pytest.skip("there is no Go (Debian: golang-go) or no pgx 5 (golang-github-jackc-pgx-v5-dev)")
+        pytest.skip("no Go (Debian: golang-go) or no pgx 5 (golang-github-jackc-pgx-v5-dev)")
     return ["env", f"GOPATH={GO_PACKAGES}", "GO111MODULE=off", "go", "run", program_of(source, id_type, folder)]
 
 
 @dataclass(frozen=True)
 class Client:
-    """A client, and what its program does beyond what all do."""
+    """A client, and the operations of its program beyond those that all programs have."""
 
     name: str
     source: str
@@ -114,7 +114,7 @@ class Client:
         return self.name
 
     def run(self, id_type: IdType, url: str, ids: list[str], folder: Path) -> dict[str, list[str]]:
-        """What the program reports: by what it tried, the values that came of it."""
+        """Runs the program, and returns the values that it reports, by the name of the operation."""
         command = [*self.command(PROGRAMS / self.source, id_type, folder), *ids]
         environment = {**os.environ, "DATABASE_URL": url}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
@@ -140,12 +140,12 @@ CLIENTS = [
     Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", "found_in_text", *BY_CAST), ("cast",)),
 ]
 
-# -------------------------------------------------------------------------------------------------------- what they find
+# ------------------------------------------------------------------------------------------------------------ the tests
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server as clients find one: on a port of this machine, with a password."""
+    """A server that clients reach over TCP with a password."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = Server({"listen_addresses": "127.0.0.1", "port": str(port)})
@@ -161,7 +161,7 @@ def server() -> Iterator[Server]:
 
 
 def make_tables(connection: psycopg.Connection, id_type: IdType) -> None:
-    """The tables that the programs know."""
+    """Creates the tables that the programs use."""
     connection.execute(f"CREATE TABLE orders (id {id_type.name} DEFAULT {id_type.generator}, note text)")
     connection.execute(f"CREATE TABLE lists (ids {id_type.name}[])")
     connection.execute(f"CREATE TABLE copied (id {id_type.name})")
@@ -169,19 +169,19 @@ def make_tables(connection: psycopg.Connection, id_type: IdType) -> None:
 
 
 def ids_in(connection: psycopg.Connection, table: str) -> list[str]:
-    """The IDs that the server has in a table, in the order in which they came."""
+    """Returns the IDs in a table, in the order of insertion."""
     return [id for (id,) in connection.execute(f"SELECT id::text FROM {table} ORDER BY ctid")]
 
 
 def is_since_november(id_type: IdType, value: int) -> bool:
-    """Whether the time of an ID is at or after 2026-11-01 00:00 UTC, which the programs ask by."""
+    """Returns whether the time of an ID is at or after 2026-11-01 00:00 UTC, the bound in the programs."""
     return id_type.unix_milliseconds(value) >= 1_793_491_200_000
 
 
 @each_type
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_client(database, connection, client, id_type, tmp_path):
-    """All that goes in and comes out is exactly what the server writes, and malformed text is the client's own error."""
+    """Text and bytes pass through the client unchanged. Malformed text raises the client's own error."""
     values = list(dict.fromkeys(id_type.samples(12)))
     ids = [id_type.text(value) for value in values]
     in_order = [id_type.text(value) for value in sorted(values)]
@@ -218,17 +218,17 @@ def test_client(database, connection, client, id_type, tmp_path):
     assert reported == {name: expected[name] for name in (*OF_ALL, *client.also_reports)}
 
 
-# --------------------------------------------------------------------------------------------------- what the pages say
+# ------------------------------------------------------------------------------------------------------------- the page
 
 
 def without_indentation(text: str) -> str:
-    """The lines of a text, without what stands before them."""
+    """Returns a text without the indentation of its lines."""
     return "".join(f"{line.strip()}\n" for line in text.splitlines())
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_the_page_shows_what_is_run(client):
-    """docs/clients.md has a section for each client, which links to its program, and each snippet is a part of that."""
+    """docs/clients.md has a section for each client, which links to its program. Each snippet is a part of it."""
     [section] = re.findall(
         rf"\n## [^\n]+\n\n\[The program\]\(\.\./tests/e2e/clients/{client.source}\)(.*?)(?=\n## |\Z)",
         (ROOT / "docs" / "clients.md").read_text(),
@@ -241,7 +241,7 @@ def test_the_page_shows_what_is_run(client):
 
 
 def test_the_page_lists_what_is_run():
-    """The table of clients has these, in the versions that are pinned. Those that Debian has follow it."""
+    """The table has all clients. Its versions are the pinned ones; those of Debian's clients are not compared."""
     rows = r"^\| \[([^]]+?)(?: 3)?\]\(#[a-z0-9-]+\) \| ([\d.]+) \|"
     listed = dict(re.findall(rows, (ROOT / "docs" / "clients.md").read_text(), re.M))
     requirements, packages = (PROGRAMS / name for name in ("requirements.txt", "package.json"))

@@ -1,4 +1,4 @@
-"""Generators under a clock that moves: back a little, back a lot, ahead, and not at all."""
+"""Generators under a clock that steps back, steps ahead or stops."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from idtypes import SCRU128, TYPES, ULID, ULIDFLAKE, each_type, of_types
 from server import wait_until
 
 HOUR = timedelta(hours=1)
-# What may pass between two readings of the clock in a test.
+# An upper bound of the time between two readings of the clock in a test.
 SLACK = timedelta(seconds=30)
 
 
 class Drawing:
-    """A session that draws IDs of a type, on a server whose clock the test moves."""
+    """A session that generates IDs of a type, on a server whose clock the test controls."""
 
     def __init__(self, server, connection, id_type):
         self.server = server
@@ -26,43 +26,43 @@ class Drawing:
         self.id_type = id_type
 
     def draw(self, count: int = 1000) -> list[str]:
-        """So many IDs, each greater than the one before."""
+        """Returns `count` new IDs. Asserts that each is greater than the one before."""
         query = f"SELECT {self.id_type.generator}::text FROM generate_series(1, {count})"
         ids = [id_ for (id_,) in self.connection.execute(query)]
         assert ids == sorted(set(ids)) and len(ids) == count
         return ids
 
     def time(self, id_: str):
-        """The time in an ID."""
+        """Returns the time of an ID."""
         return self.connection.execute(f"SELECT {self.id_type.name}_timestamp(%s)", [id_]).fetchone()[0]
 
     def value(self, id_: str) -> int:
-        """An ID's integer value."""
+        """Returns the value of an ID as an integer."""
         [(binary,)] = self.connection.execute(f"SELECT %s::{self.id_type.name}::bytea", [id_])
         return int.from_bytes(binary, "big")
 
     def is_at_work(self) -> bool:
-        """Whether the session's query has begun."""
+        """Returns whether the session is executing a query."""
         query = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {self.connection.info.backend_pid}"
         return self.server.value(query)
 
     def now(self):
-        """The server's clock."""
+        """Returns the time of the server's clock."""
         return self.connection.execute("SELECT clock_timestamp()").fetchone()[0]
 
 
 @pytest.fixture
 def drawing(new_server, clock, id_type):
-    """A session on a server whose clock the test moves."""
+    """A session on a server whose clock the test controls."""
     server = new_server({}, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
         yield Drawing(server, connection, id_type)
 
 
-# Unique by their random bits: a generator of theirs may start afresh.
+# Unique by their random bits: their generators may reset.
 of_a_session = of_types([id_type for id_type in TYPES if not id_type.is_server_wide])
-# Unique by the server's one state, which must not.
+# Unique by the shared state of the server, which must not reset.
 of_the_server = of_types([id_type for id_type in TYPES if id_type.is_server_wide])
 
 
@@ -78,9 +78,11 @@ def test_ids_follow_the_clock(drawing, clock):
 
 @each_type
 def test_half_a_second_back_is_ridden_out(drawing, clock):
-    """IDs go on increasing, whichever the type. But a state that is new in its server may begin as far ahead of the
-    clock as it may ever be, a second: it is given the time to fall back to the clock first."""
-    wait_until(lambda: drawing.time(drawing.draw(1)[0]) <= drawing.now(), "IDs are no more ahead of the clock")
+    """IDs of every type keep increasing.
+
+    A new shared state may start ahead of the clock by a second, its maximum. The test waits for the clock first.
+    """
+    wait_until(lambda: drawing.time(drawing.draw(1)[0]) <= drawing.now(), "IDs are no longer ahead of the clock")
     before = drawing.draw()
     clock.shift(-0.5)
     after = drawing.draw()
@@ -92,7 +94,7 @@ def test_half_a_second_back_is_ridden_out(drawing, clock):
 @of_a_session
 @pytest.mark.parametrize("on_rollback", ["reset", "error"])
 def test_nine_seconds_back_are_ridden_out(drawing, clock, on_rollback):
-    """The IDs go on from the last, with its timestamp, until the clock has caught up."""
+    """The IDs continue after the last one, with its timestamp, until the clock has caught up."""
     drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")
     clock.freeze("2030-01-01 01:00:09")
     before = drawing.draw()
@@ -114,14 +116,14 @@ def test_a_large_step_back_starts_afresh(drawing, clock):
 
 
 def assert_moved_back(drawing, seconds: float, hint: str) -> None:
-    """No ID is drawn, because the clock has moved back so far, less what has passed since."""
+    """Asserts that generation fails because the clock has moved back by `seconds`, less the time since then."""
     with pytest.raises(psycopg.Error) as caught:
         drawing.draw(1)
     diag = caught.value.diag
     assert diag.sqlstate == expect.CLOCK_MOVED_BACK
     assert diag.message_primary == f"could not generate a {drawing.id_type}: the system clock has moved back"
     behind = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
-    # An ID of a server-wide state may have been a second ahead.
+    # The last ID of a shared state may be up to a second ahead of the clock.
     assert seconds - SLACK.total_seconds() < behind <= seconds + drawing.id_type.is_server_wide
     assert diag.message_hint == hint
 
@@ -134,7 +136,7 @@ def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
     hint = 'Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to "reset".'
     for _ in range(2):
         assert_moved_back(drawing, 3600, hint)
-    # What the error says helps: the clock corrected, or the setting changed.
+    # Both remedies in the HINT work: correcting the clock and changing the setting.
     clock.shift(0)
     corrected = drawing.draw()
     assert before[-1] < corrected[0]
@@ -146,7 +148,7 @@ def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
 @of_the_server
 @pytest.mark.parametrize("seconds", [60, 3600])
 def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
-    """Whatever the session has set: no ID may be given out twice."""
+    """The settings of the session do not matter, because no ID may be given out twice."""
     before = drawing.draw()
     clock.shift(-seconds)
     hint = (
@@ -162,7 +164,7 @@ def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
 
 @of_a_session
 def test_a_step_ahead_and_back(drawing, clock):
-    """After a step ahead, the real time is a step back."""
+    """After a step ahead, the return to the real time is a step back."""
     clock.shift(3600)
     ahead = drawing.draw()
     clock.shift(0)
@@ -173,7 +175,7 @@ def test_a_step_ahead_and_back(drawing, clock):
 
 @of_types([SCRU128, ULID])
 def test_time_that_stands_still(drawing, clock):
-    """One timestamp for all IDs: what is below it counts each."""
+    """All IDs have one timestamp. The bits below it count the IDs."""
     clock.freeze("2031-02-03 04:05:06")
     ids = drawing.draw(100_000)
     assert {str(drawing.time(id_)) for id_ in (ids[0], ids[-1])} == {"2031-02-03 04:05:06+00:00"}
@@ -183,13 +185,13 @@ def test_time_that_stands_still(drawing, clock):
 
 @of_types([ULIDFLAKE])
 def test_a_wait_for_the_clock_can_be_cancelled(drawing, clock):
-    """A millisecond has room for so many IDs; then the next has to come. If it does not, the wait still has an end."""
+    """When a millisecond has no room for another ID, generation waits for the clock. A cancel ends the wait."""
     drawing.draw()
     clock.freeze("2031-02-03 04:05:06")
     with ThreadPoolExecutor() as pool:
-        # Two million IDs, of which each takes one of the million values at least.
+        # A millisecond has a million values, and each ID takes at least one of them.
         drawn = pool.submit(drawing.draw, 2_000_000)
-        wait_until(drawing.is_at_work, "the session draws")
+        wait_until(drawing.is_at_work, "the session is active")
         drawing.connection.cancel()
         with pytest.raises(psycopg.errors.QueryCanceled):
             drawn.result(timeout=60)
@@ -199,7 +201,7 @@ def test_a_wait_for_the_clock_can_be_cancelled(drawing, clock):
 
 @each_type
 def test_a_clock_before_all_ids(drawing, clock):
-    """There is no ID of the first tick: an error, not a wrong ID."""
+    """A clock at the first tick, which has no IDs, causes an error, not a wrong ID."""
     clock.freeze("2024-01-01 00:00:00" if drawing.id_type is ULIDFLAKE else "1970-01-01 00:00:00")
     with expect.error(
         "22008",

@@ -1,4 +1,4 @@
-"""scru64 and ulidflake under a clock that moves: never the same ID twice, so that some moves are an error."""
+"""scru64 and ulidflake under a clock that steps or stops. To avoid duplicates, some steps are errors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, each_server_wide_type
 from load import Load, background, forever, wait_until_it_waits
 from server import wait_until
 
-# What may pass between two readings of the clock in a test.
+# An upper bound of the time between two readings of the clock in a test, in seconds.
 SLACK = 30
 
 
 @pytest.fixture
 def server(new_server, clock):
-    """A server whose clock the test moves, and whose generators have no predecessor to wait for any more.
+    """A server whose clock the test controls, and whose generators have finished their initial wait.
 
-    A ulidflake is just one greater than the one before, so that hardly ever a few of them overflow their millisecond.
+    Each ulidflake is one greater than the one before, so that a few IDs rarely overflow their millisecond.
     """
     server = new_server({"scru.ulidflake_entropy_bits": "1"}, clock.environment)
     with server.connect() as connection:
@@ -29,20 +29,20 @@ def server(new_server, clock):
 
 
 def draw(connection, id_type, count: int = 1000) -> list[str]:
-    """So many IDs, each greater than the one before."""
+    """Returns `count` new IDs. Asserts that each is greater than the one before."""
     ids = [id_ for (id_,) in connection.execute(f"SELECT {id_type.generator}::text FROM generate_series(1, {count})")]
     assert ids == sorted(set(ids)) and len(ids) == count
     return ids
 
 
 def seconds(connection, id_type, id_: str) -> float:
-    """The time in an ID, since 1970."""
+    """Returns the time of an ID, in seconds since 1970."""
     query = f"SELECT extract(epoch FROM {id_type.name}_timestamp(%s))::float8"
     return connection.execute(query, [id_]).fetchone()[0]
 
 
 def now(connection) -> float:
-    """The server's clock, since 1970."""
+    """Returns the time of the server's clock, in seconds since 1970."""
     return connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
 
 
@@ -59,7 +59,7 @@ def test_ids_follow_the_clock_ahead(server, clock, id_type):
 
 @each_server_wide_type
 def test_a_small_step_back_is_ridden_out(server, clock, id_type):
-    """Under load the IDs go on strictly increasing, if need be by waiting until the clock has caught up."""
+    """Under load, IDs keep increasing. If necessary, generation waits until the clock has caught up."""
     with Load(server.connect, id_type) as load:
         load.wait_for(200)
         clock.shift(-0.5)
@@ -72,7 +72,7 @@ def test_a_small_step_back_is_ridden_out(server, clock, id_type):
 @pytest.mark.parametrize("back", [5, 3600])
 @each_server_wide_type
 def test_a_large_step_back_is_an_error(server, clock, id_type, back):
-    """For every connection, whatever it has set; and until the clock has caught up."""
+    """Every session gets the error, whatever its settings, until the clock has caught up."""
     with server.connect() as connection, server.connect() as other:
         for setting in "scru.on_clock_rollback = reset", "scru.ulidflake_on_overflow = wait":
             other.execute(f"SET {setting}")
@@ -83,7 +83,7 @@ def test_a_large_step_back_is_an_error(server, clock, id_type, back):
             with pytest.raises(psycopg.Error) as caught:
                 draw(session, id_type, 1)
             assert_tells_how_far(caught.value.diag, id_type, seconds(connection, id_type, before[-1]) - now(connection))
-        # Up to two seconds behind, it is an error still; then it is waited for, up to the second that it may be behind.
+        # 2.3 s behind is an error. 1.3 s behind is waited for. 0.7 s behind is ridden out.
         clock.freeze("2030-01-01 00:59:57.700")
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
             draw(connection, id_type, 1)
@@ -98,7 +98,7 @@ def test_a_large_step_back_is_an_error(server, clock, id_type, back):
 
 
 def assert_tells_how_far(diag, id_type, behind: float) -> None:
-    """The error says so, and what to do."""
+    """Asserts that the error reports the seconds `behind`, and what to do."""
     assert diag.sqlstate == expect.CLOCK_MOVED_BACK
     assert diag.message_primary == f"could not generate a {id_type.name}: the system clock has moved back"
     told = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
@@ -110,7 +110,7 @@ def assert_tells_how_far(diag, id_type, behind: float) -> None:
 
 
 def test_time_that_stands_still_for_scru64(server, clock):
-    """It runs ahead by a second, and then waits; a cancel ends the wait, and the next tick of the clock as well."""
+    """scru64 runs ahead of the clock by up to a second, and then waits. A cancel or the next tick ends the wait."""
     server.reload(**{"scru.scru64_node": "5/20"})
     with server.connect() as connection:
         clock.freeze("2030-01-01 00:00:00")
@@ -127,14 +127,15 @@ def test_time_that_stands_still_for_scru64(server, clock):
 
 
 def test_a_new_node_holds_at_once(server, clock):
-    """Also within a tick that still has room: the rest of it may be another server's by now."""
+    """A new node takes effect even in a tick with room: the rest of the tick may now belong to another server."""
     clock.freeze("2030-01-01 00:00:00")
     ids = []
     with server.connect() as connection:
         for node in 5, 42, 5:
             server.reload(**{"scru.scru64_node": f"{node}/8"})
             wait_until(
-                lambda node=node: connection.execute("SHOW scru.scru64_node").fetchone() == (f"{node}/8",), "it is set"
+                lambda node=node: connection.execute("SHOW scru.scru64_node").fetchone() == (f"{node}/8",),
+                "the session has the new node",
             )
             ids += draw(connection, SCRU64, 1)
             assert (SCRU64.value(ids[-1]) & 0xFFFFFF) >> 16 == node
@@ -142,7 +143,7 @@ def test_a_new_node_holds_at_once(server, clock):
 
 
 def test_time_that_stands_still_for_ulidflake(server, clock):
-    """It uses its millisecond up, and then waits; a cancel ends the wait, and the next millisecond as well."""
+    """ulidflake uses its millisecond up, and then waits. A cancel or the next millisecond ends the wait."""
     with server.connect() as connection:
         clock.freeze("2030-01-01 00:00:00")
         before = draw(connection, ULIDFLAKE, 20)
@@ -158,7 +159,7 @@ def test_time_that_stands_still_for_ulidflake(server, clock):
 
 
 def test_a_clock_out_of_range(server, clock):
-    """There are no ulidflakes from before 2024: an error, not a wrong ID."""
+    """A clock at a time that has no IDs causes an error, not a wrong ID. ulidflakes start in 2024."""
     with server.connect() as connection:
         for time, id_type in ("2023-12-31 23:59:59", ULIDFLAKE), ("1970-01-01 00:00:00", SCRU64):
             clock.freeze(time)

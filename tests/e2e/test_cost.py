@@ -1,8 +1,8 @@
-"""Cost: what the server's own type of the same size costs is the measure, in space to the byte and in time to 5 %.
+"""Cost relative to a baseline, the server's own type of the same size: equal in bytes, at most 5 % more time.
 
-Times are what the server's process spends on the processor, so that it matters little what else the machine does;
-taken in turns within one run, and compared by the median of the rounds' ratios. Where that is above the limit, as by
-chance it may be on a busy machine, more rounds decide.
+Times are processor times of the backend, so that other load matters little. Each round measures the types in turn. The
+median of the rounds' ratios is compared with the limit. If it is above, as it can be by chance on a busy machine,
+further rounds decide.
 """
 
 from __future__ import annotations
@@ -22,26 +22,29 @@ pytestmark = pytest.mark.alone
 ROUNDS = range(7, 32)
 LIMIT = 1.05
 
-# A type is measured by the server's own of its size, where there is one.
+# The types that have a baseline.
 MEASURED = of_types([id_type for id_type in TYPES if id_type.yardstick])
 
 
 def rows(id_type) -> int:
-    """A million, and as others are alike, fewer of them."""
+    """Returns the number of rows: a million for scru128; fewer for the other types, which behave alike."""
     return 1_000_000 if id_type is SCRU128 else 250_000
 
 
 @pytest.fixture(scope="module")
 def keeping_server() -> Iterator[Server]:
-    """A server that keeps the memory that it once had: else it depends on what was sorted before whether a sort has to ask the
-    system for it, which can take a tenth of its time."""
+    """A server whose backends never return memory to the system.
+
+    Otherwise some sorts would allocate memory from the system, depending on earlier sorts. That can take a tenth of the
+    time of a sort.
+    """
     with Server(environment={"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}) as server:
         yield server
 
 
 @pytest.fixture
 def quiet(keeping_server: Server) -> Iterator[psycopg.Connection]:
-    """A connection that sorts in memory and alone, for workers come and go."""
+    """A connection that sorts in memory and without parallel workers, whose number varies."""
     with keeping_server.connect() as connection:
         connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE EXTENSION scru")
         for setting in "work_mem", "maintenance_work_mem":
@@ -52,15 +55,15 @@ def quiet(keeping_server: Server) -> Iterator[psycopg.Connection]:
 
 
 def create_table(connection, name: str, query: str) -> None:
-    """A table of a query's rows, with all that the first reader of a table would do for the others already done."""
+    """Creates a table from a query, and does the work that the first reader of a table does for later ones."""
     connection.execute(f"CREATE UNLOGGED TABLE {name} AS {query}")
     connection.execute(f"VACUUM (FREEZE, ANALYZE) {name}")
 
 
 def create_shuffled(connection, id_type) -> None:
-    """Values of the yardstick in no order, the same bytes as IDs, and IDs that one session generated in bulk.
+    """Creates shuffled tables of baseline values, of the same bytes as IDs, and of IDs that were generated in bulk.
 
-    The last are the hard case: the IDs of a few hundred milliseconds have most of their leading bits in common.
+    The last table is the hard case: IDs of a few hundred milliseconds have most of their leading bits in common.
     """
     numbers = f"generate_series(1, {rows(id_type)})"
     create_table(connection, "yardstick", f"SELECT {id_type.random_yardstick} AS id FROM {numbers}")
@@ -70,14 +73,14 @@ def create_shuffled(connection, id_type) -> None:
 
 
 WORK = {
-    # The sort alone: its rows are dropped where they come out.
+    # OFFSET discards all rows after the sort.
     "ORDER BY": "SELECT id FROM {table} ORDER BY id OFFSET 1000000000",
     "CREATE INDEX": "CREATE INDEX ON {table} (id)",
 }
 
 
 def milliseconds(connection, statement: str) -> float:
-    """The processor time of a statement, whose effects are undone."""
+    """Executes a statement, rolls it back, and returns its processor time in milliseconds."""
     with connection.transaction(force_rollback=True):
         before = processor_time(connection.info.backend_pid)
         connection.execute(statement)
@@ -95,7 +98,7 @@ def test_sorting_takes_no_longer_than_the_yardstick(quiet, measured, id_type, wo
         return {table: median(ratio) for table, ratio in ratios.items() if median(ratio) > LIMIT}
 
     for turn in range(ROUNDS[-1]):
-        # Each table comes first, second and last in its turn.
+        # Each table is the first, the second and the last one in turn.
         for table in [*times, *times][turn % 3 : turn % 3 + 3]:
             times[table].append(milliseconds(quiet, WORK[work].format(table=table)))
         for table, ratio in ratios.items():
@@ -113,7 +116,7 @@ def test_sorting_takes_no_longer_than_the_yardstick(quiet, measured, id_type, wo
 
 
 def sizes(connection, table: str) -> dict[str, int]:
-    """The bytes of a table and of each of its indexes."""
+    """Returns the sizes of a table and of its indexes, in bytes."""
     query = """
         SELECT substr(relname, length(%(table)s) + 1), pg_relation_size(c.oid)
         FROM pg_class AS c LEFT JOIN pg_index ON indexrelid = c.oid
@@ -124,7 +127,7 @@ def sizes(connection, table: str) -> dict[str, int]:
 
 @MEASURED
 def test_sizes_are_those_of_the_yardstick(quiet, measured, id_type):
-    """The table; its indexes, grown by rows or built at once, of one column or two; and those of tenfold duplicates."""
+    """Compares tables and their indexes: grown or built at once, with one column or two, with tenfold duplicates."""
     values = f"SELECT {id_type.random_yardstick} AS id FROM generate_series(1, {rows(id_type) // 5})"
     quiet.execute(f"CREATE TEMPORARY TABLE same AS {values}")
     for table, type_ in ("_y", id_type.yardstick), ("_t", id_type.name):
@@ -143,5 +146,5 @@ def test_sizes_are_those_of_the_yardstick(quiet, measured, id_type):
     ours, theirs = ({**sizes(quiet, t), "duplicates": sizes(quiet, f"{t}_duplicates")} for t in ("_t", "_y"))
     measured(f"bytes of {rows(id_type) // 5} {id_type}: {ours}")
     assert ours == theirs
-    # An index of tenfold duplicates, deduplicated, needs far less than ten entries each.
+    # Deduplication makes the index of tenfold duplicates much smaller than the table.
     assert ours["duplicates"]["_built"] < ours["duplicates"][""] / 3

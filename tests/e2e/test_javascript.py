@@ -1,4 +1,4 @@
-"""Drizzle and Prisma, as projects with migrations. Their packages are installed by tools/clients.sh."""
+"""Drizzle and Prisma, as projects with migrations. tools/clients.sh installs their packages."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SINCE_NOVEMBER = [SCRU128.text(value) for value in sorted(VALUES) if is_since_no
 
 
 def project(name: str, package: str, folder: Path, major: int) -> Path:
-    """A project with its packages, where it may write."""
+    """Copies a project to a writable folder, links its packages, and returns its path."""
     if not shutil.which("node") or not (PACKAGES / package).exists():
-        pytest.skip("there is no Node.js, or tools/clients.sh has not installed its packages")
+        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
     version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout
     if int(re.match(r"v(\d+)", version)[1]) < major:
-        pytest.skip(f"{name} wants Node.js {major}; this is {version}")
+        pytest.skip(f"{name} requires Node.js {major}; this is {version}")
     shutil.copytree(PROGRAMS / name, folder / name)
     (folder / name / "node_modules").symlink_to(PACKAGES)
     (folder / "node_modules").symlink_to(PACKAGES)
@@ -35,7 +35,7 @@ def project(name: str, package: str, folder: Path, major: int) -> Path:
 
 
 def run(folder: Path, database, *command: str, **environment: str) -> str:
-    """What a program of a project prints. It has to end well."""
+    """Runs a program of a project, asserts that it succeeds, and returns its output."""
     url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
     environment = {**os.environ, "DATABASE_URL": url, **environment}
     done = subprocess.run(["node", *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
@@ -44,12 +44,12 @@ def run(folder: Path, database, *command: str, **environment: str) -> str:
 
 
 def reported(printed: str) -> dict[str, list[str]]:
-    """By what the program tried, the values that came of it."""
+    """Returns the values that the program reports, by the name of the operation."""
     return {name: values for name, *values in map(str.split, printed.splitlines())}
 
 
 def test_drizzle(new_database, tmp_path):
-    """The migrations make the tables, and are those that drizzle-kit generates; the database then is what the schema says."""
+    """The migrations are those that drizzle-kit generates, and make the database match the schema."""
     database = new_database(extension=False)
     folder = project("drizzle", "drizzle-kit", tmp_path, 18)
     kit = "node_modules/drizzle-kit/bin.cjs"
@@ -71,7 +71,7 @@ def test_drizzle(new_database, tmp_path):
 
 
 def test_prisma(new_database, tmp_path):
-    """A uuid column whose default is a scru128. What migrates is a program to be downloaded: here SQL stands for it."""
+    """A uuid column has a scru128 as default. SQL creates the tables, so that no migration engine is downloaded."""
     database = new_database(extension=False)
     folder = project("prisma", "prisma", tmp_path, 20)
     run(folder, database, "node_modules/prisma/build/index.js", "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
@@ -99,7 +99,7 @@ def test_prisma(new_database, tmp_path):
 
 @pytest.mark.parametrize("name", ["Drizzle", "Prisma"])
 def test_the_page_shows_what_is_run(name):
-    """Each line of a section's snippets is in its project."""
+    """Each line of a section's snippets is in its project, and the linked files exist."""
     [section] = re.findall(rf"\n## {name}\n(.*?)(?=\n## |\Z)", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
     folder = PROGRAMS / name.lower()
     project = "".join(path.read_text() for path in folder.rglob("*.*") if path.is_file())

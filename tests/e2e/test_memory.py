@@ -1,4 +1,4 @@
-"""Memory: a session that sorts, fails and generates over and over needs no more of it than at first."""
+"""Memory: a session that repeatedly sorts, fails or generates IDs does not grow."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MEGABYTE = 1024
 
 @pytest.fixture
 def session(connection):
-    """A session whose own process does all the work."""
+    """A session without parallel workers."""
     connection.execute("SET max_parallel_workers_per_gather = 0")
     return connection
 
 
 def growth(connection, work, times: int) -> int:
-    """By how many kilobytes the session grows if it does the work so often, after a first time."""
+    """Returns the growth of the session's memory in kilobytes during `times` calls of `work`, after a first one."""
     work()
     before = private_memory(connection.info.backend_pid)
     for _ in range(times):
@@ -32,7 +32,7 @@ def growth(connection, work, times: int) -> int:
 
 @each_type
 def test_a_sort_gives_all_back(session, id_type):
-    """Also one that is aborted in its midst. The IDs are of many timestamps, which a sort may keep a note of each."""
+    """Completed and aborted sorts release their memory. The IDs have many timestamps, which a sort may record."""
     session.execute(
         f"CREATE TABLE ids AS SELECT n, {id_type.name}_lower(timestamptz '2030-01-01' + n * interval '1 s') AS id"
         " FROM generate_series(1, 70000) AS n"
@@ -51,7 +51,7 @@ def test_a_sort_gives_all_back(session, id_type):
 
 @each_type
 def test_an_error_gives_all_back(session, id_type):
-    """The error quotes the text, which may be long."""
+    """The error quotes the text, which can be long."""
     text = id_type.digits[0] * 1_000_000
 
     def fail():
@@ -67,7 +67,7 @@ def test_an_error_gives_all_back(session, id_type):
     ["{generate}", "id::text::{t}", "id::bytea::{t}", "id::timestamptz::{t}", "greatest(id, {generate})"],
 )
 def test_a_row_gives_all_back(session, id_type, expression):
-    """What is made for one row of a query is gone at the next."""
+    """Memory for one row of a query is released before the next row."""
     value = expression.format(t=id_type.name, generate=id_type.generator)
     query = f"SELECT max({value}) FROM {id_type.generator} AS id, generate_series(1, 300000)"
     assert growth(session, lambda: session.execute(query), 1) < 4 * MEGABYTE
