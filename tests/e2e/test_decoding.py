@@ -1,4 +1,4 @@
-"""Change data capture: what an ID looks like to those who read the server's logical decoding."""
+"""Change data capture: IDs in the output of logical decoding plugins."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WAL2JSON = Path(pg_config("--pkglibdir", PG_CONFIG)) / "wal2json.so"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server that decodes."""
+    """A server with logical decoding."""
     with Server({"wal_level": "logical", "max_replication_slots": "10"}) as server:
-        # Minor releases of 2026 ask which plugins are safe.
+        # Minor releases of 2026 have a list of permitted plugins.
         for (libraries,) in server.rows("SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'"):
             server.reload(output_plugin_libraries=f"{libraries}, wal2json".removeprefix(", "))
         yield server
@@ -29,15 +29,16 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def changes(connection: psycopg.Connection, database) -> Iterator[Callable[..., list]]:
-    """What a plugin tells of the statements that a test runs on the connection: changes(query, *arguments)."""
+    """Returns the output of a plugin: changes(query, *arguments). Drops the replication slots after the test."""
     yield lambda query, *arguments: [data for (data,) in connection.execute(query, arguments)]
     connection.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots")
 
 
 def change(connection: psycopg.Connection, id_type: IdType, plugin: str) -> str:
-    """Makes a slot for the plugin, and changes for it to tell. Returns the text of the ID."""
+    """Creates a slot for the plugin; inserts, updates and deletes a row. Returns the text of its ID."""
     connection.execute(
-        f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, ids {id_type.name}[], note text)"
+        f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, ids {id_type.name}[],"
+        " note text)"
     )
     connection.execute("CREATE PUBLICATION orders FOR TABLE orders")
     connection.execute("SELECT pg_create_logical_replication_slot('changes', %s)", [plugin])
@@ -48,7 +49,7 @@ def change(connection: psycopg.Connection, id_type: IdType, plugin: str) -> str:
 
 
 def of_pgoutput(messages: list[bytes]) -> Iterator[tuple]:
-    """The messages of the protocol, as far as these tests look at them: types, and rows with the kind and value of each column."""
+    """Yields the types and the rows in messages of the protocol. A row has the kind and the value of each column."""
 
     def string(data: bytes) -> tuple[str, bytes]:
         text, _, rest = data.partition(b"\0")
@@ -76,7 +77,7 @@ def of_pgoutput(messages: list[bytes]) -> Iterator[tuple]:
 @each_type
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_pgoutput(connection, changes, id_type, binary):
-    """The type by its name, and an ID as its text, or where the consumer asks for binary as its bytes."""
+    """The type appears by its name, and an ID as its text, or as its bytes if the consumer requests binary."""
     text = change(connection, id_type, "pgoutput")
     query = """SELECT data FROM pg_logical_slot_get_binary_changes('changes', NULL, NULL,
                'proto_version', '1', 'publication_names', 'orders', 'binary', %s)"""
@@ -107,9 +108,10 @@ def test_pgoutput(connection, changes, id_type, binary):
 @each_type
 @pytest.mark.skipif(not WAL2JSON.exists(), reason="this server has no wal2json (Debian: postgresql-NN-wal2json)")
 def test_wal2json(connection, changes, id_type):
-    """The type's name, and an ID as its text."""
+    """The type appears by its name, and an ID as its text."""
     text = change(connection, id_type, "wal2json")
-    query = "SELECT data FROM pg_logical_slot_get_changes('changes', NULL, NULL, 'format-version', '2', 'include-transaction', 'false')"
+    query = """SELECT data FROM pg_logical_slot_get_changes('changes', NULL, NULL,
+               'format-version', '2', 'include-transaction', 'false')"""
     inserted, updated, deleted = map(json.loads, changes(query))
     id = {"name": "id", "type": id_type.name, "value": text}
     assert inserted["columns"][0] == id

@@ -1,4 +1,4 @@
-"""Out of disk space: rows that were committed stay, the message says what is to be done, and afterwards it goes on."""
+"""A full disk: committed rows stay, the error has a HINT, and work continues once there is space."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from idtypes import TYPES, IdType
 from load import Load, assert_all_different
 from server import Server
 
-# From 16 on it may name the way in which it tried.
+# From PostgreSQL 16 on, the message may name a function.
 NO_ROOM_FOR_A_PAGE = r'could not extend file "pg_tblspc/[^"]*"( with FileFallocate\(\))?: No space left on device'
 
 
 def create_orders(connection: psycopg.Connection, tablespace: str) -> None:
-    """For each type a table of IDs, on that disk with its index."""
+    """Creates a table of IDs for each type. The table and its index are in the tablespace."""
     connection.execute("CREATE EXTENSION scru")
     for id_type in TYPES:
         column = f"id {id_type.name} DEFAULT {id_type.generator} PRIMARY KEY USING INDEX TABLESPACE {tablespace}"
@@ -30,7 +30,7 @@ def create_orders(connection: psycopg.Connection, tablespace: str) -> None:
 
 
 def assert_are_there(connection: psycopg.Connection, id_type: IdType, committed: list[str], more: bool = False) -> None:
-    """Exactly these IDs are in the table and its index; or these and some `more`, of which nobody has been told."""
+    """Asserts that the table and its index have exactly these IDs. With `more`, unconfirmed IDs are permitted."""
     there = [id_ for (id_,) in connection.execute(f"SELECT id::text FROM {id_type.name}_orders")]
     assert_all_different(there)
     assert_all_different(committed)
@@ -40,9 +40,9 @@ def assert_are_there(connection: psycopg.Connection, id_type: IdType, committed:
 
 
 def test_a_full_tablespace():
-    """The statement that finds no more room fails, each session's. With room made, the same sessions go on."""
+    """In every session, the statement that runs out of space fails. With more space, the same sessions continue."""
     with ExitStack() as stack:
-        # The server goes before its disk does.
+        # The server is removed before its disk.
         disk = stack.enter_context(small_disk(8))
         server = stack.enter_context(Server())
         with server.connect() as connection:
@@ -76,8 +76,7 @@ def test_a_full_tablespace():
 
 
 def test_no_room_for_the_log_of_changes():
-    """What cannot be logged cannot be committed: the server ends all sessions. With room made and a start, it is there again,
-    with all that it has ever confirmed."""
+    """Without space for WAL, the server terminates all sessions. Restarted with space, it has all confirmed rows."""
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(200))
         server = Server()
@@ -87,7 +86,7 @@ def test_no_room_for_the_log_of_changes():
             create_orders(connection, "pg_default")
         before = loads(server)
         with running(before):
-            disk.leave(10)  # which is less than a segment of the log
+            disk.leave(10)  # less than a WAL segment
             with pytest.raises(psycopg.OperationalError), server.connect() as connection:
                 while True:
                     connection.execute("SELECT pg_switch_wal()")
@@ -107,7 +106,7 @@ def test_no_room_for_the_log_of_changes():
 
 
 def loads(server: Server) -> list[Load]:
-    """Sessions that insert one row of each type after another, each a transaction."""
+    """Returns sessions for each type that insert rows, each in its own transaction."""
 
     def connect() -> psycopg.Connection:
         return server.connect(options="-c scru.generator_scope=server")
@@ -118,7 +117,7 @@ def loads(server: Server) -> list[Load]:
 
 @contextmanager
 def running(loads: list[Load]) -> Iterator[None]:
-    """Runs them, for some IDs each, before and while the block runs."""
+    """Runs the loads during the block, which starts when each has received 100 IDs."""
     with ExitStack() as stack:
         for load in loads:
             stack.enter_context(load)

@@ -1,4 +1,4 @@
-"""Tables that leave their database and come back: dumps, and columns that change their type."""
+"""Dump and restore of tables, and changes of a column's type."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from idtypes import TYPES, each_type, of_types
 
 
 def schema(server, dbname: str) -> list[bytes]:
-    """The database's definition, as a dump says it, without the random keys that guard its replay in psql."""
+    """Returns the definition of a database as pg_dump writes it, without the random keys of psql's restricted mode."""
     lines = server.pg_dump(dbname, "--schema-only").splitlines()
     return [line for line in lines if not line.startswith((b"\\restrict", b"\\unrestrict"))]
 
 
 def carry(server, source: str, target: str, form: str) -> None:
-    """Dumps one database into the other."""
+    """Dumps the source, and restores the dump into the target."""
     match form:
         case "plain":
             server.psql(target, server.pg_dump(source))
@@ -25,7 +25,7 @@ def carry(server, source: str, target: str, form: str) -> None:
         case "custom":
             server.pg_restore(target, server.pg_dump(source, "--format=custom"))
         case "by hash":
-            # Loads the rows through the parent table, where each has to find its partition anew.
+            # Loads the rows through the parent table, which routes each row to its partition again.
             server.pg_restore(target, server.pg_dump(source, "--format=custom", "--load-via-partition-root"))
 
 
@@ -33,7 +33,7 @@ def carry(server, source: str, target: str, form: str) -> None:
     ("form", "home"), [("plain", "public"), ("inserts", "ids"), ("custom", "ids"), ("by hash", "public")]
 )
 def test_dump_and_restore(server, new_database, form, home):
-    """Also where the extension has moved to a schema of its own: a dump of it brings it back there."""
+    """If the extension is in another schema, the dump restores it there."""
     source, target = new_database(), new_database(extension=False)
     before = {}
     with source.connect() as connection:
@@ -55,7 +55,7 @@ def test_dump_and_restore(server, new_database, form, home):
             orders.look_into(connection, id_type, f"{home}, public")
             assert orders.contents(connection) == before[id_type]
             assert connection.execute("SELECT count(*) FROM orders").fetchone() == (orders.ROWS,)
-            # The rows are spread over the partitions, and each is in the one that its hash names.
+            # The partitions are of similar size, and each row is in the partition of its hash.
             sizes = connection.execute("SELECT count(*) FROM parts GROUP BY tableoid").fetchall()
             assert len(sizes) == 3 and min(sizes)[0] > orders.ROWS / 3 * 0.8
             misplaced = "SELECT count(*) FROM parts_0 WHERE NOT satisfies_hash_partition('parts'::regclass, 3, 0, id)"
@@ -65,7 +65,7 @@ def test_dump_and_restore(server, new_database, form, home):
 
 
 def test_rows_move_to_where_the_extension_lies_elsewhere(server, new_database):
-    """A dump of rows alone names no schema of the types: it goes into the same tables made of the types of another."""
+    """A data-only dump does not name the schema of the types. It restores into tables with types of another schema."""
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:
         amcheck.install(there)
@@ -85,7 +85,7 @@ def test_rows_move_to_where_the_extension_lies_elsewhere(server, new_database):
 
 @each_type
 def test_a_hash_partition_is_pruned(connection, id_type):
-    """An equality looks into one partition only, whether the ID is known to the planner or comes as a parameter."""
+    """An equality scans one partition only, whether the ID is a constant or a parameter."""
     orders.create(connection, id_type)
     [(id_text,)] = connection.execute("SELECT id::text FROM parts LIMIT 1")
     by_constant = connection.execute(f"EXPLAIN SELECT * FROM parts WHERE id = '{id_text}'").fetchall()
@@ -99,7 +99,7 @@ def test_a_hash_partition_is_pruned(connection, id_type):
 
 @of_types([id_type for id_type in TYPES if id_type.free_casts])
 def test_a_column_changes_its_type_and_no_table_is_rewritten(connection, id_type):
-    """To the type with the same bytes and back. And the order stays."""
+    """A change to a type with the same bytes, and back, keeps the table's file, the bytes and the order."""
     orders.create(connection, id_type)
     connection.execute("ALTER TABLE orders DROP COLUMN parent, DROP CONSTRAINT orders_id_check; DROP VIEW newest")
     connection.execute("DROP INDEX orders_multi, orders_bloom")
@@ -116,7 +116,7 @@ def test_a_column_changes_its_type_and_no_table_is_rewritten(connection, id_type
             assert as_uuid == before[1]
         connection.execute(f"ALTER TABLE orders ALTER id TYPE {id_type.name} USING id::{id_type.name}")
         assert (connection.execute(file).fetchone(), connection.execute(hexadecimal).fetchall()) == before
-    # The probe sees a rewrite where there is one.
+    # As a control, a change to text rewrites the table.
     connection.execute("ALTER TABLE orders ALTER id TYPE text USING id::text")
     assert connection.execute(file).fetchone() != before[0]
 

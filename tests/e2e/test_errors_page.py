@@ -1,4 +1,4 @@
-"""docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other."""
+"""docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other messages."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").glob("*.rs")
 STRING = r'"(?:[^"\\]|\\.)*"'
 DEFINITION = re.compile(r"(?:let intro =([^;]*);\s*)?let message =(.*?);\n", re.DOTALL)
 ARGUMENT = re.compile(rf"::new\(\s*SqlState::(\w+),\s*(?:format!\(\s*)?({STRING})", re.DOTALL)
-# Formatted values, of which two in a row count as one, and the end of a line within a string.
+# Formatted values, of which two in a row count as one, and line continuations in a string.
 VALUES = r"\{[^}]*\}(?: \{[^}]*\})?|\\\n\s*"
-# What is logged, and what passes on the message of a panic.
+# The SQLSTATE of LOG messages, and the heading and SQLSTATE of errors with the message of a panic.
 NO_ERROR = "ERRCODE_SUCCESSFUL_COMPLETION"
 PASSED_ON = ("Other messages", "ERRCODE_INTERNAL_ERROR")
 
 Message = tuple[str, ...]
-"""The texts of a message between its values."""
+"""The literal parts of a message, between its values."""
 
 
 def sqlstates() -> dict[str, str]:
-    """The SQLSTATEs by their names, as the server's header defines them."""
+    """Returns the SQLSTATEs by name, as the server's header defines them."""
     header = (Path(pg_config("--includedir-server")) / "utils/errcodes.h").read_text()
     found = re.findall(r"#define (ERRCODE_\w+) MAKE_SQLSTATE\(([^)]*)\)", header)
     return {name: "".join(re.findall(r"'(.)'", code)) for name, code in found}
 
 
 def of_page() -> dict[Message, set[str]]:
-    """The messages of the page, with their SQLSTATEs."""
+    """Returns the messages of the page, with their SQLSTATEs."""
     parts = re.split(r"^### (.*)\n", PAGE, flags=re.MULTILINE)
     return {
         message(heading, r"…|(?<![A-Za-z])T(?![A-Za-z])"): set(re.findall(r"\*\*([0-9A-Z]{5})[.*]", text))
@@ -41,7 +41,7 @@ def of_page() -> dict[Message, set[str]]:
 
 
 def of_sources() -> dict[Message, set[str]]:
-    """The messages of the sources, with their SQLSTATEs."""
+    """Returns the messages of the sources, with their SQLSTATEs."""
     names = sqlstates()
     found: dict[Message, set[str]] = {}
     for match in DEFINITION.finditer(CODE):
@@ -55,13 +55,13 @@ def of_sources() -> dict[Message, set[str]]:
 
 
 def literals(*code: str) -> Message:
-    """The texts of the strings in pieces of Rust, between what is formatted."""
+    """Returns the literal parts of the strings in pieces of Rust code."""
     strings = [text[1:-1] for piece in code for text in re.findall(STRING, piece, re.DOTALL)]
     return tuple(part for text in strings for part in message(text.replace('\\"', '"'), VALUES))
 
 
 def message(text: str, values: str) -> Message:
-    """A message, given a pattern of its values."""
+    """Splits a text at its values, which match a pattern."""
     return tuple(part for part in re.split(values, text) if part)
 
 
@@ -74,7 +74,7 @@ def test_the_page_has_the_messages_of_the_sources():
 
 
 def test_the_page_has_the_sqlstates_of_the_sources():
-    """Also those that are raised without a message of ours."""
+    """The page also has the SQLSTATEs of errors whose message is not the extension's own."""
     names = sqlstates()
     raised = {names[name] for name in re.findall(r"SqlState::(ERRCODE_\w+)", CODE) if name != NO_ERROR}
     assert set.union(*of_page().values()) == raised

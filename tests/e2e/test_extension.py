@@ -1,4 +1,4 @@
-"""The extension as a whole: who may create it, in which schema, and what is left when it is dropped."""
+"""The extension as a whole: who can create it, its schema, and what DROP EXTENSION leaves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ CATALOGS = (
 
 
 def snapshot(connection) -> dict[str, set]:
-    """All rows of the catalogs, as text."""
+    """Returns all rows of the catalogs as text."""
     return {catalog: set(connection.execute(f"SELECT t::text FROM {catalog} AS t")) for catalog in CATALOGS}
 
 
 def test_the_types_are_those_of_the_tests(connection):
-    """tests/vectors has a file for each type, with the facts that the other tests compute with."""
+    """The extension agrees with the facts in tests/vectors, from which the other tests compute."""
     columns = "type, bytes, digits, extract(epoch FROM tick) * 1000, smallest, largest"
     rows = connection.execute(f"SELECT {columns} FROM scru_types() ORDER BY type").fetchall()
     assert rows == [(t.name, t.length, t.text_length, t.tick, t.text(0), t.text(t.largest)) for t in TYPES]
@@ -43,7 +43,7 @@ def test_drop_spares_columns_in_use(connection):
 
 
 def test_a_database_owner_creates_it(plain_user, new_database):
-    """It is trusted: no superuser is needed, neither to create it nor to use or drop it."""
+    """The extension is trusted: creating, using and dropping it requires no superuser."""
     with new_database(extension=False, owner=plain_user).connect(user=plain_user) as connection:
         connection.execute("CREATE EXTENSION scru")
         connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
@@ -60,7 +60,7 @@ def test_a_user_of_the_database_does_not_create_it(plain_user, new_database):
 
 
 def test_it_requires_plpgsql(new_database):
-    """Which each database has, unless it was dropped: what adapts the extension to the server is written in it."""
+    """The installation script uses plpgsql, which every database has unless it was dropped."""
     with new_database(extension=False).connect() as connection:
         connection.execute("DROP EXTENSION plpgsql")
         with expect.error(
@@ -74,7 +74,7 @@ def test_it_requires_plpgsql(new_database):
 
 @each_type
 def test_relocation(new_database, id_type):
-    """Everything lies in the schema that was asked for, moves with it, and works where no search path leads to it."""
+    """All members are in the extension's schema, move with it, and work if it is not in the search path."""
     t = id_type.name
     with new_database(extension=False).connect() as connection:
         connection.execute("CREATE SCHEMA first; CREATE SCHEMA second; CREATE EXTENSION scru SCHEMA first")
@@ -101,7 +101,7 @@ def test_relocation(new_database, id_type):
 
 
 def schemas(connection) -> set[str]:
-    """The schemas in which the extension's members lie. (Casts lie in none.)"""
+    """Returns the schemas of the extension's members. Casts have no schema."""
     return {
         schema
         for (schema,) in connection.execute(
@@ -115,7 +115,7 @@ def schemas(connection) -> set[str]:
 
 
 def test_two_databases_of_one_server(new_database):
-    """Each has its own extension; dropping one leaves the other at work."""
+    """Each database has its own extension. Dropping one does not affect the other."""
     one, other = new_database(), new_database()
     with one.connect() as first, other.connect() as second:
         first.execute("SELECT gen_scru128()")

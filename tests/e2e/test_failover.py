@@ -1,4 +1,4 @@
-"""A failover drill: Patroni runs three servers, clients write all the time, and the leader goes, by force and by agreement."""
+"""Failover with Patroni: clients write to three servers during a crash of the leader and during a switchover."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ pytestmark = needs("patroni", "etcd")
 
 NODE = 1
 MANY = 500
-# Seconds by which the clock of the first leader is ahead.
+# Seconds by which the first leader's clock is ahead.
 AHEAD = 8
-# What the clients insert, and get: of each type whose order is that of the whole server.
+# The clients insert rows with an ID of each of TYPES. All of these are ordered within the server.
 TABLE = (
     "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), "
     "flake ulidflake UNIQUE DEFAULT gen_ulidflake(), wide scru128 UNIQUE DEFAULT gen_scru128())"
@@ -31,15 +31,15 @@ TYPES = (SCRU64, ULIDFLAKE, SCRU128)
 
 
 class Clients:
-    """Sessions that insert, and connect anew to whoever leads when they are cut off: `with Clients(connect) as clients:`.
+    """Sessions that insert rows, and reconnect to the leader when disconnected: `with Clients(connect) as clients:`.
 
-    Each ID has to be greater than all that any of them had received before it was asked for.
+    Each ID has to be greater than all IDs that any of the sessions had received when it was requested.
     """
 
     def __init__(self, connect: Callable[[], psycopg.Connection], sessions: int = 4):
         self.rows: list[tuple[str, ...]] = []
         self.refusals: list[str] = []
-        """Errors that are none of a connection that was cut off."""
+        """The messages of refusals to generate an ID (55000)."""
         self._connect = connect
         self._latest = ("",) * len(TYPES)
         self._sessions = sessions
@@ -58,7 +58,7 @@ class Clients:
             future.result(timeout=60)
 
     def wait_for(self, count: int) -> None:
-        """Waits until so many more rows have been committed, as the clients see it."""
+        """Waits until `count` more rows have been committed, or a session has ended."""
         enough = len(self.rows) + count
         wait_until(
             lambda: len(self.rows) >= enough or any(map(Future.done, self._futures)), f"{count} more rows are committed"
@@ -73,25 +73,25 @@ class Clients:
             except psycopg.errors.ObjectNotInPrerequisiteState as refusal:
                 self.refusals.append(str(refusal))
             except psycopg.Error:
-                self._stopped.wait(0.05)  # nobody leads, or whom we were connected to does no more
+                self._stopped.wait(0.05)  # there is no leader, or the session has lost it
 
     def _keep(self, before: tuple[str, ...], row: tuple[str, ...]) -> None:
         with self._lock:
             self.rows.append(row)
             self._latest = tuple(map(max, self._latest, row))
         for id_type, earlier, id_ in zip(TYPES, before, row, strict=True):
-            assert id_ > earlier, f"{id_type} {id_} was drawn after {earlier} had been given out"
+            assert id_ > earlier, f"{id_type} {id_} was generated after {earlier} had been received"
 
 
 def node_of(connection: psycopg.Connection) -> tuple[str, str]:
-    """The settings that decide uniqueness, in a session."""
+    """Returns a session's values of the settings that decide uniqueness, and closes the connection."""
     with connection:
         query = "SELECT current_setting('scru.scru64_node', true), current_setting('scru.ulidflake_scalability', true)"
         return connection.execute(query).fetchone()
 
 
 def test_a_failover_and_a_switchover_repeat_nothing(clock):
-    """The leader's clock is ahead when it is killed. It comes back by pg_rewind, and leads again."""
+    """The leader is killed while its clock is ahead. It rejoins by pg_rewind, and becomes the leader again."""
     clock.shift(AHEAD)
 
     with Cluster() as cluster:
@@ -103,7 +103,7 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         for _ in range(2):
             cluster.start()
         cluster.wait_for_replicas(first)
-        # Only now, so that the replicas have it by replication alone.
+        # After the replicas were copied, so that they get the settings by replication only.
         with cluster.connect() as connection:
             connection.execute(page.sql("One server"))
             connection.execute("ALTER DATABASE postgres SET scru.generator_scope = 'server'")
@@ -124,11 +124,14 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
             check(rows)
         cluster.configure(page.yaml("Patroni"))
         for member in cluster.members:
-            wait_until(lambda: node_of(cluster.connect(member)) == ("1/4", "1"), f"{member.name} is configured")  # noqa: B023
+            wait_until(
+                lambda: node_of(cluster.connect(member)) == ("1/4", "1"),  # noqa: B023
+                f"{member.name} is configured",
+            )
 
 
 def check(rows: list[tuple[str, ...]]) -> None:
-    """No ID is there twice, and all are of the node."""
+    """Asserts that no ID occurs twice, and that all IDs have the node."""
     for ids in zip(*rows, strict=True):
         assert_all_different(ids)
     assert {SCRU64.value(id_) >> 20 & 15 for id_, _, _ in rows} == {NODE}

@@ -1,4 +1,4 @@
-"""Tables on another server, through postgres_fdw: what it leaves to that server, and that the results are the same."""
+"""Tables on another server, through postgres_fdw: what is pushed down, and that the results are the same."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ROWS = 400
 
 @pytest.fixture
 def foreign(server, new_database, id_type) -> Iterator[psycopg.Connection]:
-    """A connection to a database whose tables lie in another; it has told postgres_fdw that both have the extension."""
+    """A connection to a database with foreign tables of another. postgres_fdw knows that both have the extension."""
     remote, local = new_database(), new_database()
     with remote.connect() as connection:
         orders.create(connection, id_type, rows=ROWS)
     with local.connect() as connection:
         if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
-            pytest.skip("this server comes without postgres_fdw (contrib)")
+            pytest.skip("this server has no postgres_fdw (contrib)")
         connection.execute(
             f"""
             CREATE EXTENSION postgres_fdw;
@@ -40,22 +40,22 @@ def foreign(server, new_database, id_type) -> Iterator[psycopg.Connection]:
 
 
 def remote_sql(connection: psycopg.Connection, query: str) -> str:
-    """What the other server is asked, which does the whole of it: no other node works on rows of the table."""
+    """Returns the query that is sent to the other server. Asserts that no other node of the plan processes rows."""
     [node] = [node for node in nodes(analyze(connection, query)) if node.get("Parent Relationship") != "InitPlan"]
     assert node["Node Type"] == "Foreign Scan"
     return plain(node["Remote SQL"])
 
 
 def plain(sql: str) -> str:
-    """SQL that names neither the extension's schema nor the table of a column."""
+    """Removes the extension's schema and the table aliases of columns from SQL."""
     return re.sub(r"OPERATOR\(public\.(\S+)\)", r"\1", sql).replace("public.", "").replace("r1.", "").replace("r2.", "")
 
 
 def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
-    """Queries on the orders of a type, each with what of it the other server has to see."""
+    """Returns queries on the orders of a type, each with a part of it that has to be pushed down."""
     t = id_type.name
     [(low, middle, high)] = connection.execute(
-        """SELECT ids[20], ids[200], ids[380] FROM (SELECT array_agg(id::text ORDER BY id) FROM here.orders) AS x(ids)"""
+        "SELECT ids[20], ids[200], ids[380] FROM (SELECT array_agg(id::text ORDER BY id) FROM here.orders) AS x(ids)"
     )
     [(since, until)] = connection.execute(
         f"SELECT {t}_timestamp(%s::{t})::text, ({t}_timestamp(%s::{t}) + interval '1 day')::text", [low, high]
@@ -64,7 +64,7 @@ def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
     return {
         f"SELECT id, note FROM orders WHERE id = '{middle}'": f"WHERE ((id = '{middle}'",
         f"SELECT id, note FROM orders WHERE {between}": f"WHERE ((id > '{low}'",
-        # A range stays what it is: the other server, which has the index, makes two bounds of it.
+        # A range is pushed down as it is. The other server, which has the index, derives two bounds from it.
         f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "::tstzrange)",
         f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": ")'::tstzrange @> id)",
         f"SELECT id, note FROM orders WHERE id <@ (SELECT tstzrange('{since}', '{until}'))": "(id <@ $1::",
@@ -80,7 +80,7 @@ def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
 
 @each_type
 def test_push_down(foreign, id_type):
-    """Comparisons, ranges of time, order, aggregates and joins are left to the other server, and come out as here."""
+    """Comparisons, ranges of time, sorts, aggregates and joins are pushed down, and return the same rows as locally."""
     for query, pushed in queries(foreign, id_type).items():
         foreign.execute(f"SET search_path = {id_type.name}, public")
         assert pushed in remote_sql(foreign, query)
@@ -93,7 +93,7 @@ def test_push_down(foreign, id_type):
 
 @each_type
 def test_without_the_option_nothing_is_left_to_it(foreign, id_type):
-    """The probe sees what is not pushed down; the results are the same."""
+    """As a control: without the option `extensions`, conditions, sorts and aggregates are not pushed down."""
     expected = queries(foreign, id_type)
     foreign.execute("ALTER SERVER remote OPTIONS (DROP extensions)")
     foreign.execute(f"SET search_path = {id_type.name}, public")
@@ -104,7 +104,7 @@ def test_without_the_option_nothing_is_left_to_it(foreign, id_type):
 
 @each_type
 def test_changes_are_left_to_it(foreign, id_type):
-    """New rows get their IDs here, where the default is; updates and deletions by ID happen there alone."""
+    """The local default generates the IDs of new rows. Updates and deletions by ID are pushed down."""
     t = id_type.name
     foreign.execute(f"ALTER FOREIGN TABLE {t}.orders ALTER id SET DEFAULT {id_type.generator}")
     new = foreign.execute(f"INSERT INTO {t}.orders (note) SELECT 'new' FROM generate_series(1, 50) RETURNING id::text")

@@ -1,4 +1,4 @@
-"""Generation: IDs from many connections at once are all different, and each connection's are in order of creation."""
+"""Generation: IDs of concurrent connections are all different, and those of each are in order of creation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from server import Server
 CONNECTIONS = 50
 IDS_EACH = 20_000
 
-# Where the state is each connection's own, and where it is one for all.
+# Each type with the shared state, and if possible with a state for each connection.
 GENERATORS = [(id_type, "server") for id_type in TYPES]
 GENERATORS += [(id_type, "backend") for id_type in TYPES if not id_type.is_server_wide]
 
 
 def at_once(database: Database, work, connections: int = CONNECTIONS) -> list:
-    """What `work(connection, number)` returns on so many connections that open, and then work, all in one instant."""
+    """Runs `work(connection, number)` on connections that open at the same time, and returns the results."""
     barrier = Barrier(connections, timeout=60)
 
     def run(number: int):
@@ -38,8 +38,10 @@ def at_once(database: Database, work, connections: int = CONNECTIONS) -> list:
 
 @pytest.fixture(scope="module", params=["not preloaded", "preloaded"])
 def any_database(request) -> Iterator[Database]:
-    """A database of a server that loads the library when a session needs it; and of one on which it is preloaded, so
-    that all sessions' processes are forked from one that has it loaded."""
+    """A database of a server that loads the library on demand, and of one that preloads it.
+
+    With preloading, all backends are forked from a process that has already loaded the library.
+    """
     with Server({"shared_preload_libraries": "scru" if request.param == "preloaded" else ""}) as server:
         with server.connect() as connection:
             connection.execute("CREATE EXTENSION scru")
@@ -49,13 +51,13 @@ def any_database(request) -> Iterator[Database]:
 
 @pytest.mark.parametrize(("id_type", "scope"), GENERATORS, ids=[f"{id_type}-{scope}" for id_type, scope in GENERATORS])
 def test_many_ids_of_many_connections_are_all_different(database, id_type, scope):
-    """And each connection's are in order of creation."""
+    """The IDs of each connection are in order of creation."""
     connections, ids_each = 32, 100_000
 
     def draw(connection, number):
         connection.execute(f"SET scru.generator_scope = {scope}")
         connection.execute(f"INSERT INTO drawn_{number} SELECT {id_type.generator} FROM generate_series(1, {ids_each})")
-        # A table of one writer is read in the order in which it was written.
+        # A sequential scan returns the rows of a single writer in the order of insertion.
         pairs = f"SELECT id, lag(id) OVER () AS before FROM drawn_{number}"
         return connection.execute(f"SELECT count(*) FROM ({pairs}) AS pairs WHERE id <= before").fetchone()
 
@@ -92,10 +94,10 @@ def test_fifty_connections_draw_no_duplicate(any_database, id_type):
 
 @of_types([id_type for id_type in TYPES if not id_type.is_server_wide])
 def test_connections_of_one_instant_share_nothing(any_database, id_type):
-    """Each seeds its random numbers by itself: nothing is left from a common parent process, or taken from the clock.
+    """Each session seeds its own random numbers, neither from a common parent process nor from the clock.
 
-    Of 50 honest 48-bit numbers two lie so close to each other once in 10^8 runs. That a bit is the same in all 50 IDs
-    happens once in 10^12 runs.
+    Two of 50 random 48-bit numbers are this close to each other once in 10^8 runs. A bit is the same in all 50 IDs once
+    in 10^12 runs.
     """
 
     def first_id(connection, _number):
@@ -110,7 +112,7 @@ def test_connections_of_one_instant_share_nothing(any_database, id_type):
 
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 def test_two_hundred_connections_at_once(new_server, preload):
-    """Nobody has drawn from this server yet: all of them look for the shared state in one instant, and make it."""
+    """All connections generate the server's first IDs, and initialise the shared state, at the same time."""
     connections, ids_each = 200, 500
     server = new_server({"shared_preload_libraries": preload, "max_connections": str(connections + 10)})
     database = Database(server, "postgres")
@@ -141,7 +143,7 @@ def test_index_order_is_order_of_creation(connection, id_type):
     connection.execute(
         f"CREATE TABLE orders (id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, seq bigserial, note text)"
     )
-    # As bulk loads, as many rows in one statement, and as one row at a time, each in its transaction.
+    # One bulk load, batches, and single rows. Each statement is a transaction.
     connection.execute("INSERT INTO orders (note) SELECT 'bulk' FROM generate_series(1, 50000)")
     for _ in range(49):
         connection.execute("INSERT INTO orders (note) SELECT 'batch' FROM generate_series(1, 1000)")
@@ -158,7 +160,7 @@ def test_index_order_is_order_of_creation(connection, id_type):
 
 @each_type
 def test_ids_bear_the_time_of_their_creation(connection, id_type):
-    """To the tick. Those of a server-wide state may be ahead of the clock by a second."""
+    """The times are exact to the tick. IDs of a shared state may be ahead of the clock by up to a second."""
     query = f"SELECT clock_timestamp(), {id_type.name}_timestamp({id_type.generator}), clock_timestamp()"
     before, id_time, after = connection.execute(query).fetchone()
     ahead = timedelta(seconds=1 if id_type.is_server_wide else 0)
@@ -167,7 +169,7 @@ def test_ids_bear_the_time_of_their_creation(connection, id_type):
 
 @each_type
 def test_parallel_workers_draw_no_duplicate(connection, id_type):
-    """The generator is PARALLEL SAFE, and means it: workers draw at the same time."""
+    """The generator is PARALLEL SAFE: several workers generate IDs at the same time."""
     prefer_parallel_plans(connection)
     connection.execute("SET parallel_leader_participation = off")
     connection.execute("CREATE UNLOGGED TABLE rows AS SELECT generate_series(1, 300000) AS n")
@@ -175,7 +177,7 @@ def test_parallel_workers_draw_no_duplicate(connection, id_type):
     plan = analyze(connection, f"CREATE UNLOGGED TABLE drawn AS SELECT n, {id_type.generator} AS id FROM rows")
     assert plan["Node Type"] == "Gather"
     assert plan["Workers Launched"] >= 2
-    # The workers generated, and not the leader on what they handed over.
+    # The workers call the generator, not the leader.
     [scan] = plan["Plans"]
     assert id_type.generator in scan["Output"]
     assert connection.execute("SELECT count(*), count(DISTINCT id) FROM drawn").fetchone() == (300_000, 300_000)

@@ -1,4 +1,4 @@
-"""GiST indexes on IDs: as large as those of btree_gist at the most, right after any history, and temporal keys."""
+"""GiST indexes on IDs: their size compared with btree_gist, their results after random changes, and temporal keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from server import since
 ROWS = 10_000
 
 
-# ----------------------------------------------------------------------------------------------------------------- sizes
+# ---------------------------------------------------------------------------------------------------------------- sizes
 
 
 def sizes(connection: psycopg.Connection, *indexes: str) -> list[int]:
@@ -25,9 +25,9 @@ def sizes(connection: psycopg.Connection, *indexes: str) -> list[int]:
 @of_types([id_type for id_type in TYPES if id_type.yardstick])
 @pytest.mark.parametrize("order", ["in order", "at random"])
 def test_no_larger_than_btree_gist(connection, id_type, order):
-    """The same values as the server's own type: in one go, in an index that is built one by one, and in one that grows."""
+    """Compares indexes on the same values of the server's own type: built at once, built one by one, and grown."""
     if connection.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'").fetchone() == (0,):
-        pytest.skip("this server comes without btree_gist (contrib)")
+        pytest.skip("this server has no btree_gist (contrib)")
     name, yardstick = id_type.name, id_type.yardstick
     connection.execute(f"CREATE EXTENSION btree_gist; CREATE TABLE ids (id {name})")
     if order == "in order":
@@ -55,11 +55,11 @@ def test_no_larger_than_btree_gist(connection, id_type, order):
         assert size <= limit * 1.02, ours
 
 
-# --------------------------------------------------------------------------------------------------------------- content
+# -------------------------------------------------------------------------------------------------------------- results
 
 
 def conditions(id_type: IdType, source: random.Random) -> list[str]:
-    """Each operator, with IDs all over the range."""
+    """Returns conditions with each operator and IDs from the whole range."""
     low, high = sorted(id_type.text(value) for value in id_type.samples(2, source.randrange(1 << 30)))
     start, end = sorted(source.randrange(0, 4_000_000_000) for _ in range(2))
     return [
@@ -71,7 +71,7 @@ def conditions(id_type: IdType, source: random.Random) -> list[str]:
 
 
 def rows(connection: psycopg.Connection, condition: str, by_index: bool) -> tuple:
-    """The rows of a condition, by the index or without it."""
+    """Returns the number and the checksums of the rows of a condition, with the index or without it."""
     query = f"SELECT count(*), sum(n), md5(string_agg(id::text, ' ' ORDER BY id)) FROM history WHERE {condition}"
     with connection.transaction(force_rollback=True):
         off = ["enable_seqscan"] if by_index else ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"]
@@ -83,7 +83,7 @@ def rows(connection: psycopg.Connection, condition: str, by_index: bool) -> tupl
 
 @each_type
 def test_random_histories(connection, id_type):
-    """After each of many random changes the index finds what a look at all rows finds."""
+    """After each of many random changes, the index finds the same rows as a sequential scan."""
     source = random.Random(f"{id_type} histories")
     name = id_type.name
     connection.execute(
@@ -126,7 +126,7 @@ def test_random_histories(connection, id_type):
     assert compared > 10_000
 
 
-# --------------------------------------------------------------------------------------------------------- temporal keys
+# -------------------------------------------------------------------------------------------------------- temporal keys
 
 
 @since(18, "WITHOUT OVERLAPS")
@@ -147,7 +147,8 @@ def test_temporal_keys(connection, id_type):
     with expect.error(
         "23P01",
         'conflicting key value violates exclusion constraint "prices_pkey"',
-        f"Key (id, valid)=({a}, [2026-02-27,2026-03-05)) conflicts with existing key (id, valid)=({a}, [2026-02-01,2026-03-01)).",
+        f"Key (id, valid)=({a}, [2026-02-27,2026-03-05)) conflicts with existing key"
+        f" (id, valid)=({a}, [2026-02-01,2026-03-01)).",
     ):
         connection.execute(f"INSERT INTO prices VALUES ('{a}', '[2026-02-27,2026-03-05)', 4)")
     for item, during in (b, "[2026-02-01,2026-03-01)"), (id_type.text(9), "[2026-01-20,2026-01-21)"):

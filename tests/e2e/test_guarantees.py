@@ -1,4 +1,4 @@
-"""Every promise names tests that prove it, and these are there."""
+"""Every promise of docs/guarantees.md names the tests that prove it, and these exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
 
 
 def promises() -> dict[str, list[tuple[str, Path]]]:
-    """The items of the lists: a promise, and the names and files of its tests."""
+    """Returns the promises, each with the names and files of its tests."""
     proved = PAGE.read_text().split("\n### What an ID tells")[0]
     items = [
         item.split("\n\n")[0].partition("\n  Proved by ") for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]
@@ -19,7 +19,7 @@ def promises() -> dict[str, list[tuple[str, Path]]]:
 
 
 def has_test(name: str, path: Path) -> bool:
-    """Whether a file has a test of this name, or is one as a whole."""
+    """Returns whether a file has a test of this name, or is itself the test."""
     if path.suffix in (".py", ".rs"):
         return re.search(rf"^(def|fn) {name}\b", path.read_text(), re.MULTILINE) is not None
     return path.is_file() and path.stem == name
@@ -29,6 +29,6 @@ def test_every_promise_names_tests_that_are_there():
     rows = promises()
     assert len(rows) > 30
     for promise, tests in rows.items():
-        assert tests, f"no test: {promise}"
+        assert tests, f"no tests: {promise}"
         for name, path in tests:
-            assert has_test(name, path), f"{name} in {path}: {promise}"
+            assert has_test(name, path), f"no {name} in {path}: {promise}"

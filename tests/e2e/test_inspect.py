@@ -1,4 +1,4 @@
-"""scru_inspect(text): what an ID is, by its shape."""
+"""scru_inspect(text): the type, the time and the fields of an ID, which it recognises by its form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from idtypes import SCRU64, SCRU128, SCRU160, TYPES, ULID, ULIDFLAKE, IdType, ea
 
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-# The names, widths in bits, and lowest bits of the fields that need no parameter.
+# The fields that need no parameter: name, width in bits, and position of the lowest bit.
 FIELDS = {
     SCRU128: {"counter_hi": (24, 56), "counter_lo": (24, 32), "entropy": (32, 0)},
     ULID: {"randomness": (80, 0)},
@@ -23,7 +23,7 @@ FIELDS = {
 
 
 def expected(id_type: IdType, value: int) -> tuple:
-    """The row of an ID. Wide fields are in hexadecimal digits."""
+    """Returns the row of an ID. Wide fields are hexadecimal."""
     fields = {}
     for name, (width, lowest) in FIELDS[id_type].items():
         number = value >> lowest & ((1 << width) - 1)
@@ -33,12 +33,12 @@ def expected(id_type: IdType, value: int) -> tuple:
 
 
 def inspect(connection, text: str | None) -> list[tuple]:
-    """The rows for a text."""
+    """Returns the rows for a text."""
     return connection.execute("SELECT * FROM scru_inspect(%s)", [text]).fetchall()
 
 
 def readable(id_type: IdType, value: int) -> int:
-    """The value with a time that Python knows as well, which ends with the year 9999."""
+    """Reduces a value so that Python, whose last year is 9999, can represent its time."""
     milliseconds = (datetime(9999, 1, 1, tzinfo=UTC) - UNIX_EPOCH) // timedelta(milliseconds=1)
     end = (milliseconds - id_type.epoch) // id_type.tick
     return value % (end << id_type.body_bits)
@@ -46,7 +46,7 @@ def readable(id_type: IdType, value: int) -> int:
 
 @pytest.fixture(scope="module")
 def inspecting(server, database_names) -> Iterator[psycopg.Connection]:
-    """One connection for tests that leave nothing behind."""
+    """A connection that is shared by tests without side effects."""
     name = next(database_names)
     with server.connect() as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -58,7 +58,7 @@ def inspecting(server, database_names) -> Iterator[psycopg.Connection]:
 
 @each_type
 def test_each_type(inspecting, id_type):
-    """In any case of letters, and whatever the settings of the text's form are."""
+    """Input is case-insensitive."""
     for value in id_type.samples(100, seed=16):
         value = readable(id_type, value)
         row = expected(id_type, value)
@@ -76,7 +76,7 @@ def test_hexadecimal_scru160(inspecting):
 
 @pytest.mark.parametrize("output", ["base32hex", "hex"])
 def test_it_is_immutable(connection, output):
-    """It heeds no setting."""
+    """The result does not depend on settings."""
     connection.execute(f"SELECT gen_scru160(); SET scru.scru160_output = '{output}'")
     assert inspect(connection, SCRU160.text(5)) == [expected(SCRU160, 5)]
     assert connection.execute("SELECT provolatile::text FROM pg_proc WHERE proname = 'scru_inspect'").fetchone() == (
@@ -85,7 +85,7 @@ def test_it_is_immutable(connection, output):
 
 
 def test_a_uuid_is_shown_as_both(inspecting):
-    """The text of a uuid is read as the uuid, and its 16 bytes as a scru128 and as a ulid."""
+    """The 16 bytes of a uuid are shown as a scru128 and as a ulid."""
     for value in SCRU128.samples(50, seed=18):
         value = readable(SCRU128, value)
         digits = f"{value:032x}"
@@ -96,7 +96,7 @@ def test_a_uuid_is_shown_as_both(inspecting):
 
 @each_type
 def test_fields_are_those_of_the_functions(connection, id_type):
-    """The same values by the same names, of new IDs."""
+    """The fields of new IDs have the names and the values of the functions."""
     [(id_, fields)] = connection.execute(f"SELECT canonical, fields FROM scru_inspect({id_type.generator}::text)")
     for name, value in fields.items():
         [(from_function,)] = connection.execute(f"SELECT {id_type.name}_{name}(%s)", [id_])
@@ -104,13 +104,15 @@ def test_fields_are_those_of_the_functions(connection, id_type):
 
 
 UNKNOWN = {
-    "empty": "", "one digit": "0", "11 digits": "0" * 11, "14 digits": "0" * 14, "24 digits": "0" * 24, "27 digits": "0" * 27,
-    "39 digits": "0" * 39, "41 digits": "0" * 41, "a megabyte": "0" * (1 << 20), "space before": " 0u375nxqh5cq",
-    "scru64, no digit": "0u375nxqh5c_", "ulidflake, no Crockford digit": "00CMXB6TAK4SU", "ulidflake, too large": "8" + "0" * 12,
+    "empty": "", "one digit": "0", "11 digits": "0" * 11, "14 digits": "0" * 14, "24 digits": "0" * 24,
+    "27 digits": "0" * 27, "39 digits": "0" * 39, "41 digits": "0" * 41, "a megabyte": "0" * (1 << 20),
+    "space before": " 0u375nxqh5cq", "scru64, no digit": "0u375nxqh5c_",
+    "ulidflake, no Crockford digit": "00CMXB6TAK4SU", "ulidflake, too large": "8" + "0" * 12,
     "scru128, too large": "z" * 25, "ulid, too large": "8" + "Z" * 25, "ulid, no Crockford digit": "0" * 25 + "I",
     "scru160, no base32hex digit": "0" * 31 + "W", "scru160, no hexadecimal digit": "0" * 39 + "g",
     "uuid in braces": "{018f0000-0000-7000-8000-000000000000}", "uuid, cut": "018f0000-0000-7000-8000-00000000000",
-    "uuid, no digit": "018f0000-0000-7000-8000-00000000000g", "uuid, dashes elsewhere": "018f-00000000-7000-8000-000000000000",
+    "uuid, no digit": "018f0000-0000-7000-8000-00000000000g",
+    "uuid, dashes elsewhere": "018f-00000000-7000-8000-000000000000",
     "not ASCII": "é" * 6, "as many bytes as a ulid": "0" * 24 + "é", "a line end": "0u375nxqh5cq\n",
 }  # fmt: skip
 
@@ -125,7 +127,7 @@ def test_null_gives_no_row(inspecting):
 
 
 def test_a_table_of_texts(connection):
-    """In a join with whatever texts there are, each gets its rows."""
+    """A lateral join returns the rows of each text that is an ID."""
     connection.execute("CREATE TABLE texts (n int, text text)")
     values = {id_type: readable(id_type, id_type.samples(9, seed=19)[5]) for id_type in TYPES}
     for n, (id_type, value) in enumerate(values.items()):
@@ -138,7 +140,7 @@ def test_a_table_of_texts(connection):
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
 def test_a_database_of_another_encoding(new_database, encoding):
-    """Its texts are not in UTF-8: no ID, but no error either."""
+    """Texts that are not UTF-8 return no row, and raise no error."""
     with new_database(encoding=encoding).connect(client_encoding=encoding) as connection:
         for text in ("0" * 11, "0" * 12, "0" * 24, "0" * 35):
             result = connection.pgconn.exec_params(b"SELECT * FROM scru_inspect($1)", [text.encode() + b"\xe9"])
@@ -149,7 +151,7 @@ def test_a_database_of_another_encoding(new_database, encoding):
 
 @each_type
 def test_times_beyond_python(connection, id_type):
-    """The largest ID's time is one that the server can show."""
+    """The server can show the time of the largest ID."""
     query = f"SELECT i.timestamp = {id_type.name}_timestamp(%s) FROM scru_inspect(%s) AS i"
     largest = id_type.text(id_type.largest)
     assert connection.execute(query, [largest, largest]).fetchone() == (True,)

@@ -1,4 +1,4 @@
-"""Text and binary input and output: through the protocol, through COPY, and what malformed input gets."""
+"""Text and binary input and output through the protocol and COPY, and the errors of malformed input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wire import binary_copy, copy_in, copy_out, send_binary
 
 @each_type
 def test_binary_copy_is_the_bytes(connection, id_type):
-    """A file made by hand comes in, and goes out, byte by byte the same."""
+    """COPY reads a handmade file, and writes the same bytes."""
     file = binary_copy([None, *map(id_type.binary, id_type.samples(20_000)), None])
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", file)
@@ -40,7 +40,7 @@ def test_text_copy_is_the_canonical_text(connection, id_type, options):
 
 @each_type
 def test_text_and_binary_are_one_value(connection, id_type):
-    """The server makes of the text what the specification makes of it, in either case of letters, and the other way."""
+    """Input and output of text agree with the specification. Input is case-insensitive."""
     values = id_type.samples(20_000, seed=2)
     connection.execute(f"CREATE TABLE ids (n int GENERATED ALWAYS AS IDENTITY, id {id_type.name})")
     copy_in(connection, "COPY ids (id) FROM STDIN (FORMAT binary)", binary_copy(list(map(id_type.binary, values))))
@@ -53,7 +53,7 @@ def test_text_and_binary_are_one_value(connection, id_type):
 
 @each_type
 def test_binary_parameters_and_results(connection, id_type):
-    """As drivers use them: a parameter of the type in binary, a result in binary."""
+    """As in drivers, a parameter of the type and the result are binary."""
     for value in id_type.samples(50, seed=3):
         binary = id_type.binary(value)
         result = send_binary(connection, f"SELECT $1::{id_type.name}, $1::{id_type.name}::text", id_type, binary)
@@ -65,7 +65,7 @@ def test_binary_parameters_and_results(connection, id_type):
 
 @each_type
 def test_binary_loads_with_psycopg(connection, id_type):
-    """psycopg gets the bytes of a type that it does not know, and takes the text for one."""
+    """psycopg, which does not know the type, sends its text and returns its bytes."""
     value = id_type.samples(10, seed=4)[5]
     cursor = connection.cursor(binary=True)
     assert cursor.execute(f"SELECT %s::{id_type.name}", [id_type.text(value)]).fetchone() == (id_type.binary(value),)
@@ -73,7 +73,7 @@ def test_binary_loads_with_psycopg(connection, id_type):
 
 @each_type
 def test_arrays_and_composites_in_binary(connection, id_type):
-    """Containers of the type go through binary COPY unchanged."""
+    """Binary COPY does not change arrays and composite values of the type."""
     connection.execute(f"CREATE TYPE pair AS (first {id_type.name}, second {id_type.name})")
     connection.execute(f"CREATE TABLE boxes (ids {id_type.name}[], pairs pair)")
     ids = [id_type.text(value) for value in id_type.samples(40, seed=5)]
@@ -93,12 +93,12 @@ def test_arrays_and_composites_in_binary(connection, id_type):
 
 
 def wrong_lengths(id_type: IdType) -> list[int]:
-    """Numbers of bytes that are no ID."""
+    """Returns numbers of bytes that are invalid for the type."""
     return [0, 1, id_type.length - 1, id_type.length + 1, 1000]
 
 
 def wrong_length(id_type: IdType, length: int) -> tuple[str, str, str]:
-    """The error for so many bytes."""
+    """Returns the error for input of `length` bytes."""
     return (
         expect.INVALID_BINARY,
         f"incorrect binary data format for type {id_type.name}",
@@ -108,7 +108,7 @@ def wrong_length(id_type: IdType, length: int) -> tuple[str, str, str]:
 
 @each_type
 def test_binary_copy_of_a_wrong_length(connection, id_type):
-    """The error ends the statement, and no more: what the transaction did before a savepoint is still there."""
+    """The error ends only the statement: the transaction keeps its work before a savepoint."""
     good = id_type.binary(id_type.samples(9)[8])
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     for length in wrong_lengths(id_type):
@@ -134,7 +134,7 @@ def test_binary_parameter_of_a_wrong_length(connection, id_type):
 
 @of_types([id_type for id_type in TYPES if id_type.bytes_above_the_largest()])
 def test_bytes_above_the_largest(connection, id_type):
-    """The right number of bytes, but no ID: refused wherever bytes come in, for nobody could write its text."""
+    """Every binary input refuses bytes above the largest ID, because they have no text."""
     largest = id_type.text(id_type.largest)
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     for binary in id_type.bytes_above_the_largest():
@@ -158,9 +158,9 @@ def test_bytea_of_a_wrong_length(connection, id_type):
 
 
 def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
-    """Texts that are no ID, each with the DETAIL that says why. Positions count characters, from 1."""
+    """Returns malformed texts, each with the DETAIL of its error. Positions count characters, from 1."""
     good, length = id_type.text(id_type.largest // 3), id_type.text_length
-    # Among them I, L, O and U, where they are no digits: they are not read as 1 or 0.
+    # Includes I, L, O and U of Crockford's base 32: they are not read as 1 or 0.
     stranger = next((letter for letter in "ULOIW" if letter not in id_type.digits.upper()), "ß")
 
     def wrong_length(received: int) -> str:
@@ -195,7 +195,7 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
     }
 
 
-# What no encoding but Unicode has, in its place after other digits, with the number of its bytes differing.
+# Characters with different numbers of bytes in UTF-8. Tests insert them at several positions.
 NON_ASCII = {
     "two bytes": "é",
     "three bytes": "€",
@@ -216,7 +216,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def shared(server, database_names) -> Iterator[psycopg.Connection]:
-    """One connection for tests that leave nothing behind."""
+    """A connection that is shared by tests without side effects."""
     name = next(database_names)
     with server.connect() as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -227,7 +227,7 @@ def shared(server, database_names) -> Iterator[psycopg.Connection]:
 
 
 def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str, str | None]:
-    """The error for a text that is none of the type."""
+    """Returns the error for an invalid text."""
     return (
         expect.INVALID_TEXT,
         f'invalid input syntax for type {id_type.name}: "{text}"',
@@ -237,7 +237,7 @@ def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str
 
 
 def hint(id_type: IdType, text: str, detail: str) -> str | None:
-    """What to write instead, where the text looks like something that can be cast to the type."""
+    """Returns the HINT of the error; `None` if the text resembles no other type or number."""
     is_wide = id_type.length == 16
     if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
         if is_wide:
@@ -256,7 +256,7 @@ def hint(id_type: IdType, text: str, detail: str) -> str | None:
 
 
 def is_text_of(id_type: IdType, text: str) -> bool:
-    """Whether it is an ID of the type, in any case of letters."""
+    """Returns whether the text is an ID of the type. Case does not matter."""
     if id_type is SCRU160 and re.fullmatch("[0-9a-fA-F]{40}", text):
         return True
     text = text.upper() if id_type.digits[-1].isupper() else text.lower()
@@ -275,7 +275,7 @@ def test_malformed_text(shared, id_type, text, detail):
 @pytest.mark.parametrize("position", [1, 2, 20, 40])
 @pytest.mark.parametrize("character", NON_ASCII.values(), ids=NON_ASCII.keys())
 def test_non_ascii_text(shared, id_type, character, position):
-    """The whole character is quoted, and its position counts characters."""
+    """The error quotes the whole character. Its position counts characters, not bytes."""
     text = "0" * (position - 1) + character + "0" * 5
     with expect.error(*invalid_text(id_type, text, f'Invalid digit "{character}" at position {position}.')):
         shared.execute(f"SELECT %s::text::{id_type.name}", [text])
@@ -293,7 +293,7 @@ def test_text_above_the_largest(shared, id_type):
 
 @each_type
 def test_malformed_text_in_latin1(new_database, id_type):
-    """In a database of another encoding the character is one byte; the client sees it in its own encoding."""
+    """In a LATIN1 database, the character is one byte. The client receives it in the client's encoding."""
     with new_database(encoding="LATIN1").connect(client_encoding="UTF8") as connection:
         text = id_type.text(0)[:3] + "é" + id_type.text(0)[4:]
         assert connection.execute("SELECT octet_length(%s::text)", [text]).fetchone() == (len(text),)
@@ -304,8 +304,10 @@ def test_malformed_text_in_latin1(new_database, id_type):
 @each_type
 @pytest.mark.parametrize("client_encoding", ["SQL_ASCII", "UTF8", "LATIN1"])
 def test_malformed_text_in_sql_ascii(new_database, id_type, client_encoding):
-    """A database without an encoding does not know which bytes make a character: neither may an error message break one
-    apart, for a client with an encoding could not be sent it and would get some other error."""
+    """A SQL_ASCII database does not know which bytes form a character. An error message must not split one.
+
+    Otherwise a client with another encoding would receive an encoding error instead.
+    """
     text = (id_type.text(0)[:3] + "é" + id_type.text(0)[4:]).encode()
     with new_database(encoding="SQL_ASCII").connect(client_encoding=client_encoding) as connection:
         result = connection.pgconn.exec_params(f"SELECT $1::text::{id_type.name}".encode(), [text])
@@ -330,7 +332,7 @@ def test_malformed_text_in_copy_names_its_line(connection, id_type):
 
 @each_type
 def test_a_savepoint_keeps_earlier_work(connection, id_type):
-    """Malformed text ends the statement like any other error: what was done before the savepoint is committed."""
+    """Malformed text ends the statement like any other error. Work before the savepoint is committed."""
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     with connection.transaction():
         connection.execute("INSERT INTO ids VALUES (%s)", [id_type.text(1)])
@@ -346,7 +348,7 @@ def test_a_savepoint_keeps_earlier_work(connection, id_type):
 
 @each_type
 def test_plpgsql_catches_the_error(connection, id_type):
-    """By its condition name, thousands of times in one transaction, without a leak that shows or a lost row."""
+    """An exception handler catches it by its condition name, thousands of times in one transaction. No row is lost."""
     connection.execute(f"CREATE TABLE ids (n int, id {id_type.name})")
     connection.execute(
         f"""DO $$ BEGIN
@@ -369,7 +371,7 @@ def test_plpgsql_catches_the_error(connection, id_type):
 @since(16, "pg_input_is_valid")
 @pytest.mark.parametrize(("id_type", "text", "detail"), CASES)
 def test_soft_errors(shared, id_type, text, detail):
-    """The same error, as a row: the statement goes on."""
+    """pg_input_error_info returns the same error as a row, and the transaction continues."""
     sqlstate, message, detail, hint = invalid_text(id_type, text, detail)
     with shared.transaction():
         valid = shared.execute("SELECT pg_input_is_valid(%s, %s)", [text, id_type.name]).fetchone()
@@ -397,7 +399,7 @@ def test_soft_errors_of_range_and_validity(shared, id_type):
 @since(17, "COPY … ON_ERROR ignore")
 @each_type
 def test_copy_skips_malformed_rows(connection, id_type):
-    """COPY … ON_ERROR ignore keeps the good rows and counts the others."""
+    """COPY … ON_ERROR ignore loads the valid rows and skips the others."""
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     texts = [id_type.text(1), "", "!", id_type.text(id_type.largest) + "0", id_type.text(2)]
     file = "".join(f'"{text}"\n' for text in texts).encode()
