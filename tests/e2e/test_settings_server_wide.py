@@ -201,7 +201,7 @@ def wrong_node(node: str) -> str:
 
 def wrong_id(node: str, why: str) -> str:
     """What an ID to go on from that is none is told."""
-    return f'"{node}" before the slash is no SCRU64 ID: {why}.'
+    return f'"{node}" before the slash is not a valid SCRU64 ID: {why}.'
 
 
 def too_large(node: str, size: int) -> str:

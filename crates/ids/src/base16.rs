@@ -1,4 +1,4 @@
-//! Base16: bytes as hexadecimal digits, written in lower case, read in any.
+//! Base16: bytes as hexadecimal digits. Output is in lower case; input is case-insensitive.
 
 use crate::digits::Alphabet;
 use crate::error::ParseError;
@@ -6,7 +6,10 @@ use crate::error::ParseError;
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 
-/// Writes twenty bytes as 40 digits.
+/// Writes 20 bytes as 40 digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 40 bytes.
 pub fn encode_40<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
     let digits = &mut buffer[..40];
     for (byte, pair) in bytes.iter().zip(digits.as_chunks_mut().0) {
@@ -15,10 +18,10 @@ pub fn encode_40<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
     digits
 }
 
-/// Reads 40 digits as twenty bytes.
+/// Parses 40 digits as 20 bytes.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not 40 digits. All of them are in range.
+/// Returns [`ParseError`] if `text` is not 40 digits. Any 40 digits are in range.
 #[inline]
 pub fn decode_40(text: &[u8]) -> Result<[u8; 20], ParseError> {
     let groups_of_four = ALPHABET.groups_of_four::<16, 40, 10>(text)?;

@@ -1,5 +1,7 @@
-//! Base32: five bits a digit, written in upper case, read in any. Crockford's alphabet here has no I, L, O and U at all:
-//! they are not read as 1 or 0. The alphabet base32hex has the letters from A to V.
+//! Base32: five bits per digit. Output is in upper case; input is case-insensitive.
+//!
+//! Crockford's alphabet omits I, L, O and U. They are invalid digits: I and L do not stand for 1, and O does not stand for
+//! 0. The alphabet base32hex of RFC 4648 has the letters from A to V.
 
 use crate::digits::{Alphabet, OUT_OF_RANGE};
 use crate::error::ParseError;
@@ -12,11 +14,11 @@ const BASE32HEX_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
 static BASE32HEX: Pairs = pairs(BASE32HEX_DIGITS);
 static BASE32HEX_ALPHABET: Alphabet = Alphabet::any_case(BASE32HEX_DIGITS);
 
-/// The largest leading digit of a number that fits into its bytes: 13 digits hold two bits more than the 63 that they
-/// denote here, and 26 digits two more than 128.
+/// The largest leading digit of a number in range. 13 digits hold 65 bits, of which numbers have 63; 26 digits hold 130 bits,
+/// of which numbers have 128.
 const MAX_LEADING: u64 = 7;
 
-/// Every two-digit number as text: two digits are written with one look-up.
+/// The text of every two-digit number, so that one table look-up writes two digits.
 type Pairs = [[u8; 2]; 1024];
 
 const fn pairs(digits: &[u8; 32]) -> Pairs {
@@ -29,7 +31,7 @@ const fn pairs(digits: &[u8; 32]) -> Pairs {
     pairs
 }
 
-/// Writes the low bits of a number as an even count of digits, twelve at the most.
+/// Fills `digits` with the low bits of `number`. Their number must be even, and at most twelve.
 #[inline(always)]
 fn write(pairs: &Pairs, number: u64, digits: &mut [u8]) {
     for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
@@ -37,7 +39,10 @@ fn write(pairs: &Pairs, number: u64, digits: &mut [u8]) {
     }
 }
 
-/// Writes a number below 2^63 as 13 Crockford digits.
+/// Writes a number below 2^63 as 13 Crockford digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 13 bytes.
 pub fn encode_crockford_13(number: u64, buffer: &mut [u8]) -> &[u8] {
     debug_assert!(number < 1 << 63);
     let digits = &mut buffer[..13];
@@ -46,10 +51,10 @@ pub fn encode_crockford_13(number: u64, buffer: &mut [u8]) -> &[u8] {
     digits
 }
 
-/// Reads 13 Crockford digits.
+/// Parses 13 Crockford digits.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not 13 digits, or if they denote 2^63 or more.
+/// Returns [`ParseError`] if `text` is not 13 digits, or if they denote 2^63 or more.
 #[inline]
 pub fn decode_crockford_13(text: &[u8]) -> Result<u64, ParseError> {
     let [top, high, middle, low] = CROCKFORD_ALPHABET.groups_of_four::<32, 13, 4>(text)?;
@@ -59,7 +64,10 @@ pub fn decode_crockford_13(text: &[u8]) -> Result<u64, ParseError> {
     Ok(top << 60 | high << 40 | middle << 20 | low)
 }
 
-/// Writes a number as 26 Crockford digits.
+/// Writes a number as 26 Crockford digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 26 bytes.
 pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
     let digits = &mut buffer[..26];
     write(&CROCKFORD, (number >> 120) as u64, &mut digits[..2]);
@@ -68,10 +76,10 @@ pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
     digits
 }
 
-/// Reads 26 Crockford digits.
+/// Parses 26 Crockford digits.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not 26 digits, or if they denote 2^128 or more.
+/// Returns [`ParseError`] if `text` is not 26 digits, or if they denote 2^128 or more.
 #[inline]
 pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
     let [top, a, b, c, d, e, f] = CROCKFORD_ALPHABET.groups_of_four::<32, 26, 7>(text)?;
@@ -82,10 +90,13 @@ pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
     Ok(u128::from(top) << 120 | high << 60 | low)
 }
 
-/// Writes twenty bytes as 32 base32hex digits.
+/// Writes 20 bytes as 32 base32hex digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 32 bytes.
 pub fn encode_hex_32<'a>(bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
     let digits = &mut buffer[..32];
-    // 60 bits that begin with a byte, 60 that end with one, and the last 40.
+    // The first 60 bits, the next 60, and the last 40.
     write(&BASE32HEX, eight_bytes(bytes, 0) >> 4, &mut digits[..12]);
     write(&BASE32HEX, eight_bytes(bytes, 7), &mut digits[12..24]);
     write(&BASE32HEX, eight_bytes(bytes, 12), &mut digits[24..]);
@@ -97,10 +108,10 @@ fn eight_bytes(bytes: &[u8; 20], first: usize) -> u64 {
     bytes[first..].first_chunk().map_or(0, |eight| u64::from_be_bytes(*eight))
 }
 
-/// Reads 32 base32hex digits as twenty bytes.
+/// Parses 32 base32hex digits as 20 bytes.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not 32 digits. All of them are in range.
+/// Returns [`ParseError`] if `text` is not 32 digits. Any 32 digits are in range.
 #[inline]
 pub fn decode_hex_32(text: &[u8]) -> Result<[u8; 20], ParseError> {
     let groups_of_four = BASE32HEX_ALPHABET.groups_of_four::<32, 32, 8>(text)?;
@@ -180,7 +191,7 @@ mod tests {
         assert_eq!(decode_crockford_26(b"7zzzzzzzzzzzzzzzzzzzzzzzzz"), Ok(u128::MAX));
     }
 
-    /// The test vectors of RFC 4648, section 10, at a length of five bytes: "fooba".
+    /// The test vector "fooba" of RFC 4648, section 10, four times.
     #[test]
     fn base32hex_is_that_of_rfc_4648() {
         let bytes = b"foobafoobafoobafooba";

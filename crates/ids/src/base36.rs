@@ -1,4 +1,4 @@
-//! Base36: numbers in the digits `0-9a-z`, written in lower case, read in any.
+//! Base36: numbers with the digits `0-9a-z`. Output is in lower case; input is case-insensitive.
 
 use crate::digits::{Alphabet, OUT_OF_RANGE};
 use crate::error::ParseError;
@@ -6,12 +6,12 @@ use crate::error::ParseError;
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 
-/// 36^12, which no SCRU64 reaches.
+/// 36^12: the number of SCRU64 IDs, and one more than the largest.
 pub const POW_12: u64 = 36_u64.pow(12);
 const POW_8: u64 = 36_u64.pow(8);
 const POW_4: u64 = 36_u64.pow(4);
 
-/// Every two-digit number as text: two digits are written with one look-up.
+/// The text of every two-digit number, so that one table look-up writes two digits.
 static PAIRS: [[u8; 2]; 36 * 36] = {
     let mut pairs = [[0; 2]; 36 * 36];
     let mut n = 0;
@@ -22,7 +22,10 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
     pairs
 };
 
-/// Writes a number below 36^12 as twelve digits.
+/// Writes a number below 36^12 as twelve digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than twelve bytes.
 pub fn encode_12(number: u64, buffer: &mut [u8]) -> &[u8] {
     debug_assert!(number < POW_12);
     let digits = &mut buffer[..12];
@@ -30,7 +33,10 @@ pub fn encode_12(number: u64, buffer: &mut [u8]) -> &[u8] {
     digits
 }
 
-/// Writes a number as 25 digits.
+/// Writes a number as 25 digits to the beginning of `buffer`, and returns the digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 25 bytes.
 pub fn encode_25(number: u128, buffer: &mut [u8]) -> &[u8] {
     let (high, low) = divide_by_pow_13(number);
     let (middle, low) = divide_by_pow_12(low);
@@ -41,16 +47,18 @@ pub fn encode_25(number: u128, buffer: &mut [u8]) -> &[u8] {
     digits
 }
 
-/// A number divided by 36^13, and the rest. A division of 64 bits by a constant is a multiplication, one of 128 bits is a call
-/// that divides: so the quotient is estimated from the first 64 bits, and corrected. As 36^13 is 2^26 × 3^26, the lowest
-/// 26 bits are left out of it.
+/// Returns the quotient and the remainder of a division by 36^13.
+///
+/// The compiler turns a 64-bit division by a constant into a multiplication, but a 128-bit division into a call. This function
+/// therefore estimates the quotient from the upper 64 bits, and corrects the estimate. 36^13 is 2^26 × 3^26, so the lowest 26
+/// bits of the number do not affect the quotient.
 #[inline(always)]
 fn divide_by_pow_13(number: u128) -> (u64, u128) {
     const DIVISOR: u64 = 3_u64.pow(26);
     const RECIPROCAL: u64 = ((1 << 105) / DIVISOR as u128) as u64;
     let dividend = number >> 26;
-    // Too small by what was cut off of the dividend, less than 2^38 / 3^26 = 0.11, and of the reciprocal, less than 0.13:
-    // rounded down, by one at the most.
+    // The bits cut off from the dividend reduce the estimate by less than 2^38 / 3^26 = 0.11, those cut off from the
+    // reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
     let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
     let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
     let one_more = rest >= DIVISOR;
@@ -58,7 +66,7 @@ fn divide_by_pow_13(number: u128) -> (u64, u128) {
     (quotient, u128::from(rest) << 26 | number & 0x3ff_ffff)
 }
 
-/// A number below 36^13 divided by 36^12, which is 2^24 × 3^24, and the rest.
+/// Returns the quotient and the remainder of a number below 36^13 divided by 36^12, which is 2^24 × 3^24.
 #[inline(always)]
 fn divide_by_pow_12(number: u128) -> (u64, u64) {
     const DIVISOR: u64 = 3_u64.pow(24);
@@ -66,7 +74,7 @@ fn divide_by_pow_12(number: u128) -> (u64, u64) {
     (dividend / DIVISOR, (dividend % DIVISOR) << 24 | number as u64 & 0xff_ffff)
 }
 
-/// Each pair of digits is divided out of the number for itself: they don't wait for one another.
+/// Fills `digits` with twelve digits. No quotient depends on another, so the processor computes them in parallel.
 #[inline(always)]
 fn write_12(number: u64, digits: &mut [u8]) {
     const PAIR: u64 = 36 * 36;
@@ -77,20 +85,20 @@ fn write_12(number: u64, digits: &mut [u8]) {
     }
 }
 
-/// Reads twelve digits.
+/// Parses twelve digits.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not twelve digits. All twelve-digit numbers are in range.
+/// Returns [`ParseError`] if `text` is not twelve digits. Any twelve digits are in range.
 #[inline]
 pub fn decode_12(text: &[u8]) -> Result<u64, ParseError> {
     let [high, middle, low] = ALPHABET.groups_of_four::<36, 12, 3>(text)?;
     Ok((high * POW_4 + middle) * POW_4 + low)
 }
 
-/// Reads 25 digits.
+/// Parses 25 digits.
 ///
 /// # Errors
-/// [`ParseError`] if the text is not 25 digits, or if they denote 2^128 or more.
+/// Returns [`ParseError`] if `text` is not 25 digits, or if they denote 2^128 or more.
 #[inline]
 pub fn decode_25(text: &[u8]) -> Result<u128, ParseError> {
     let [top, groups_of_four @ ..] = ALPHABET.groups_of_four::<36, 25, 7>(text)?;

@@ -1,18 +1,18 @@
-//! Why bytes are no ID.
+//! The error of converting bytes to an ID.
 
 use std::fmt;
 
-/// Why bytes are no ID.
+/// An error returned when converting bytes to an ID fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytesError {
-    /// An ID of the type has another number of bytes.
+    /// The number of bytes is not that of the type.
     WrongLength {
-        /// How many an ID has.
+        /// The number of bytes of an ID.
         expected: usize,
-        /// How many these are.
+        /// The number of bytes received.
         received: usize,
     },
-    /// The right number of bytes, but a number above the type's largest.
+    /// The number of bytes is right, but they denote a number above the type's largest.
     OutOfRange,
 }
 

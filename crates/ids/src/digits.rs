@@ -1,15 +1,15 @@
-//! Texts as digit values: what all alphabets here have in common.
+//! The decoding of digits, common to all alphabets.
 
 use crate::error::{ParseError, ParseErrorKind};
 
-/// Larger than any four digits.
+/// The value of a byte that is not a digit. Larger than any number of four digits.
 const NO_DIGIT: u32 = 1 << 21;
 
-/// The digit value of every byte, or [`NO_DIGIT`].
+/// The value of every byte as a digit, or [`NO_DIGIT`].
 pub struct Alphabet([u32; 256]);
 
 impl Alphabet {
-    /// An alphabet that is read in either case. The position of a digit in `digits` is its value.
+    /// Returns a case-insensitive alphabet. The value of a digit is its position in `digits`.
     pub const fn any_case(digits: &[u8]) -> Self {
         let mut values = [NO_DIGIT; 256];
         let mut value = 0;
@@ -21,11 +21,11 @@ impl Alphabet {
         Self(values)
     }
 
-    /// The numbers that exactly `N` digits denote in groups of four; where `N` is no multiple of four, the first group has
-    /// fewer.
+    /// Returns the numbers that the `N` digits of `text` denote in groups of four, from the most significant group. The first
+    /// group is shorter if `N` is not a multiple of four.
     ///
     /// # Errors
-    /// The first character that is no digit; else, where the number of digits is another.
+    /// Returns [`ParseError`] for the first byte that is not a digit or, if all bytes are digits, for their number.
     #[inline(always)]
     pub fn groups_of_four<const RADIX: u64, const N: usize, const GROUPS: usize>(
         &self,
@@ -39,7 +39,7 @@ impl Alphabet {
         for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
             *group = digits.iter().fold(0, |number, &digit| number * RADIX + u64::from(self.0[usize::from(digit)]));
         }
-        // One test for four digits: NO_DIGIT makes the number larger than all that are.
+        // One comparison checks four digits: a NO_DIGIT among them makes the number too large.
         if groups.iter().any(|&number| number >= RADIX.pow(4)) {
             return Err(self.parse_error(text, N));
         }
@@ -61,5 +61,5 @@ impl Alphabet {
     }
 }
 
-/// What a well-formed text above the largest ID is.
+/// The error of a well-formed text that denotes a number above the largest ID.
 pub const OUT_OF_RANGE: ParseError = ParseError { kind: ParseErrorKind::OutOfRange, position: 0 };

@@ -1,36 +1,37 @@
-//! Why a text denotes no ID, and where.
+//! The error of parsing a text as an ID.
 
 use std::fmt;
 
-/// Why a text denotes no ID.
+/// An error returned when parsing an ID fails. Its message counts positions from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: ParseErrorKind,
-    /// Where, in bytes from 0. All bytes before it are ASCII digits, so that it also counts characters.
+    /// The position of the error, in bytes from 0. All bytes before it are ASCII digits, so it is also a position in
+    /// characters.
     pub position: usize,
 }
 
-/// What is wrong with a text.
+/// The kinds of [`ParseError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParseErrorKind {
-    /// The byte at the position is, or begins, a character that is no digit here.
+    /// The character at the position is not a digit of the type's alphabet.
     InvalidDigit,
-    /// The text has fewer digits than an ID: the position is its end.
+    /// The text has fewer digits than an ID. The position is the end of the text.
     TooShort {
-        /// How many digits an ID has.
+        /// The number of digits of an ID.
         expected: usize,
-        /// How many these are.
+        /// The number of bytes of the text, all of which are digits.
         received: usize,
     },
-    /// The text has more digits than an ID: the position is that of the first one too many.
+    /// The text has more digits than an ID. The position is that of the first surplus digit.
     TooLong {
-        /// How many digits an ID has.
+        /// The number of digits of an ID.
         expected: usize,
-        /// How many these are.
+        /// The number of bytes of the text, all of which are digits.
         received: usize,
     },
-    /// The text is well formed, but denotes a number above the type's largest.
+    /// The text is well formed, but denotes a number above the type's largest. The position is 0.
     OutOfRange,
 }
 

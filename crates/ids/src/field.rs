@@ -1,4 +1,4 @@
-//! The fields of an ID, as data: functions in SQL, keys in JSON.
+//! Descriptions of the fields of an ID, from which functions in SQL and keys in JSON are derived.
 
 use std::ops::RangeInclusive;
 
@@ -7,15 +7,15 @@ use serde::{Serialize, Serializer};
 /// A field of an ID.
 #[derive(Debug)]
 pub struct Field<T: 'static> {
-    /// Its name in the specification.
+    /// The name in the specification.
     pub name: &'static str,
-    /// One line that tells what it holds.
+    /// A one-line description.
     pub summary: &'static str,
-    /// How to read it.
+    /// The function that reads the field.
     pub getter: Getter<T>,
 }
 
-/// How a field is read, and how wide it is.
+/// The width of a field, and the function that reads it.
 #[derive(Debug)]
 pub enum Getter<T: 'static> {
     /// Up to 24 bits.
@@ -24,13 +24,13 @@ pub enum Getter<T: 'static> {
     Bits32(fn(T) -> u32),
     /// 80 bits, big-endian.
     Bits80(fn(T) -> [u8; 10]),
-    /// Up to 24 bits, at a place that depends on a parameter.
+    /// Up to 24 bits, whose position depends on a parameter.
     Bits24By {
-        /// The parameter's name.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// The values that the parameter may have.
+        /// The valid values of the parameter.
         range: RangeInclusive<i32>,
-        /// Reads the field.
+        /// Reads the field, given a value of the parameter.
         get: fn(T, i32) -> u32,
     },
 }
@@ -47,7 +47,7 @@ pub enum FieldValue {
 }
 
 impl<T: Copy> Getter<T> {
-    /// The field's value, if it depends on nothing but the ID.
+    /// Returns the value of the field, or `None` if the field has a parameter.
     pub fn value(&self, id: T) -> Option<FieldValue> {
         match self {
             Self::Bits24(get) => Some(FieldValue::Bits24(get(id))),
@@ -58,7 +58,7 @@ impl<T: Copy> Getter<T> {
     }
 }
 
-/// A number, or the hexadecimal digits of bytes.
+/// Serializes up to 32 bits as a number, and 80 bits as 20 hexadecimal digits in lower case.
 impl Serialize for FieldValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

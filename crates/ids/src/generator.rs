@@ -1,102 +1,103 @@
-//! What the generators of all types share: state, context, and what a step may come to.
+//! The parts that the generators of all types share: state, context, result of a step, and place of the clock.
 
 use core::fmt::{self, Debug};
 use core::ops::Range;
 
 use crate::{SortableId, TimeError};
 
-/// How far the clock may fall behind the last ID before it counts as moved back: 10 s. Up to here a generator goes on with
-/// the last timestamp.
+/// The maximum distance of the clock behind the last ID at which a generator continues with the last timestamp: 10 s. At a
+/// larger distance the clock has moved back, and [`OnClockRollback`] applies.
+///
+/// For types without [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
-/// How far the tick of an ID may start after the clock, for the types whose IDs are unique by one state for the whole
-/// server: 1 s. Such a generator runs ahead of its clock no further than this. A state that was forgotten is outlived by waiting
-/// so long.
+/// The maximum distance by which the tick of an ID starts after the clock: 1 s. If the clock is further behind, the generator
+/// waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of the clock.
 ///
-/// A clock that is further behind is waited for up to [`MAX_BEHIND_MICROS`].
-///
-/// The clock must be read after the state: else, where another process has gone on with the state in between, it may seem
-/// to have moved back.
+/// For types with [`SERVER_WIDE`](SortableId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
+/// advances the state in between, the clock seems to have moved back.
 pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 
-/// How far the clock may be behind the tick of the last ID of such a type before it counts as moved back: 2 s. Beyond
-/// [`MAX_AHEAD_MICROS`] the generator waits for it.
+/// The maximum distance of the clock behind the tick of the last ID at which a generator waits for the clock: 2 s. At a larger
+/// distance the clock has moved back, and the generator refuses.
+///
+/// For types with [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
-/// What a generator remembers. It packs into one word, and the word 0 is [`Default`]: no ID made yet.
+/// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
 pub trait State: Copy + Default {
     /// `u64` or `u128`.
     type Word: Copy + Default + Ord + Debug;
 
-    /// The state as a word.
+    /// Returns the state as a word.
     fn pack(self) -> Self::Word;
 
-    /// The state that was packed so.
+    /// Returns the state that [`pack`](Self::pack) returned this word for.
     fn unpack(word: Self::Word) -> Self;
 }
 
-/// What a step depends on besides the state and the random source.
+/// The input of a step, besides the state and the random source.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<S> {
-    /// The clock, in microseconds since 1970-01-01 UTC.
+    /// The clock reading, in microseconds since 1970-01-01 UTC.
     pub now: i64,
-    /// What to do when the clock has moved back.
+    /// The reaction to a clock that has moved back.
     pub on_clock_rollback: OnClockRollback,
-    /// The type's own settings.
+    /// The settings of the type.
     pub settings: S,
 }
 
-/// What to do when the clock has moved back by more than [`MAX_ROLLBACK_MICROS`].
+/// The reaction to a clock that has moved back by more than [`MAX_ROLLBACK_MICROS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnClockRollback {
-    /// Start afresh, as another generator would.
+    /// Start again at the time of the clock, like a new generator. The next ID is smaller than the last one.
     #[default]
     Reset,
-    /// Refuse.
+    /// Refuse with [`Refusal::ClockMovedBack`].
     Error,
 }
 
-/// What a step comes to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<T: SortableId> {
-    /// An ID, greater than the one before, and the state to go on from.
+    /// The next state, and an ID. It is greater than the last one, except after [`OnClockRollback::Reset`].
     Made(T::State, T),
-    /// None before the clock reads this, in microseconds since 1970-01-01 UTC. The state stays.
+    /// No ID until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
     Wait(i64),
-    /// None. The state stays.
+    /// No ID. The state is unchanged.
     Refused(Refusal),
 }
 
 /// The word of a type's state.
 pub type Word<T> = <<T as SortableId>::State as State>::Word;
 
-/// How a type counts of which most IDs are the one before + 1.
+/// The fast path of a type most of whose IDs are the previous ID + 1.
 #[derive(Clone, Copy)]
 pub struct FastPath<T: SortableId> {
-    /// The range that an ID begins which was made with these settings.
+    /// Returns the range that starts with this ID, which was generated with these settings.
     pub range: fn(T, &T::Settings) -> FastRange<T>,
-    /// The ID whose maker left this word.
+    /// Returns the ID after which the state packs into this word.
     pub id: fn(Word<T>) -> T,
 }
 
-/// Where a generator needs no whole step: with the same settings, each of these words is followed by the word + 1 while the
-/// clock reads one of these times.
+/// The range in which a generator needs no full step. With unchanged settings, the successor of each of these words is the
+/// word + 1 while the clock reads one of these times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FastRange<T: SortableId> {
-    /// The words that have a next one.
+    /// The words whose successor is the word + 1.
     pub words: Range<Word<T>>,
-    /// In microseconds since 1970-01-01 UTC.
+    /// The clock readings, in microseconds since 1970-01-01 UTC.
     pub times: Range<i64>,
 }
 
-/// Why a generator refuses.
+/// The reason why a generator refuses to generate an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The clock is this many microseconds behind the last ID.
     ClockMovedBack(u64),
     /// The clock is this many microseconds behind the durable high-water mark.
     BehindMark(u64),
-    /// The clock reads a time for which the type has no ID that may be minted.
+    /// The clock reads a time outside the range for which the type generates IDs.
     ClockOutOfRange,
     /// The random part has no room for a further ID within this tick.
     Exhausted,
@@ -118,24 +119,25 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Where the clock stands to the last ID.
+/// The place of the clock relative to the tick of the last ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// This tick is the first, or the clock has moved back so far that the generator starts afresh.
+    /// In this tick the generator starts, or starts again because the clock has moved back.
     Fresh(u64),
-    /// This later tick has begun.
+    /// In this later tick.
     Later(u64),
-    /// The tick of the last ID goes on.
+    /// The generator continues in the tick of the last ID.
     Same,
 }
 
-/// Where the clock stands to the tick of the last ID (0: none), for the types whose IDs are unique by their random bits.
+/// Returns the place of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types without
+/// [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 ///
 /// # Errors
-/// [`Refusal::ClockMovedBack`] if that is to be refused, and [`Refusal::ClockOutOfRange`] if the clock's tick is one of
-/// the two reserved ones, the first and the last, or beyond them.
+/// Returns [`Refusal::ClockOutOfRange`] if the clock is within a reserved tick, the first or the last, or out of range.
+/// Returns [`Refusal::ClockMovedBack`] if the clock has moved back and the context has [`OnClockRollback::Error`].
 pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
-    // Most IDs, without the division that tells the clock's tick.
+    // The common case, without the division that computes the clock's tick.
     if last != 0 && last < T::TICKS.max && T::TICKS.contains(last, context.now) {
         return Ok(Moment::Same);
     }
@@ -154,15 +156,15 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
     }
 }
 
-/// Where the clock stands to the tick of the last ID (0: none), for the types whose IDs are unique by one state for the
-/// whole server, so that it never starts afresh.
+/// Returns the place of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types with
+/// [`SERVER_WIDE`](SortableId::SERVER_WIDE). Their generators never start again when the clock has moved back.
 ///
 /// # Errors
-/// [`Step::Wait`] if the tick of the last ID starts more than [`MAX_AHEAD_MICROS`] after the clock, and more than
-/// [`MAX_BEHIND_MICROS`] [`Refusal::ClockMovedBack`]; [`Refusal::ClockOutOfRange`] if the clock's tick, or the one to go on
-/// with, is a reserved one or beyond them.
+/// Returns [`Step::Wait`] if the tick `last` starts more than [`MAX_AHEAD_MICROS`] after the clock, and
+/// [`Refusal::ClockMovedBack`] if it starts more than [`MAX_BEHIND_MICROS`] after the clock. Returns
+/// [`Refusal::ClockOutOfRange`] if the tick of the clock, or the tick to continue in, is reserved or out of range.
 pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
-    // The clock is compared with times, for to tell its tick takes a division.
+    // These comparisons are of times, not of ticks: computing the clock's tick takes a division.
     if last == 0 {
         return clock_tick::<T>(now).map(Moment::Fresh).map_err(Step::Refused);
     }
@@ -180,14 +182,14 @@ pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step
     }
 }
 
-/// The times at which [`place_strictly`] says [`Moment::Same`] of the tick of an ID that was made. Told once for a tick, they
-/// spare its further IDs the arithmetic.
+/// Returns the clock readings for which [`place_strictly`] returns [`Moment::Same`], in microseconds since 1970-01-01 UTC. The
+/// fast path computes them once per tick.
 pub fn same_tick<T: SortableId>(last: u64) -> Range<i64> {
     let earliest = T::TICKS.start(last) - MAX_AHEAD_MICROS;
     earliest.max(T::TICKS.start(1))..T::TICKS.start(last + 1)
 }
 
-/// The tick that the clock reads, if IDs of it may be minted.
+/// Returns the tick of the clock, if IDs of this tick may be generated.
 fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
     T::TICKS.minted_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
 }

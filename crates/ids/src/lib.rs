@@ -2,8 +2,8 @@
 //!
 //! # Without a clock
 //!
-//! The types themselves have no clock, no random source and no state: [`SortableId::step`] takes them as arguments.
-//! Each type has one file, and [`registry!`] is the one list of the types.
+//! [`SortableId::step`] generates IDs without a clock, a random source or a state of its own: it takes them as arguments.
+//! [`Generator`] supplies them. [`registry!`] lists all types.
 #![forbid(unsafe_code)]
 
 pub mod base16;
@@ -57,8 +57,8 @@ use rand::Rng;
 
 use mark::NodeCode;
 
-/// THE registry: the one list of the types. Calls `$each!(sql_name, RustName, "path of its SQL, seen from src/lib.rs")`
-/// for every type.
+/// The only list of all types. Invokes `$each!(sql_name, RustName, "path")` for every type. The path is that of the type's
+/// SQL script, relative to the folder `src` of the extension.
 #[macro_export]
 macro_rules! registry {
     ($each:ident) => {
@@ -70,7 +70,7 @@ macro_rules! registry {
     };
 }
 
-/// `Display`, `FromStr` and `Into<String>` as the canonical text, alike for every type.
+/// Implements `Display`, `FromStr` and `Into<String>` with the canonical text.
 macro_rules! text_traits {
     ($id:ty) => {
         impl std::fmt::Display for $id {
@@ -80,7 +80,7 @@ macro_rules! text_traits {
             }
         }
 
-        /// As `to_string()`, without the formatter.
+        /// Returns the canonical text, like `to_string()`, but without the overhead of a formatter.
         impl From<$id> for String {
             fn from(id: $id) -> Self {
                 let mut buffer = [0; crate::MAX_TEXT_LEN];
@@ -99,69 +99,73 @@ macro_rules! text_traits {
 }
 use text_traits;
 
-/// The longest text that any type writes, in bytes.
+/// The length of the longest text of any type, in bytes.
 pub const MAX_TEXT_LEN: usize = 40;
 
-/// A time-sortable ID: everything that a database has to know of its type.
+/// A type of time-sortable IDs: its properties, its conversions, and its generator.
 ///
-/// Three orders are one: of values (`Ord`), of the big-endian bytes, and of the canonical text as ASCII.
+/// The values (`Ord`), their big-endian bytes, and their canonical texts as ASCII all have the same order.
 pub trait SortableId:
     Copy + Ord + Hash + fmt::Debug + fmt::Display + FromStr<Err = ParseError> + Send + Sync + 'static
 {
     /// The type's name in SQL, in lower case.
     const NAME: &'static str;
-    /// One line that tells a reader of a catalog what the type is.
+    /// A one-line description of the type, for database catalogs.
     const SUMMARY: &'static str;
-    /// The number of digits of the canonical text.
+    /// The length of the canonical text, in ASCII digits.
     const TEXT_LEN: usize;
     /// The smallest value.
     const MIN: Self;
     /// The largest value.
     const MAX: Self;
-    /// How the timestamp counts.
+    /// The epoch, the unit and the range of the timestamp.
     const TICKS: Ticks;
-    /// The number of bits below the timestamp in which the IDs of one generator count up. Lower bits are mere entropy.
+    /// The number of bits, directly below the timestamp, in which a generator counts up. Lower bits are random in every ID.
     const SEQUENCE_BITS: u32;
-    /// The fields, from the most to the least significant, without the timestamp. Their order is part of the SQL that a
-    /// release installs: append, never reorder.
+    /// The fields except the timestamp, from the most to the least significant. Released SQL depends on their order: append
+    /// new fields, never reorder.
     const FIELDS: &'static [Field<Self>];
-    /// Whether the specification defines the ID as an integer wider than 64 bits (SQL: casts to and from numeric).
+    /// Whether the specification defines the ID as an integer wider than 64 bits. In SQL, such a type has casts to and from
+    /// `numeric`.
     const WIDE_INTEGER: bool = false;
-    /// Whether an ID has enough random bits to be made for a past time (SQL: `gen_T(timestamptz)`).
+    /// Whether an ID has enough random bits to be generated for a past time. In SQL, such a type has `gen_T(timestamptz)`.
     const BACKFILL: bool = false;
-    /// Whether IDs are unique only if every connection of a server draws from one state.
+    /// Whether IDs are unique only if all sessions of a server share one generator state.
     const SERVER_WIDE: bool = false;
-    /// The bits of the largest code that [`node`](Self::node) returns.
+    /// The number of bits of the largest code that [`node`](Self::node) returns.
     const NODE_BITS: u32 = 1;
-    /// Whether a setting chooses the form of the text (SQL: output is STABLE, not IMMUTABLE).
+    /// Whether a setting selects the form of the text. In SQL, the output function of such a type is STABLE, not IMMUTABLE.
     const TEXT_VARIES: bool = false;
-    /// The settings of this type alone, and how to keep them.
+    /// The settings that are specific to this type.
     const SETTINGS: &'static [Setting<Self::Settings>] = &[];
-    /// How the type counts, if it does: what [`step`](Self::step) makes, too, but in a shorter way.
+    /// The fast path of a type most of whose IDs are the previous ID + 1; otherwise `None`. It generates the same IDs as
+    /// [`step`](Self::step).
     const FAST_PATH: Option<FastPath<Self>> = None;
 
-    /// What the bytes are held in: an array for types passed by reference, an `i64` for those passed by value.
+    /// The stored form: an array of bytes for a type that PostgreSQL passes by reference, an `i64` for a type that it passes
+    /// by value.
     type Stored: Stored;
     /// The parsed values of [`SETTINGS`](Self::SETTINGS).
     type Settings: Copy + Default + Send + Sync;
-    /// What a generator has to remember from one ID to the next.
+    /// The state of a generator between two IDs.
     type State: State;
 
-    /// The ID as it is stored.
+    /// Returns the stored form of the ID.
     fn to_stored(self) -> Self::Stored;
 
-    /// The ID that is stored so, or nothing if no ID is.
+    /// Returns the ID with this stored form, or `None` if the value is outside the type's range.
     fn from_stored(stored: Self::Stored) -> Option<Self>;
 
-    /// The big-endian bytes of the ID.
+    /// Returns the big-endian bytes of the ID.
     fn to_be_bytes(self) -> <Self::Stored as Stored>::Bytes {
         self.to_stored().to_bytes()
     }
 
-    /// The ID of these big-endian bytes.
+    /// Returns the ID with these big-endian bytes.
     ///
     /// # Errors
-    /// [`BytesError`] if there are more or fewer than an ID has, or they make a number above the type's largest.
+    /// Returns [`BytesError::WrongLength`] if the number of bytes is not that of the type, and [`BytesError::OutOfRange`] if
+    /// the bytes denote a number above [`MAX`](Self::MAX).
     fn from_be_bytes(bytes: &[u8]) -> Result<Self, BytesError> {
         let expected = Self::Stored::LEN;
         let stored = Self::Stored::from_bytes(bytes);
@@ -169,91 +173,91 @@ pub trait SortableId:
         Self::from_stored(stored).ok_or(BytesError::OutOfRange)
     }
 
-    /// The ID that `text` denotes, in any of the forms that the type reads.
+    /// Parses an ID in any text form that the type accepts.
     ///
     /// # Errors
-    /// [`ParseError`], with the position, if the text denotes none.
+    /// Returns [`ParseError`], with the position of the error, if `text` is not a valid ID.
     fn parse(text: &[u8]) -> Result<Self, ParseError>;
 
-    /// The text of the ID in the form that `settings` ask for, as ASCII: the beginning of `buffer`, the rest of which is left as
-    /// it is.
+    /// Writes the text of the ID to the beginning of `buffer`, in the form that `settings` select, and returns it as ASCII.
+    /// The rest of `buffer` is unchanged.
     fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
 
-    /// The text of the ID in the form that `settings` ask for. [`digits`](Self::digits) spares the check that makes it a `str`.
+    /// Writes the text of the ID like [`digits`](Self::digits), and returns it as a `str`, at the cost of a check for UTF-8.
     fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
         str::from_utf8(self.digits(settings, buffer)).unwrap_or_default()
     }
 
-    /// The timestamp, in ticks since the type's epoch.
+    /// Returns the timestamp, in ticks since the type's epoch.
     fn tick(self) -> u64;
 
-    /// The smallest ID of a tick (at most [`TICKS.max`](Ticks::max)).
+    /// Returns the smallest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
     fn first_of(tick: u64) -> Self;
 
-    /// The largest ID of a tick (at most [`TICKS.max`](Ticks::max)).
+    /// Returns the largest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
     fn last_of(tick: u64) -> Self;
 
-    /// A random ID of that tick: for a type with [`BACKFILL`](Self::BACKFILL), one that may be minted.
+    /// Returns a random ID of `tick`. Without [`BACKFILL`](Self::BACKFILL), the type has too few random bits for this ID to be
+    /// unique.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
 
-    /// Whether the ID bears the number that `settings` give to this server. Only for types with
-    /// [`SERVER_WIDE`](Self::SERVER_WIDE).
+    /// Returns whether the ID has the node that `settings` give to this server. `false` for a type without nodes.
     fn is_local(self, settings: &Self::Settings) -> bool {
         let _ = settings;
         false
     }
 
-    /// The state to begin with where a forgotten predecessor may have made IDs until just before `now` (microseconds since
-    /// 1970-01-01 UTC): no step from it makes one of those again.
+    /// Returns the initial state of a generator that may have had a predecessor, whose state is lost, until `now`, in
+    /// microseconds since 1970-01-01 UTC. No step from this state generates an ID of the predecessor again.
     fn successor_state(now: i64) -> Self::State {
         let _ = now;
         Self::State::default()
     }
 
-    /// The node that these settings make of a generator.
+    /// Returns the node of a generator with these settings; [`NodeCode::ALL`] for a type without nodes.
     fn node(settings: &Self::Settings) -> NodeCode {
         let _ = settings;
         NodeCode::ALL
     }
 
-    /// The setting that says so, as text; `None` for a type without nodes.
+    /// Returns the node of these settings as text, such as `42/8`; `None` for a type without nodes.
     fn node_text(settings: &Self::Settings) -> Option<String> {
         let _ = settings;
         None
     }
 
-    /// The tick of the last ID; 0 if there is none.
+    /// Returns the tick of the last ID, or 0 if there is none.
     fn state_tick(state: Self::State) -> u64;
 
-    /// A state from which every ID is greater than all of a tick.
+    /// Returns a state from which every generated ID is greater than all IDs of `tick`.
     fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
 
-    /// The ID that left this state behind, if the state has all of it.
+    /// Returns the last ID, or `None` if there is none or if the state does not contain all of its fields.
     fn last_id(state: Self::State) -> Option<Self> {
         let _ = state;
         None
     }
 
-    /// One step of the type's generator: the next state and the ID, or why there is none (yet).
+    /// Runs one step of the type's generator. Returns the next state and an ID, the time to wait for, or a refusal.
     fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;
 
-    /// The ID's time: the start of its tick, in microseconds since 1970-01-01 UTC.
+    /// Returns the time of the ID, which is the start of its tick, in microseconds since 1970-01-01 UTC.
     fn timestamp_micros(self) -> i64 {
         Self::TICKS.start(self.tick())
     }
 
-    /// The smallest ID whose time is at or after `micros` (since 1970-01-01 UTC).
+    /// Returns the smallest ID whose time is at or after `micros`, in microseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`TimeError`] if there is none: the time is after that of the largest ID.
+    /// Returns [`TimeError`] if `micros` is after the time of the largest ID.
     fn lower(micros: i64) -> Result<Self, TimeError> {
         Self::TICKS.at_or_after(micros).map(Self::first_of)
     }
 
-    /// The largest ID whose time is at or before `micros` (since 1970-01-01 UTC).
+    /// Returns the largest ID whose time is at or before `micros`, in microseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`TimeError`] if there is none: the time is before that of the smallest ID.
+    /// Returns [`TimeError`] if `micros` is before the time of the smallest ID.
     fn upper(micros: i64) -> Result<Self, TimeError> {
         Self::TICKS.at_or_before(micros).map(Self::last_of)
     }

@@ -1,7 +1,6 @@
 //! Parameters and results of the Rust drivers `postgres` and `tokio-postgres`, in the binary format.
 //!
-//! An ID goes into, and comes out of, its own type in SQL and `bytea`, which it can be cast to and from. As the extension's
-//! types have no fixed OIDs, the type is known by its name.
+//! The SQL type of an ID is its own type or `bytea`. The extension's types have no fixed OIDs, so they are recognized by name.
 
 use std::error::Error;
 
@@ -53,7 +52,7 @@ mod tests {
         (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
     }
 
-    /// A type as the server names it: an extension's has some OID.
+    /// Returns a type as the server describes it. The OID is arbitrary, like that of any extension's type.
     fn sql_type(name: &str) -> Type {
         Type::new(name.to_owned(), 16_385, Kind::Simple, "public".to_owned())
     }

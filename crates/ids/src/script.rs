@@ -1,4 +1,4 @@
-//! Random numbers from a list, for the tests of the generators.
+//! A predetermined random source for the tests of the generators.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -7,21 +7,21 @@ use rand::TryRng;
 
 use crate::{Context, SortableId, Step};
 
-/// Random numbers from a list. A test tells with each whether 32 or 64 bits are drawn of it.
+/// A random source that returns the numbers of a list, and panics if a generator draws others.
 pub struct Script<'a>(pub &'a [Draw]);
 
-/// A random number.
+/// A random number, and its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// Of 32 bits.
+    /// 32 bits.
     Bits32(u32),
-    /// Of 64 bits.
+    /// 64 bits.
     Bits64(u64),
 }
 
 impl Script<'_> {
     fn next(&mut self) -> Draw {
-        *self.0.split_off_first().expect("draws no more random numbers than these")
+        *self.0.split_off_first().expect("a random number for this draw")
     }
 }
 
@@ -31,23 +31,23 @@ impl TryRng for Script<'_> {
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         match self.next() {
             Draw::Bits32(number) => Ok(number),
-            other => panic!("draws 32 bits, not {other:?}"),
+            other => panic!("drew 32 bits instead of {other:?}"),
         }
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         match self.next() {
             Draw::Bits64(number) => Ok(number),
-            other => panic!("draws 64 bits, not {other:?}"),
+            other => panic!("drew 64 bits instead of {other:?}"),
         }
     }
 
     fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
-        panic!("draws numbers, not bytes")
+        panic!("drew bytes instead of a number")
     }
 }
 
-/// A step that draws just these random numbers.
+/// Runs a step, and asserts that it draws exactly these random numbers.
 pub fn step<T: SortableId<State: Debug + PartialEq>>(
     state: T::State,
     context: &Context<T::Settings>,
@@ -55,6 +55,6 @@ pub fn step<T: SortableId<State: Debug + PartialEq>>(
 ) -> Step<T> {
     let mut script = Script(draws);
     let step = T::step(state, context, &mut script);
-    assert!(script.0.is_empty(), "draws all random numbers: {:?} are left", script.0);
+    assert!(script.0.is_empty(), "did not draw {:?}", script.0);
     step
 }

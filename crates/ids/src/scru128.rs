@@ -1,11 +1,4 @@
-//! SCRU128, specification v2.0.1: 128 bits, unique without coordination, ordered by creation.
-//!
-//! | bits | field |
-//! |---|---|
-//! | 48 | timestamp, in milliseconds since 1970 |
-//! | 24 | counter_hi: random, renewed once a second; + 1 when counter_lo overflows |
-//! | 24 | counter_lo: random, renewed every millisecond; + 1 for every further ID |
-//! | 32 | entropy: random, renewed for every ID |
+//! SCRU128: the ID, and the state and the steps of its generator.
 
 use rand::Rng;
 
@@ -14,25 +7,37 @@ use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base36, 
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
 
-/// How long a `counter_hi` lives, in milliseconds.
+/// The lifetime of a `counter_hi`, in milliseconds.
 const COUNTER_HI_LIFE: u64 = 1_000;
 
-/// A SCRU128 ID, as the integer of the specification. Every 128-bit pattern is one.
+/// A SCRU128 ID: 128 bits, in order of creation, unique without coordination.
+///
+/// Its [specification](https://github.com/scru128/spec), version 2.0.1, defines these fields:
+///
+/// | bits | field |
+/// |---|---|
+/// | 48 | `timestamp`: milliseconds since 1970-01-01 UTC |
+/// | 24 | `counter_hi`: random, renewed once a second; + 1 when `counter_lo` overflows |
+/// | 24 | `counter_lo`: random, renewed every millisecond; + 1 for every further ID |
+/// | 32 | `entropy`: random, renewed for every ID |
+///
+/// Every 128-bit integer is an ID. The text has 25 Base36 digits. When both counters overflow, the timestamp runs ahead of the
+/// clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scru128(u128);
 
 impl Scru128 {
-    /// The ID with this integer value.
+    /// Returns the ID with this integer value.
     pub const fn from_u128(value: u128) -> Self {
         Self(value)
     }
 
-    /// The integer value.
+    /// Returns the integer value.
     pub const fn to_u128(self) -> u128 {
         self.0
     }
 
-    /// The ID of these fields; bits beyond a field's width are cut off.
+    /// Returns the ID with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, counter_hi: u32, counter_lo: u32, entropy: u32) -> Self {
         Self(
             (timestamp as u128) << 80
@@ -42,34 +47,34 @@ impl Scru128 {
         )
     }
 
-    /// The 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
     pub const fn timestamp(self) -> u64 {
         (self.0 >> 80) as u64
     }
 
-    /// The 24-bit `counter_hi`.
+    /// Returns the 24-bit `counter_hi`.
     pub const fn counter_hi(self) -> u32 {
         (self.0 >> 56) as u32 & MAX_COUNTER
     }
 
-    /// The 24-bit `counter_lo`.
+    /// Returns the 24-bit `counter_lo`.
     pub const fn counter_lo(self) -> u32 {
         (self.0 >> 32) as u32 & MAX_COUNTER
     }
 
-    /// The 32-bit `entropy`.
+    /// Returns the 32-bit `entropy`.
     pub const fn entropy(self) -> u32 {
         self.0 as u32
     }
 }
 
-/// What a SCRU128 generator remembers: the last ID without its entropy, and the age of its `counter_hi`.
+/// The state of a SCRU128 generator: the last ID without its entropy, and the age of its `counter_hi`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru128State {
     timestamp: u64,
     counter_hi: u32,
     counter_lo: u32,
-    /// From the renewal of `counter_hi` to `timestamp`, in milliseconds; below [`COUNTER_HI_LIFE`].
+    /// The time from the renewal of `counter_hi` to `timestamp`, in milliseconds, less than [`COUNTER_HI_LIFE`].
     counter_hi_age: u64,
 }
 
@@ -106,7 +111,7 @@ impl Scru128State {
         Self { timestamp, counter_lo, counter_hi_age, ..self }.renew_counter_hi(rng)
     }
 
-    /// Counts up: `counter_lo` carries into `counter_hi`, and that into the timestamp, as the specification recommends.
+    /// Increments `counter_lo`, which carries into `counter_hi` and the timestamp, as the specification recommends.
     fn count(self, rng: &mut impl Rng) -> Self {
         if self.counter_lo < MAX_COUNTER {
             return Self { counter_lo: self.counter_lo + 1, ..self };
@@ -237,13 +242,13 @@ mod tests {
     /// The last timestamp that is not reserved.
     const LAST: u64 = (1 << 48) - 2;
 
-    /// A step that draws just these random numbers.
+    /// Runs a step, and asserts that it draws exactly these random numbers.
     fn step(state: Scru128State, now: i64, on_clock_rollback: OnClockRollback, numbers: &[u32]) -> Step<Scru128> {
         let draws: Vec<_> = numbers.iter().copied().map(Draw::Bits32).collect();
         script::step(state, &Context { now, on_clock_rollback, settings: () }, &draws)
     }
 
-    /// The state and the fields of the ID that a step makes, at a time in milliseconds.
+    /// Returns the next state and the fields of the ID that a step generates at a time, in milliseconds.
     fn made(state: Scru128State, millis: u64, numbers: &[u32]) -> (Scru128State, (u64, u32, u32, u32)) {
         match step(state, millis as i64 * 1_000, OnClockRollback::Error, numbers) {
             Step::Made(state, id) => (state, (id.timestamp(), id.counter_hi(), id.counter_lo(), id.entropy())),
@@ -255,7 +260,7 @@ mod tests {
         step(state, now, OnClockRollback::Error, &[])
     }
 
-    /// A generator whose last ID had these counters, and renewed `counter_hi` just then.
+    /// Returns the state of a generator whose last ID had these fields, and renewed `counter_hi`.
     fn used(timestamp: u64, counter_hi: u32, counter_lo: u32) -> Scru128State {
         Scru128State { timestamp, counter_hi, counter_lo, counter_hi_age: 0 }
     }
@@ -410,7 +415,7 @@ mod tests {
         assert_eq!(Scru128State::unpack(0), Scru128State::default());
     }
 
-    /// Timestamp and counters of IDs, a hundred every millisecond.
+    /// Returns the timestamps and counters of IDs, a hundred per millisecond.
     fn places(seed: u64, ids: u64) -> HashSet<u128> {
         let (mut rng, mut state, mut made) = (StdRng::seed_from_u64(seed), Scru128State::default(), HashSet::new());
         for number in 0..ids {
@@ -426,7 +431,7 @@ mod tests {
     #[test]
     fn generators_of_different_seeds_share_not_even_counters() {
         let (a, b) = (places(1, 200_000), places(2, 200_000));
-        assert_eq!((a.len(), b.len()), (200_000, 200_000), "nor does one of them repeat any");
+        assert_eq!((a.len(), b.len()), (200_000, 200_000), "each generator repeats none of its own");
         assert!(a.is_disjoint(&b));
     }
 

@@ -1,14 +1,4 @@
-//! SCRU160, specification v0.1.0: 160 bits, unique without coordination, ordered by creation.
-//!
-//! | bits | field |
-//! |---|---|
-//! | 48 | timestamp, in milliseconds since 1970 |
-//! | 16 | counter: 15 random bits, renewed every millisecond; + 1 for every further ID |
-//! | 16 | random16: random, renewed for every ID |
-//! | 80 | random80: random, renewed for every ID |
-//!
-//! The counter has an alternative usage: its upper 10 bits hold the microsecond, and its lower 6 bits 5 random ones, renewed
-//! every microsecond; + 1 for every further ID.
+//! SCRU160: the ID, its settings, and the state and the steps of its generator.
 
 use rand::Rng;
 
@@ -18,35 +8,50 @@ use crate::{
     text_traits,
 };
 
-/// The number of digits of the alternative text.
+/// The length of the hexadecimal text, in digits.
 const HEX_LEN: usize = 40;
 
-/// What a counter begins with, at the most: the other half of its values is room to count.
+/// The largest initial value of a counter, which leaves half of the values for counting up.
 const MAX_START: u16 = (1 << 15) - 1;
 
-/// Bits of the counter below the microsecond, in the alternative usage.
+/// The number of counter bits below the microsecond, in the alternative usage.
 const LOW_BITS: u32 = 6;
 const MAX_LOW: u16 = (1 << LOW_BITS) - 1;
 const MAX_LOW_START: u16 = MAX_LOW >> 1;
 
-/// A SCRU160 ID, as its bytes. Every 160-bit pattern is one.
+/// A SCRU160 ID: 160 bits, in order of creation, unique without coordination.
+///
+/// Its [specification](https://github.com/scru160/spec), version 0.1.0, defines these fields:
+///
+/// | bits | field |
+/// |---|---|
+/// | 48 | `timestamp`: milliseconds since 1970-01-01 UTC |
+/// | 16 | `counter`: 15 random bits, renewed every millisecond; + 1 for every further ID |
+/// | 16 | `random16`: random, renewed for every ID |
+/// | 80 | `random80`: random, renewed for every ID |
+///
+/// In the alternative usage of the counter, its upper 10 bits hold the microsecond within the millisecond. Its lower 6 bits
+/// start with 5 random bits, renewed every microsecond; + 1 for every further ID. When a counter overflows, the generator
+/// waits for the next millisecond or microsecond.
+///
+/// Any 20 bytes are an ID. The text has 32 base32hex digits, or 40 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-// Copied word by word: what is written and read in different pieces stalls the processor, once an ID.
+// Aligned, so that it is copied word by word. A load that spans several stores defeats store forwarding, a stall per ID.
 #[repr(align(4))]
 pub struct Scru160([u8; 20]);
 
 impl Scru160 {
-    /// The ID with these bytes.
+    /// Returns the ID with these big-endian bytes.
     pub const fn from_bytes(bytes: [u8; 20]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the big-endian bytes.
     pub const fn to_bytes(self) -> [u8; 20] {
         self.0
     }
 
-    /// The ID of these fields; bits beyond the timestamp's width are cut off.
+    /// Returns the ID with these fields. Bits of `timestamp` beyond its 48 bits are discarded.
     pub fn from_fields(timestamp: u64, counter: u16, random16: u16, random80: [u8; 10]) -> Self {
         let mut bytes = [0; 20];
         bytes[..8].copy_from_slice(&(timestamp << 16 | u64::from(counter)).to_be_bytes());
@@ -55,34 +60,34 @@ impl Scru160 {
         Self(bytes)
     }
 
-    /// The 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
     pub const fn timestamp(self) -> u64 {
         self.head() >> 16
     }
 
-    /// The 16-bit counter.
+    /// Returns the 16-bit counter.
     pub const fn counter(self) -> u16 {
         self.head() as u16
     }
 
-    /// The 16-bit `random16`.
+    /// Returns the 16-bit `random16`.
     pub const fn random16(self) -> u16 {
         u16::from_be_bytes([self.0[8], self.0[9]])
     }
 
-    /// The 80-bit `random80`.
+    /// Returns the 80-bit `random80`, as big-endian bytes.
     pub const fn random80(self) -> [u8; 10] {
         let [_, _, _, _, _, _, _, _, _, _, random80 @ ..] = self.0;
         random80
     }
 
-    /// Timestamp and counter.
+    /// Returns the timestamp and the counter, which are the leading 64 bits.
     const fn head(self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 
-    /// The ID of these leading 64 bits, whose other 96 bits are random.
+    /// Returns an ID with these leading 64 bits, followed by 96 random bits.
     fn with_head(head: u64, rng: &mut impl Rng) -> Self {
         let mut bytes = [0; 20];
         bytes[..8].copy_from_slice(&head.to_be_bytes());
@@ -92,7 +97,7 @@ impl Scru160 {
     }
 }
 
-/// What the settings of SCRU160 say.
+/// The settings of SCRU160.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru160Settings {
     /// The form of the text.
@@ -101,7 +106,7 @@ pub struct Scru160Settings {
     pub counter: Scru160Counter,
 }
 
-/// The form of the text. All forms are read always.
+/// The form of the text in output. Input accepts both forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scru160Output {
     /// 32 base32hex digits in upper case.
@@ -114,15 +119,15 @@ pub enum Scru160Output {
 /// The usage of the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scru160Counter {
-    /// The specification's default: random at the start of every millisecond, then counted up.
+    /// The default of the specification: random at the start of every millisecond, then counted up.
     #[default]
     Random,
-    /// The specification's alternative: the microsecond, and below it 6 bits that are random at the start of every
+    /// The alternative of the specification: the microsecond, followed by 6 bits that are random at the start of every
     /// microsecond, then counted up.
     Microsecond,
 }
 
-/// What a SCRU160 generator remembers: the last ID without its random fields.
+/// The state of a SCRU160 generator: the last ID without its random fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru160State {
     timestamp: u64,
@@ -141,7 +146,7 @@ impl State for Scru160State {
     }
 }
 
-/// A next state, or the moment to wait for.
+/// The next state, or the time to wait for, in microseconds since 1970-01-01 UTC.
 type Next = Result<Scru160State, i64>;
 
 impl Scru160State {
@@ -171,19 +176,19 @@ impl Scru160State {
     }
 
     fn count_within_microsecond(self) -> Next {
-        // The other usage may have left a counter that stands for no microsecond.
+        // The other usage may have left a counter whose upper bits exceed 999.
         if self.counter & MAX_LOW == MAX_LOW || self.micros() >= Scru160::TICKS.micros {
             return Err(self.end_of_microsecond());
         }
         Ok(Self { counter: self.counter + 1, ..self })
     }
 
-    /// The microsecond that the counter stands for in the alternative usage.
+    /// Returns the microsecond within the millisecond that the counter holds in the alternative usage.
     fn micros(self) -> i64 {
         i64::from(self.counter >> LOW_BITS)
     }
 
-    /// When that microsecond ends, at the end of its millisecond at the latest.
+    /// Returns the end of this microsecond, but no later than the end of its millisecond, in microseconds since 1970-01-01 UTC.
     fn end_of_microsecond(self) -> i64 {
         Scru160::TICKS.start(self.timestamp) + (self.micros() + 1).min(Scru160::TICKS.micros)
     }
@@ -220,7 +225,7 @@ impl SortableId for Scru160 {
     const SETTINGS: &'static [Setting<Scru160Settings>] = &[
         Setting {
             name: "scru160_output",
-            summary: "The form of the text of a scru160; both forms are read always.",
+            summary: "Text form of scru160 in output; input accepts both forms.",
             context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["base32hex", "hex"],
@@ -231,7 +236,7 @@ impl SortableId for Scru160 {
         },
         Setting {
             name: "scru160_counter",
-            summary: "What the counter of a new scru160 begins with: random bits, or the microsecond.",
+            summary: "Initial value of the counter of a scru160: random bits, or the microsecond.",
             context: SettingContext::Reload,
             kind: Kind::Choice {
                 words: &["random", "microsecond"],
@@ -278,7 +283,7 @@ impl SortableId for Scru160 {
         Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])
     }
 
-    /// A random ID of that tick, by the default usage of the counter.
+    /// Returns a random ID of `tick`, with the default usage of the counter.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
     }
@@ -325,7 +330,7 @@ mod tests {
     /// The last timestamp that is not reserved.
     const LAST: u64 = (1 << 48) - 2;
 
-    /// What every ID draws last, and the two fields that it makes of it.
+    /// The last random numbers that every ID draws, and the two fields that result from them.
     const TAIL: [Draw; 2] = [Bits32(0x0102_0304), Bits64(0x0506_0708_090a_0b0c)];
     const RANDOM_16: u16 = 0x0102;
     const RANDOM_80: [u8; 10] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
@@ -347,7 +352,7 @@ mod tests {
         Scru160::from_fields(timestamp, counter, RANDOM_16, RANDOM_80)
     }
 
-    /// The timestamp and the counter of the ID that a step makes, which draws this for its counter.
+    /// Returns the timestamp and the counter of the ID that a step generates. `draws` are the random numbers of the counter.
     fn made(state: Scru160State, now: i64, usage: Scru160Counter, draws: &[Draw]) -> (u64, u16) {
         let step = step::<Scru160>(state, &at(now, usage), &[draws, &TAIL].concat());
         let Step::Made(next, made) = step else { panic!("{step:?}") };
@@ -355,7 +360,7 @@ mod tests {
         (made.timestamp(), made.counter())
     }
 
-    /// A step that makes no ID, and draws nothing.
+    /// Runs a step that generates no ID and draws no random numbers.
     fn unmade(state: Scru160State, now: i64, usage: Scru160Counter) -> Step<Scru160> {
         step::<Scru160>(state, &at(now, usage), &[])
     }
@@ -395,7 +400,7 @@ mod tests {
         assert_eq!(
             unmade(used(NOON, u16::MAX), micros(NOON - 10_000, 0), Random),
             wait,
-            "for the state's, not the clock's"
+            "of the state, not of the clock"
         );
     }
 

@@ -1,15 +1,4 @@
-//! SCRU64: 64 bits, unique by the node that makes them, ordered by creation.
-//!
-//! | bits | field |
-//! |---|---|
-//! | 1 | 0: an ID is below 36^12, and so no negative number |
-//! | 39 | timestamp, in 256 milliseconds since 1970 |
-//! | 24 | node_ctr: the node_id in its upper 1 to 23 bits (node_id_size), and the counter in the others |
-//!
-//! The counter is random, renewed every tick; + 1 for every further ID. From a node_id_size of 20 its first bit then begins
-//! with 0, to leave room to count, as in the reference implementation.
-//!
-//! When the counter overflows, the timestamp runs ahead of the clock, by one second at the most.
+//! SCRU64: the ID, its node, its settings, and the state and the steps of its generator.
 
 use std::str::FromStr;
 
@@ -23,49 +12,64 @@ use crate::{
     Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base36, text_traits,
 };
 
-/// Bits that the node ID and the counter share.
+/// The number of bits that the node ID and the counter share.
 const NODE_CTR_BITS: u32 = 24;
 const MAX_NODE_CTR: u32 = (1 << NODE_CTR_BITS) - 1;
 
-/// From this size of the node ID, the counter begins with a 0 bit.
+/// The size of a node ID, in bits, from which the most significant bit of the counter starts as 0.
 const GUARDED_SIZE: u32 = 20;
 
-/// A SCRU64 ID, as the integer of the specification, below 36^12.
+/// A SCRU64 ID: 64 bits, in order of creation, unique by the node that generates it.
+///
+/// Its [specification](https://github.com/scru64/spec) defines these fields:
+///
+/// | bits | field |
+/// |---|---|
+/// | 1 | 0, because an ID is less than 36^12 |
+/// | 39 | `timestamp`: units of 256 ms since 1970-01-01 UTC |
+/// | 24 | `node_ctr`: `node_id` in the upper `node_id_size` bits, 1 to 23, and `counter` in the lower bits |
+///
+/// The counter is random, renewed in every tick of 256 ms; + 1 for every further ID. If `node_id_size` is 20 or more, the most
+/// significant bit of the counter starts as 0, which leaves room for counting, as in the reference implementation. When the
+/// counter overflows, the timestamp runs ahead of the clock, by at most one second. The generator then waits.
+///
+/// Every integer below 36^12 is an ID. The text has 12 Base36 digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scru64(u64);
 
 impl Scru64 {
-    /// The ID with this integer value, or nothing if that is 36^12 or more.
+    /// Returns the ID with this integer value, or `None` if the value is 36^12 or more.
     pub const fn from_u64(value: u64) -> Option<Self> {
         if value < base36::POW_12 { Some(Self(value)) } else { None }
     }
 
-    /// The integer value.
+    /// Returns the integer value.
     pub const fn to_u64(self) -> u64 {
         self.0
     }
 
-    /// The ID of these fields, or nothing if the timestamp is too large; bits beyond the width of `node_ctr` are cut off.
+    /// Returns the ID with these fields, or `None` if `timestamp` is out of range. Bits of `node_ctr` beyond its 24 bits are
+    /// discarded.
     pub const fn from_fields(timestamp: u64, node_ctr: u32) -> Option<Self> {
         if timestamp <= Self::TICKS.max { Some(Self::join(timestamp, node_ctr & MAX_NODE_CTR)) } else { None }
     }
 
-    /// The timestamp, in 256 milliseconds since 1970-01-01 UTC.
+    /// Returns the timestamp, in units of 256 ms since 1970-01-01 UTC.
     pub const fn timestamp(self) -> u64 {
         self.0 >> NODE_CTR_BITS
     }
 
-    /// The 24 bits of node ID and counter.
+    /// Returns the 24 bits of the node ID and the counter.
     pub const fn node_ctr(self) -> u32 {
         self.0 as u32 & MAX_NODE_CTR
     }
 
-    /// The node ID, if it has this size in bits, 1 to 23.
+    /// Returns the node ID. `node_id_size` is its size in bits, 1 to 23.
     pub const fn node_id(self, node_id_size: u32) -> u32 {
         self.node_ctr() >> (NODE_CTR_BITS - node_id_size)
     }
 
-    /// The counter, if the node ID has this size in bits, 1 to 23.
+    /// Returns the counter. `node_id_size` is the size of the node ID in bits, 1 to 23.
     pub const fn counter(self, node_id_size: u32) -> u32 {
         self.node_ctr() & (MAX_NODE_CTR >> node_id_size)
     }
@@ -75,10 +79,11 @@ impl Scru64 {
     }
 }
 
-/// The node that a generator is, and the ID to go on from.
+/// The node of a generator, and the last ID that it has generated, if known.
 ///
-/// As text one of `42/8`, `0xb00/12` and `0u2r85hm2pt3/16`: the node ID, decimal or hexadecimal, or a SCRU64 ID that this
-/// node has made, and after the slash the size of the node ID in bits. Twelve characters before the slash are an ID always.
+/// The text of a node is `node_id/node_id_size`. The node ID is decimal, as in `42/8`, or hexadecimal, as in `0xb00/12`. The
+/// size of the node ID is in bits, 1 to 23. The last SCRU64 ID of the node may replace the node ID, as in
+/// `0u2r85hm2pt3/16`. Twelve characters before the slash are always an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scru64Node {
     id: u32,
@@ -87,42 +92,42 @@ pub struct Scru64Node {
 }
 
 impl Scru64Node {
-    /// The node ID.
+    /// Returns the node ID.
     pub const fn id(self) -> u32 {
         self.id
     }
 
-    /// The size of the node ID in bits, 1 to 23.
+    /// Returns the size of the node ID in bits, 1 to 23.
     pub const fn size(self) -> u32 {
         self.size
     }
 
-    /// The ID to go on from, or [`Scru64::MIN`].
+    /// Returns the last ID of the node, after which the generator continues, or [`Scru64::MIN`] if it is unknown.
     pub const fn previous(self) -> Scru64 {
         self.previous
     }
 
-    /// An ID of that tick with a random counter.
+    /// Returns an ID of `tick` with a random counter.
     fn start(self, tick: u64, rng: &mut impl Rng) -> Scru64 {
         let guard = u32::from(self.size >= GUARDED_SIZE);
         let counter = rng.next_u32() & (MAX_NODE_CTR >> (self.size + guard));
         Scru64::join(tick, self.id << (NODE_CTR_BITS - self.size) | counter)
     }
 
-    /// What this node counts through from an ID that it has made: the rest of its tick.
+    /// Returns the range that this node counts through after the ID `made`, which is the rest of its tick.
     fn range(self, made: Scru64) -> FastRange<Scru64> {
         let counters = (MAX_NODE_CTR >> self.size) - made.counter(self.size);
         FastRange { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
     }
 
-    /// The ID after the last one in its tick, if the last one is this node's and leaves room.
+    /// Returns the ID after `last` in the same tick, or `None` if `last` is of another node or its counter is at its maximum.
     fn count(self, last: Scru64) -> Option<Scru64> {
         let has_room = last.counter(self.size) < MAX_NODE_CTR >> self.size;
         (last.node_id(self.size) == self.id && has_room).then_some(Scru64(last.0 + 1))
     }
 }
 
-/// Node 0 of 16.
+/// Returns the node `0/4`.
 impl Default for Scru64Node {
     fn default() -> Self {
         Self { id: 0, size: 4, previous: Scru64::MIN }
@@ -132,7 +137,7 @@ impl Default for Scru64Node {
 impl FromStr for Scru64Node {
     type Err = String;
 
-    /// The node that a text specifies, or a sentence that tells what is wrong with which part.
+    /// Parses a node. If the text is invalid, returns a sentence that names the invalid part.
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
         let (node, size) =
@@ -141,8 +146,9 @@ impl FromStr for Scru64Node {
             format!("The node_id_size after the slash must be a number from 1 to 23, not \"{size}\".")
         })?;
         if node.len() == Scru64::TEXT_LEN {
-            let previous: Scru64 =
-                node.parse().map_err(|error| format!("\"{node}\" before the slash is no SCRU64 ID: {error}."))?;
+            let previous: Scru64 = node
+                .parse()
+                .map_err(|error| format!("\"{node}\" before the slash is not a valid SCRU64 ID: {error}."))?;
             return Ok(Self { id: previous.node_id(size), size, previous });
         }
         let id = parse_node_id(node).ok_or_else(|| {
@@ -175,7 +181,7 @@ fn parse_node_id(text: &str) -> Option<u32> {
     }
 }
 
-/// A number without a sign.
+/// Parses a number without a sign.
 fn parse_digits(text: &str, radix: u32) -> Option<u32> {
     if text.starts_with('+') {
         return None;
@@ -183,14 +189,14 @@ fn parse_digits(text: &str, radix: u32) -> Option<u32> {
     u32::from_str_radix(text, radix).ok()
 }
 
-/// What the settings of SCRU64 say.
+/// The settings of SCRU64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru64Settings {
-    /// The node that this server is.
+    /// The node of this server.
     pub node: Scru64Node,
 }
 
-/// What a SCRU64 generator remembers: the last ID, or 0.
+/// The state of a SCRU64 generator: the last ID, or 0 if there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru64State {
     last: u64,
@@ -208,7 +214,7 @@ impl State for Scru64State {
     }
 }
 
-/// An ID of the tick after the last one, ahead of the clock, if that is not too far ahead.
+/// Returns an ID of the tick after that of `last`, at most [`MAX_AHEAD_MICROS`] ahead of the clock.
 fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
     let tick = last.timestamp() + 1;
     if tick >= Scru64::TICKS.max {
@@ -258,7 +264,7 @@ impl SortableId for Scru64 {
     ];
     const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
         name: "scru64_node",
-        summary: "The node that this server is, as node_id/node_id_size; every server needs its own.",
+        summary: "Node of this server, as node_id/node_id_size; every server needs its own.",
         context: SettingContext::Superuser,
         kind: Kind::Text {
             default: "0/4",
@@ -305,18 +311,18 @@ impl SortableId for Scru64 {
         Self::join(tick, MAX_NODE_CTR)
     }
 
-    /// A random ID of that tick, of whatever node: not to be minted.
+    /// Returns a random ID of `tick` and of any node, which is not unique.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::join(tick, rng.next_u32() & MAX_NODE_CTR)
     }
 
-    /// Whether the ID bears the server's node.
+    /// Returns whether the ID has the node of the server.
     fn is_local(self, settings: &Scru64Settings) -> bool {
         self.node_id(settings.node.size) == settings.node.id
     }
 
-    /// The predecessor may have been as far ahead as is allowed: the largest ID of the tick it may have come to, so that
-    /// the next ID, of whatever node, is of a later one.
+    /// Returns the largest ID of the last tick that the predecessor may have used, [`MAX_AHEAD_MICROS`] ahead of `now`. The
+    /// next ID, of any node, is then of a later tick.
     fn successor_state(now: i64) -> Scru64State {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         Scru64State { last: Self::last_of(tick).0 }
@@ -389,7 +395,7 @@ mod tests {
         Context { now, on_clock_rollback: OnClockRollback::Reset, settings }
     }
 
-    /// The ID of this tick, node and counter.
+    /// Returns the ID of this tick, node and counter.
     fn id(tick: u64, node: &str, counter: u32) -> Scru64 {
         let node = self::node(node);
         Scru64::from_fields(tick, node.id << (24 - node.size) | counter).unwrap()
@@ -410,7 +416,7 @@ mod tests {
         }
     }
 
-    /// At its edges, a range says what whole steps do.
+    /// Asserts that the fast path and full steps agree at the bounds of the range after `made`.
     fn check_fast_path(made: Scru64, node: &str) {
         let FastRange { words, times } = self::node(node).range(made);
         let counted = |word: u64, now: i64| words.contains(&word) && times.contains(&now);
@@ -423,7 +429,7 @@ mod tests {
         }
     }
 
-    /// A step that makes no ID, and draws nothing.
+    /// Runs a step that generates no ID and draws no random numbers.
     fn unmade(last: Scru64, now: i64, node: &str) -> Step<Scru64> {
         step::<Scru64>(used(last), &at(now, node), &[])
     }
@@ -560,7 +566,7 @@ mod tests {
         assert_eq!(back, id(TICK + 2, "42/8", 7));
         assert_eq!(made(used(back), NOON, "42/8", &[]), id(TICK + 2, "42/8", 8));
         let until = NOON + 4 * TICK_MICROS - SECOND;
-        assert_eq!(unmade(id(TICK + 3, "42/8", 7), NOON, "3/8"), Step::Wait(until), "not too far ahead either");
+        assert_eq!(unmade(id(TICK + 3, "42/8", 7), NOON, "3/8"), Step::Wait(until), "at most a second ahead");
     }
 
     #[test]
@@ -612,7 +618,11 @@ mod tests {
     fn overflow_into_the_reserved_timestamp_is_refused() {
         let (full, now) = (id(LAST, "42/8", 0xffff), Scru64::TICKS.start(LAST));
         assert_eq!(unmade(full, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange));
-        assert_eq!(unmade(full, now - SECOND, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "nor is it waited for");
+        assert_eq!(
+            unmade(full, now - SECOND, "42/8"),
+            Step::Refused(Refusal::ClockOutOfRange),
+            "and is not waited for"
+        );
         let reserved = id(LAST + 1, "42/8", 7);
         assert_eq!(unmade(reserved, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "with room to count");
     }
@@ -669,7 +679,7 @@ mod tests {
         assert_eq!(parts("8388607/23"), (8_388_607, 23, 0));
         assert_eq!(parts("0042/008"), (42, 8, 0));
         assert_eq!(parts("000000000000/23"), (0, 23, 0), "an ID");
-        assert_eq!(parts("000000000042/8"), (0, 8, 4 * 36 + 2), "an ID, whatever it looks like");
+        assert_eq!(parts("000000000042/8"), (0, 8, 4 * 36 + 2), "an ID, although it looks like a number");
     }
 
     #[test]
@@ -702,11 +712,11 @@ mod tests {
         assert_eq!(error("256/x"), size("x"), "the size first");
         assert_eq!(
             error("0u2r85hm2p-3/16"),
-            "\"0u2r85hm2p-3\" before the slash is no SCRU64 ID: invalid digit at position 11."
+            "\"0u2r85hm2p-3\" before the slash is not a valid SCRU64 ID: invalid digit at position 11."
         );
         assert_eq!(
             error("0u2r85hm2pé/16"),
-            "\"0u2r85hm2pé\" before the slash is no SCRU64 ID: invalid digit at position 11."
+            "\"0u2r85hm2pé\" before the slash is not a valid SCRU64 ID: invalid digit at position 11."
         );
     }
 
@@ -719,10 +729,10 @@ mod tests {
         keep(&mut settings, "0xb00/12").unwrap();
         assert_eq!(settings.node, node("0xb00/12"));
         keep(&mut settings, "1/0").unwrap_err();
-        assert_eq!(settings.node, node("0xb00/12"), "stays as it was");
+        assert_eq!(settings.node, node("0xb00/12"), "unchanged");
     }
 
-    /// IDs from one state, with a clock that jitters and nodes that change, all increasing; and that all limits were met.
+    /// IDs from one state increase, with a clock that jitters and nodes that change. The run reaches all limits.
     #[test]
     fn ids_increase_whatever_the_clock_and_the_nodes_do() {
         let mut rng = StdRng::seed_from_u64(64);

@@ -1,4 +1,4 @@
-//! Serialization through serde: the canonical text in formats for people (JSON, TOML …), the big-endian bytes in others.
+//! Serialization with serde: the canonical text in human-readable formats (JSON, TOML …), the big-endian bytes in others.
 
 use std::{fmt, marker::PhantomData};
 
@@ -22,7 +22,8 @@ fn deserialize<'de, T: SortableId, D: Deserializer<'de>>(deserializer: D) -> Res
     }
 }
 
-/// Takes either, whatever was asked for: within an untagged enum, text is asked for in any format.
+/// Accepts text and bytes in every format. Within an untagged enum, serde buffers the input in a deserializer that always
+/// claims to be human-readable.
 struct TextOrBytes<T>(PhantomData<T>);
 
 impl<T: SortableId> de::Visitor<'_> for TextOrBytes<T> {

@@ -1,56 +1,56 @@
-//! The settings of a type, as data: what a user may set, and how it is kept.
+//! Descriptions of the settings of a type: their values, who may change them, and how they are stored.
 
-/// A setting that one type's generator or text form obeys.
+/// A setting of one type, for its generator or its text form.
 #[derive(Debug)]
 pub struct Setting<S: 'static> {
-    /// Its name, without the extension's prefix.
+    /// The name, without the extension's prefix.
     pub name: &'static str,
-    /// One line that tells what it does.
+    /// A one-line description.
     pub summary: &'static str,
-    /// Who may change it, and how.
+    /// Who may change the setting, and where.
     pub context: SettingContext,
-    /// Its values and what they do.
+    /// The values of the setting, and the function that stores them.
     pub kind: Kind<S>,
 }
 
-/// Who may change a setting, and how: what PostgreSQL shows as `pg_settings.context`.
+/// Who may change a setting, and where. PostgreSQL shows it as `pg_settings.context`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingContext {
-    /// Every user, for a session.
+    /// Every user, in a session.
     User,
-    /// The configuration file alone. Takes effect on a reload.
+    /// Only the configuration file. A change takes effect on reload.
     Reload,
-    /// The configuration file, `ALTER ROLE ALL SET` and `ALTER DATABASE … SET`: for settings that decide uniqueness. They must
-    /// have one value for all sessions of a database.
+    /// The configuration file, `ALTER ROLE ALL SET` and `ALTER DATABASE … SET`. For settings that determine uniqueness, and
+    /// therefore must have one value in all sessions of a database.
     Superuser,
 }
 
-/// The values of a setting. A type has one [`Kind::Text`] at the most.
+/// The values of a setting. A type has at most one setting of the kind [`Text`](Self::Text).
 #[derive(Debug)]
 pub enum Kind<S: 'static> {
-    /// One of several words; the default is the first.
+    /// One of several words. The first is the default.
     Choice {
         /// The words.
         words: &'static [&'static str],
-        /// Keeps the word's index.
+        /// Stores the index of the word.
         keep: fn(&mut S, usize),
     },
-    /// A whole number.
+    /// An integer.
     Integer {
-        /// The value when nothing is set.
+        /// The default value.
         default: i32,
         /// The smallest value.
         min: i32,
         /// The largest value.
         max: i32,
-        /// Keeps the value.
+        /// Stores the value.
         keep: fn(&mut S, i32),
     },
     /// A text with a syntax of its own.
     Text {
-        /// The value when nothing is set.
+        /// The default value.
         default: &'static str,
-        /// Keeps the value, or tells in a sentence why it is none.
+        /// Parses and stores the value. If it is invalid, returns the reason as a sentence.
         keep: fn(&mut S, &str) -> Result<(), String>,
     },
 }

@@ -1,30 +1,32 @@
-//! 64-bit keys that sort as the IDs do: for sorting many IDs without looking at each again and again.
+//! Abbreviated keys: 64-bit integers in the order of the IDs, so that a sort seldom compares the IDs themselves.
 //!
-//! The plain prefix of an ID makes a poor key: IDs that one generator made within a millisecond share their first 48 bits
-//! and more, so that in a bulk-loaded table all of a millisecond would tie. These keys count instead from the first ID that
-//! was seen of each millisecond, which tells such IDs apart.
+//! The first 64 bits of an ID are a poor key. IDs that one generator generates within a millisecond share more than their
+//! first 48 bits, so in a bulk-loaded table all IDs of a millisecond would tie. These keys hold the distance from the first
+//! ID seen of the millisecond, the origin, which distinguishes such IDs.
 
 use crate::{SortableId, Stored};
 
-/// Bits of a near key that hold the place within the millisecond; the others hold the millisecond.
+/// The number of low bits of a near key that hold the place within the millisecond. The upper bits hold the millisecond.
 const PLACE_BITS: u32 = 20;
-/// How far, either way, places are exact around the first ID seen of a millisecond.
+/// The distance from the origin, in either direction, up to which places are exact.
 const EXACT: i128 = 1 << (PLACE_BITS - 2);
-/// Keys of this millisecond (in the year 2248) and later ones are far keys: this bit and the ID's leading 63 bits. They
-/// tell random bytes apart, which no generator made.
+/// The bit that marks a far key. The other bits are the leading 63 bits of the ID, which distinguish random bytes that no
+/// generator has generated.
 const FAR: u64 = 1 << 63;
+/// The first millisecond with far keys, in the year 2248.
 const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);
-/// Slots for first IDs: so few at first, and at most so many, which is a quarter of a MiB.
+/// The initial number of slots for origins.
 const FEWEST_SLOTS: usize = 1 << 6;
+/// The maximum number of slots for origins, which take 256 KiB.
 const MOST_SLOTS: usize = 1 << 14;
-/// With so many different keys among a hundred thousand, keys are worth their making.
+/// The number of distinct keys among 100,000 IDs from which keys are worth their cost.
 const ENOUGH: usize = 50;
 
-/// Makes the keys of one sort. Keys of different `SortKeys` don't compare.
+/// Computes the keys of one sort. Keys of different `SortKeys` are not comparable.
 #[derive(Debug)]
 pub struct SortKeys {
     origins: Origins,
-    /// The different keys, until there are enough.
+    /// Counts distinct keys; `None` once there are enough.
     seen: Option<LinearCounter>,
 }
 
@@ -35,9 +37,9 @@ impl Default for SortKeys {
 }
 
 impl SortKeys {
-    /// The key of an ID: where keys differ, they differ as the IDs do.
+    /// Returns the key of the ID with these big-endian bytes. If two keys differ, they have the order of their IDs.
     ///
-    /// For types that begin with a 48-bit timestamp.
+    /// The type must begin with a 48-bit timestamp in milliseconds.
     #[inline]
     pub fn key<T: SortableId>(&mut self, bytes: &<T::Stored as Stored>::Bytes) -> u64 {
         let head = head(bytes.as_ref());
@@ -54,7 +56,7 @@ impl SortKeys {
         key
     }
 
-    /// Whether there are so few keys among this number of IDs that they aren't worth their making.
+    /// Returns whether the keys of this number of IDs have too few distinct values to be worth their cost.
     pub fn are_useless_for(&mut self, ids: usize) -> bool {
         let different = self.seen.as_ref().map_or(ENOUGH, LinearCounter::len);
         if different >= ENOUGH {
@@ -63,8 +65,8 @@ impl SortKeys {
         ids >= 10_000 && different < ids.min(100_000) * ENOUGH / 100_000
     }
 
-    /// The place of a sequence number within its millisecond, in [`PLACE_BITS`] bits: the middle half of the range is
-    /// exact around the origin, the outer quarters are the leading bits of what lies before and after.
+    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. The middle half of the range
+    /// is exact around the origin. The outer quarters hold only the leading bits of lower and higher sequence numbers.
     fn place(&mut self, millis: u64, sequence: u128, bits: u32) -> u64 {
         let coarse = |bits_left: u32| (sequence >> bits.saturating_sub(bits_left)) as u64;
         if bits <= PLACE_BITS {
@@ -72,7 +74,7 @@ impl SortKeys {
         }
         let outer = coarse(PLACE_BITS - 2);
         match self.origins.of(millis, sequence) {
-            // Without an origin all keys of the millisecond are coarse.
+            // Without an origin, all keys of the millisecond are coarse.
             None => outer,
             Some(origin) => {
                 let distance = sequence as i128 - origin as i128;
@@ -88,7 +90,7 @@ impl SortKeys {
     }
 }
 
-/// The first 16 bytes as a number, as if zeros followed the last one.
+/// Returns the first 16 bytes as a number. Shorter input is padded with zeros.
 #[inline]
 fn head(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {
@@ -98,23 +100,24 @@ fn head(bytes: &[u8]) -> u128 {
     }))
 }
 
-/// The sequence numbers of the first IDs seen, by millisecond, which has one slot that may be its: milliseconds that follow each
-/// other, as those of a bulk load do, have one each. There are few slots at first, for most sorts are of few milliseconds, and
-/// more where two want the same.
+/// A direct-mapped table of origins: for each millisecond, the sequence number of the first ID seen. Consecutive
+/// milliseconds, as in a bulk load, have different slots. The table is small at first, because most sorts have few
+/// milliseconds, and grows when two milliseconds collide.
 ///
-/// What was once said of a millisecond, an origin or none, holds to the end, for the keys already made rely on it: nothing
-/// is forgotten, and none is said only once there are as many slots as there will ever be.
+/// A millisecond keeps its first answer, an origin or `None`, because keys already computed depend on it. The table therefore
+/// never removes an origin, and answers `None` only at its maximum size.
 #[derive(Debug)]
 struct Origins {
     /// A power of two.
     slots: Vec<Origin>,
 }
 
-/// A millisecond of 43 bits and a sequence number of 80, in a slot that is all zero if it is empty.
+/// A slot with a millisecond of 43 bits and a sequence number of 80 bits. An empty slot is all zeros.
 #[derive(Clone, Copy, Debug, Default)]
 struct Origin {
-    /// From the top: a bit that is set, the millisecond, and the upper 16 bits of the sequence number.
+    /// From the most significant bit: a 1, 47 bits of the millisecond, and the upper 16 bits of the sequence number.
     head: u64,
+    /// The lower 64 bits of the sequence number.
     tail: u64,
 }
 
@@ -152,7 +155,7 @@ impl Default for Origins {
 }
 
 impl Origins {
-    /// The origin of a millisecond, which is this sequence number if it is the first.
+    /// Returns the origin of a millisecond, which is `sequence` if the millisecond is new, or `None` if it has no slot.
     #[inline]
     fn of(&mut self, millis: u64, sequence: u128) -> Option<u128> {
         let slot = self.slot(millis);
@@ -180,7 +183,7 @@ impl Origins {
     fn grow(&mut self) {
         let larger = vec![Origin::default(); 4 * self.slots.len()];
         for origin in core::mem::replace(&mut self.slots, larger) {
-            // Those that had a slot each have one each.
+            // Milliseconds with different slots in the smaller table have different slots in the larger one.
             if !origin.is_empty() {
                 *self.slot(origin.millis()) = origin;
             }
@@ -188,7 +191,7 @@ impl Origins {
     }
 }
 
-/// Counts different keys, up to a few hundred, in next to no time and space: by the bits that their hashes set.
+/// Estimates the number of distinct keys, up to a few hundred, by the number of bits that their hashes set in a bitmap.
 #[derive(Debug, Default)]
 struct LinearCounter([u64; 8]);
 

@@ -1,6 +1,6 @@
-//! Parameters and results of sqlx: binary as parameters, binary or text as results.
+//! Parameters and results of sqlx: parameters in the binary format, results in the binary or the text format.
 //!
-//! As the extension's types have no fixed OIDs, sqlx looks them up by their names, once in a connection.
+//! The extension's types have no fixed OIDs, so sqlx looks them up by name, once per connection.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;

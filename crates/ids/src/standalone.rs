@@ -1,4 +1,4 @@
-//! A generator with a clock and a random source of its own, for programs other than the database.
+//! A generator with a clock and a random source, for programs outside the database.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,16 +10,16 @@ use rand::rngs::StdRng;
 use crate::generator::{Context, OnClockRollback, Refusal, Step};
 use crate::{Scru128, Scru160, SortableId, Ulid};
 
-/// A clock, and how to wait for it.
+/// A clock that a [`Generator`] reads and waits for.
 pub trait Clock {
-    /// The time, in microseconds since 1970-01-01 UTC.
+    /// Returns the time, in microseconds since 1970-01-01 UTC.
     fn unix_micros(&mut self) -> i64;
 
-    /// Waits until the clock reads this time, in microseconds since 1970-01-01 UTC. It may return earlier.
+    /// Waits until the clock reads the time `unix_micros`, in microseconds since 1970-01-01 UTC. May return earlier.
     fn wait_until(&mut self, unix_micros: i64);
 }
 
-/// The clock of the operating system. It waits by suspending the thread.
+/// The clock of the operating system. Waiting suspends the thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -37,12 +37,13 @@ impl Clock for SystemClock {
     }
 }
 
-/// A generator of IDs, each greater than the one before.
+/// A generator of IDs, each greater than the previous one. [`OnClockRollback::Reset`], the default, is the exception: after the
+/// clock has moved back by more than 10 s, the next ID may be smaller.
 ///
-/// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique whatever other generators there are. Those of
-/// [`Scru64`](crate::Scru64) and [`UlidFlake`](crate::UlidFlake) are unique only if one generator alone has its node at a time:
-/// give each process a node of its own by the settings. A generator cannot know the last ID of its predecessor: its first IDs
-/// are a second ahead of the clock, so that they are new unless the clock has been set back.
+/// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
+/// [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node at the same time: give each process
+/// a node of its own in the settings. A generator does not know the last ID of an earlier generator with its node. It
+/// therefore starts one second ahead of the clock, so that its IDs are new unless the clock was set back.
 ///
 /// ```
 /// use scru_ids::{Generator, Scru64, Scru64Settings};
@@ -63,19 +64,19 @@ pub struct Generator<T: SortableId, C = SystemClock, R = StdRng> {
 }
 
 impl<T: SortableId> Generator<T> {
-    /// A generator with the default settings, the clock of the operating system, and a cryptographic random source that is
-    /// seeded by it.
+    /// Returns a generator with the default settings, the clock of the operating system, and a cryptographically secure random
+    /// source that the operating system seeds.
     ///
     /// # Panics
-    /// If the operating system has no random numbers.
+    /// Panics if the operating system provides no random numbers.
     pub fn new() -> Self {
         Self::with_settings(T::Settings::default())
     }
 
-    /// The same with other settings.
+    /// Returns a generator with these settings, otherwise like [`new`](Self::new).
     ///
     /// # Panics
-    /// If the operating system has no random numbers.
+    /// Panics if the operating system provides no random numbers.
     pub fn with_settings(settings: T::Settings) -> Self {
         Self::with(settings, SystemClock, rand::make_rng())
     }
@@ -88,23 +89,23 @@ impl<T: SortableId> Default for Generator<T> {
 }
 
 impl<T: SortableId, C: Clock, R: Rng> Generator<T, C, R> {
-    /// A generator with a given clock and random source.
+    /// Returns a generator with these settings, this clock and this random source.
     pub const fn with(settings: T::Settings, clock: C, rng: R) -> Self {
         Self { state: None, settings, on_clock_rollback: OnClockRollback::Reset, clock, rng }
     }
 
-    /// The generator with another reaction to a clock that has moved back. For [`Scru64`](crate::Scru64) and
-    /// [`UlidFlake`](crate::UlidFlake) it is always an error.
+    /// Sets the reaction to a clock that has moved back. It has no effect on [`Scru64`](crate::Scru64) and
+    /// [`UlidFlake`](crate::UlidFlake), for which such a clock is always an error.
     #[must_use]
     pub fn on_clock_rollback(self, on_clock_rollback: OnClockRollback) -> Self {
         Self { on_clock_rollback, ..self }
     }
 
-    /// The next ID. Waits for the clock where the type has no further ID before.
+    /// Generates the next ID. Waits for the clock if the type has no further ID at the current time.
     ///
     /// # Errors
-    /// [`Refusal`] if the clock has moved back too far, or reads a time for which the type has no IDs, or if the random part
-    /// has no room for a further ID within this tick.
+    /// Returns [`Refusal`] if the clock has moved back too far, if it reads a time for which the type generates no IDs, or if
+    /// the random part has no room for a further ID within this tick.
     pub fn generate(&mut self) -> Result<T, Refusal> {
         loop {
             let Self { settings, on_clock_rollback, .. } = *self;
@@ -122,7 +123,7 @@ impl<T: SortableId, C: Clock, R: Rng> Generator<T, C, R> {
     }
 }
 
-/// The generator of this process, made at its first use, and anew in a process that was forked.
+/// A generator that all threads of a process share. It is created at first use, and again in a forked process.
 struct OfProcess<T: SortableId>(Mutex<Option<(u32, Generator<T>)>>);
 
 impl<T: SortableId> OfProcess<T> {
@@ -131,7 +132,7 @@ impl<T: SortableId> OfProcess<T> {
     }
 
     fn generate(&self) -> T {
-        // A panic of another thread leaves the generator as it was before.
+        // A thread that panics leaves a usable generator, so the poisoning of the mutex is ignored.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pid = process::id();
         let kept = match kept.as_mut() {
@@ -141,7 +142,7 @@ impl<T: SortableId> OfProcess<T> {
         loop {
             match kept.generate() {
                 Ok(id) => return id,
-                // The next tick begins with another random number.
+                // The next tick starts with a new random number.
                 Err(Refusal::Exhausted) => thread::sleep(Duration::from_micros(T::TICKS.micros.unsigned_abs())),
                 Err(refusal) => panic!("could not generate a {}: {refusal}", T::NAME),
             }
@@ -152,8 +153,8 @@ impl<T: SortableId> OfProcess<T> {
 macro_rules! new {
     ($($Id:ident),*) => {
         $(impl $Id {
-            /// A new ID, greater than all that this process has made by this function before, unless the clock was set back by
-            /// more than 10 s. For errors in place of panics there is [`Generator`].
+            /// Generates an ID that is greater than all IDs that this function has generated in this process, unless the clock
+            /// was set back by more than 10 s. [`Generator::generate`] returns errors where this function panics.
             ///
             /// ```
             #[doc = concat!("use scru_ids::", stringify!($Id), ";")]
@@ -161,8 +162,9 @@ macro_rules! new {
             /// ```
             ///
             /// # Panics
-            /// If the operating system has no random numbers, or its clock reads a time outside of 1970 to 10889.
-            #[allow(clippy::new_without_default, reason = "a default value is always the same")]
+            /// Panics if the operating system provides no random numbers, or if its clock reads a time before 1970 or after the
+            /// year 10889.
+            #[allow(clippy::new_without_default, reason = "a default value should always be the same")]
             pub fn new() -> Self {
                 static GENERATOR: OfProcess<$Id> = OfProcess::new();
                 GENERATOR.generate()
@@ -186,7 +188,7 @@ mod tests {
     const NOON: i64 = 1_793_534_400_000_000;
     const SECOND: i64 = 1_000_000;
 
-    /// A clock that goes on where it is waited for.
+    /// A clock that stands still until a generator waits for it.
     struct Hand<'a>(&'a Cell<i64>);
 
     impl Clock for Hand<'_> {
@@ -288,7 +290,7 @@ mod tests {
     fn a_process_that_was_forked_has_a_generator_of_its_own() {
         let of_process = OfProcess::<Ulid>::new();
         let inherited = of_process.generate();
-        // As a fork would leave it: the parent's generator, and its process ID.
+        // The state after a fork: the generator and the process ID of the parent.
         of_process.0.lock().unwrap().as_mut().unwrap().0 = 0;
         let own = of_process.generate();
         assert_eq!(of_process.0.lock().unwrap().as_ref().unwrap().0, process::id());

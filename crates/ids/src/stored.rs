@@ -1,20 +1,20 @@
-//! What the bytes of an ID are held in.
+//! The stored forms of IDs.
 
 use std::fmt;
 
-/// The stored form of an ID: big-endian bytes, or an `i64` that is big-endian on the wire.
+/// The stored form of an ID: an array of its big-endian bytes, or an `i64` in native byte order.
 pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
-    /// The big-endian bytes.
+    /// The type of the big-endian bytes.
     type Bytes: AsRef<[u8]>;
     /// The number of bytes.
     const LEN: usize;
-    /// Whether a database holds the value itself in a machine word, in place of a reference to the bytes.
+    /// Whether PostgreSQL passes the value itself, in a machine word, and not a reference to its bytes.
     const BY_VALUE: bool;
 
-    /// The big-endian bytes, as they go over the wire.
+    /// Returns the big-endian bytes, which are also the binary format of PostgreSQL's protocol.
     fn to_bytes(self) -> Self::Bytes;
 
-    /// The value of exactly [`LEN`](Self::LEN) big-endian bytes, or nothing if there are more or fewer.
+    /// Returns the value with these big-endian bytes, or `None` if their number is not [`LEN`](Self::LEN).
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 }
 

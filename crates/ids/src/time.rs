@@ -1,40 +1,42 @@
-//! How a type's timestamp counts, and which ticks a moment or a span of time belongs to.
+//! Timestamps: conversions between times and the ticks of a type.
 
 use std::ops::Bound;
 
-/// A time lies outside of the range of a type's timestamp.
+/// An error returned when a time is outside the range of a type's timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeError;
 
-/// The ticks of a type's clock. All times are microseconds since 1970-01-01 UTC, leap seconds not counted.
+/// The epoch, the unit and the range of a type's timestamp, which counts ticks.
+///
+/// All times are in microseconds since 1970-01-01 UTC, without leap seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
-    /// The start of tick 0.
+    /// The start of tick 0, in microseconds since 1970-01-01 UTC.
     pub epoch: i64,
-    /// The length of a tick.
+    /// The length of a tick, in microseconds.
     pub micros: i64,
     /// The last tick.
     pub max: u64,
 }
 
 impl Ticks {
-    /// Milliseconds since 1970 in 48 bits, until the year 10889.
+    /// Milliseconds since 1970-01-01 UTC in 48 bits, up to the year 10889.
     pub const UNIX_MILLIS_48: Self = Self { epoch: 0, micros: 1_000, max: (1 << 48) - 1 };
 
-    /// The start of a tick.
+    /// Returns the start of `tick`.
     pub const fn start(self, tick: u64) -> i64 {
         self.epoch + tick as i64 * self.micros
     }
 
-    /// Whether a moment falls into a tick.
+    /// Returns whether the time `micros` is within `tick`.
     pub const fn contains(self, tick: u64, micros: i64) -> bool {
         self.start(tick) <= micros && micros < self.start(tick + 1)
     }
 
-    /// The first tick that starts at or after a moment: the very first for a moment before it.
+    /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch.
     ///
     /// # Errors
-    /// [`TimeError`] if the moment is after the start of the last tick.
+    /// Returns [`TimeError`] if `micros` is after the start of the last tick.
     pub const fn at_or_after(self, micros: i64) -> Result<u64, TimeError> {
         match micros.checked_sub(self.epoch) {
             Some(since) if since > 0 => self.check((since as u64).div_ceil(self.micros as u64)),
@@ -43,10 +45,11 @@ impl Ticks {
         }
     }
 
-    /// The last tick that starts at or before a moment: the very last for a moment after it.
+    /// Returns the last tick that starts at or before the time `micros`, which is [`max`](Self::max) for a time after the
+    /// range.
     ///
     /// # Errors
-    /// [`TimeError`] if the moment is before the start of tick 0.
+    /// Returns [`TimeError`] if `micros` is before the start of tick 0.
     pub const fn at_or_before(self, micros: i64) -> Result<u64, TimeError> {
         if micros < self.epoch {
             return Err(TimeError);
@@ -55,12 +58,13 @@ impl Ticks {
         Ok(if tick < self.max { tick } else { self.max })
     }
 
-    /// The tick that a moment falls into, if IDs of it may be minted: the first tick and the last are reserved.
+    /// Returns the tick that contains the time `micros`, if IDs of this tick may be generated. Tick 0 and the last tick are
+    /// reserved.
     ///
     /// # Errors
-    /// [`TimeError`] if the moment is within a reserved tick, or out of range.
+    /// Returns [`TimeError`] if `micros` is within a reserved tick or outside the range.
     pub const fn minted_at(self, micros: i64) -> Result<u64, TimeError> {
-        // Both bounds are constants: one comparison, which every ID takes.
+        // Every ID takes this path. Both bounds are constants, so the compiler makes them one comparison.
         if self.start(1) <= micros && micros < self.start(self.max) {
             Ok((micros - self.epoch) as u64 / self.micros as u64)
         } else {
@@ -68,7 +72,7 @@ impl Ticks {
         }
     }
 
-    /// The tick that a moment falls into, or the nearest to it: the first, if the moment is before that, or the last.
+    /// Returns the tick that contains the time `micros`, or the nearest tick if `micros` is outside the range.
     pub const fn nearest(self, micros: i64) -> u64 {
         match self.at_or_before(micros) {
             Ok(tick) => tick,
@@ -76,10 +80,10 @@ impl Ticks {
         }
     }
 
-    /// The first and the last tick that start within a span of time, or nothing if none does. Bounds beyond the type's range
-    /// are as good as none.
+    /// Returns the first and the last tick that start within a span of time, or `None` if no tick does. A lower bound before
+    /// the range and an upper bound after it have no effect.
     pub fn within(self, from: Bound<i64>, to: Bound<i64>) -> Option<(u64, u64)> {
-        // Ticks as whole numbers that may lie below 0 and above the last; what saturates lies there anyway.
+        // These signed ticks may be below 0 or above the last tick. A value that saturates is out of range in any case.
         let since = |moment: i64| moment.saturating_sub(self.epoch);
         let first = match from {
             Bound::Included(from) => since(from).saturating_add(self.micros - 1).div_euclid(self.micros),
@@ -95,12 +99,12 @@ impl Ticks {
         (first <= last).then_some((first as u64, last as u64))
     }
 
-    /// The number of ticks that start before a moment: from 0 to `max + 1`.
+    /// Returns the number of ticks that start before the time `micros`, from 0 to `max + 1`.
     pub fn starting_before(self, micros: i64) -> u64 {
         self.within(Bound::Unbounded, Bound::Excluded(micros)).map_or(0, |(_, last)| last + 1)
     }
 
-    /// The number of ticks that start at or before a moment: from 0 to `max + 1`.
+    /// Returns the number of ticks that start at or before the time `micros`, from 0 to `max + 1`.
     pub fn starting_until(self, micros: i64) -> u64 {
         self.within(Bound::Unbounded, Bound::Included(micros)).map_or(0, |(_, last)| last + 1)
     }

@@ -1,9 +1,4 @@
-//! ULID: 128 bits, unique without coordination, ordered by creation.
-//!
-//! | bits | field |
-//! |---|---|
-//! | 48 | timestamp, in milliseconds since 1970 |
-//! | 80 | randomness: random, renewed every millisecond; + 1 for every further ID |
+//! ULID: the ID, and the state and the steps of its generator.
 
 use rand::Rng;
 
@@ -12,32 +7,42 @@ use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, 
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
-/// A ULID, as the integer of its bytes. Every 128-bit pattern is one.
+/// A ULID: 128 bits, in order of creation, unique without coordination.
+///
+/// Its [specification](https://github.com/ulid/spec) defines these fields:
+///
+/// | bits | field |
+/// |---|---|
+/// | 48 | `timestamp`: milliseconds since 1970-01-01 UTC |
+/// | 80 | `randomness`: random, renewed every millisecond; + 1 for every further ID |
+///
+/// Every 128-bit integer is an ID. The text has 26 Crockford Base32 digits. When the randomness overflows, the generator
+/// refuses further IDs until the next millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ulid(u128);
 
 impl Ulid {
-    /// The ID with this integer value.
+    /// Returns the ID with this integer value.
     pub const fn from_u128(value: u128) -> Self {
         Self(value)
     }
 
-    /// The integer value.
+    /// Returns the integer value.
     pub const fn to_u128(self) -> u128 {
         self.0
     }
 
-    /// The ID of these fields; bits beyond a field's width are cut off.
+    /// Returns the ID with these fields. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, randomness: u128) -> Self {
         Self((timestamp as u128) << 80 | randomness & MAX_RANDOMNESS)
     }
 
-    /// The 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
     pub const fn timestamp(self) -> u64 {
         (self.0 >> 80) as u64
     }
 
-    /// The 80-bit randomness, as an integer.
+    /// Returns the 80-bit randomness, as an integer.
     pub const fn randomness(self) -> u128 {
         self.0 & MAX_RANDOMNESS
     }
@@ -48,7 +53,7 @@ impl Ulid {
     }
 }
 
-/// What a ULID generator remembers: the fields of the last ID.
+/// The state of a ULID generator: the fields of the last ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UlidState {
     timestamp: u64,
@@ -73,7 +78,7 @@ impl UlidState {
         Self { timestamp, randomness: randomness(rng) }
     }
 
-    /// Counts up, if there is room: the specification lets the timestamp alone.
+    /// Increments the randomness. Returns `None` if it overflows: in the specification, it does not carry into the timestamp.
     fn count(self) -> Option<Self> {
         (self.randomness < MAX_RANDOMNESS).then_some(Self { randomness: self.randomness + 1, ..self })
     }
@@ -83,7 +88,7 @@ impl UlidState {
     }
 }
 
-/// 80 random bits.
+/// Returns 80 random bits.
 fn randomness(rng: &mut impl Rng) -> u128 {
     let high = rng.next_u32() as u16;
     u128::from(high) << 64 | u128::from(rng.next_u64())
@@ -186,7 +191,7 @@ mod tests {
         Context { now: millis as i64 * 1_000, on_clock_rollback: OnClockRollback::Error, settings: () }
     }
 
-    /// The state and the fields of the ID that a step makes, at a time in milliseconds.
+    /// Returns the next state and the fields of the ID that a step generates at a time, in milliseconds.
     fn made(state: UlidState, millis: u64, draws: &[Draw]) -> (UlidState, (u64, u128)) {
         match step::<Ulid>(state, &at(millis), draws) {
             Step::Made(state, id) => (state, (id.timestamp(), id.randomness())),
@@ -232,7 +237,7 @@ mod tests {
         assert_eq!(made(used(NOON, MAX_RANDOMNESS - 1), NOON, &[]).1, (NOON, MAX_RANDOMNESS));
     }
 
-    /// The example of the specification, section Monotonicity.
+    /// The example in the section Monotonicity of the specification.
     #[test]
     fn the_specification_s_generator_ends_at_the_last_of_its_millisecond() {
         let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();

@@ -1,20 +1,4 @@
-//! Ulid-Flake: 64 bits, unique by one state for the whole server, ordered by creation.
-//!
-//! | bits | field |
-//! |---|---|
-//! | 1 | sign: 0 |
-//! | 43 | timestamp, in milliseconds since 2024 |
-//! | 20 | randomness: random, renewed every millisecond; + n for every further ID |
-//!
-//! In the scalable form the last 20 bits are two fields:
-//!
-//! | bits | field |
-//! |---|---|
-//! | 15 | randomness: random, renewed every millisecond; + n for every further ID |
-//! | 5 | scalability: the server's number |
-//!
-//! The n is random, of as many bits as are set, and not 0. When the randomness overflows, there is no further ID before the
-//! next millisecond.
+//! Ulid-Flake: the ID, its settings, and the state and the steps of its generator.
 
 use rand::Rng;
 
@@ -27,77 +11,97 @@ use crate::{
 const RANDOMNESS_BITS: u32 = 20;
 const MAX_RANDOMNESS: u32 = (1 << RANDOMNESS_BITS) - 1;
 
-/// Of the randomness, the bits that the scalable form takes for the server's number.
+/// The number of bits of the randomness that the scalable form uses for the number of the server.
 const SCALABILITY_BITS: u32 = 5;
 const MAX_SCALABILITY: u32 = (1 << SCALABILITY_BITS) - 1;
 
 /// 2024-01-01 00:00 UTC.
 const EPOCH: i64 = 1_704_067_200_000_000;
 
-/// A Ulid-Flake, as the integer of the specification, below 2^63.
+/// A Ulid-Flake: 64 bits, in order of creation, unique within its server.
+///
+/// Its [specification](https://github.com/ulid-flake/spec) defines these fields for the stand-alone form:
+///
+/// | bits | field |
+/// |---|---|
+/// | 1 | the sign, 0 |
+/// | 43 | `timestamp`: milliseconds since 2024-01-01 UTC |
+/// | 20 | `randomness`: random, renewed every millisecond; + n for every further ID |
+///
+/// In the scalable form, the last 20 bits are two fields:
+///
+/// | bits | field |
+/// |---|---|
+/// | 15 | `randomness`: random, renewed every millisecond; + n for every further ID |
+/// | 5 | `scalability`: the number of the server |
+///
+/// n is a random number other than 0, of [`entropy_bits`](UlidFlakeSettings::entropy_bits) bits. When the randomness overflows,
+/// the generator waits for the next millisecond, or refuses ([`UlidFlakeOverflow`]).
+///
+/// Every integer below 2^63 is an ID. The text has 13 Crockford Base32 digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UlidFlake(u64);
 
 impl UlidFlake {
-    /// The ID with this integer value, or nothing if that is 2^63 or more.
+    /// Returns the ID with this integer value, or `None` if the value is 2^63 or more.
     pub const fn from_u64(value: u64) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
     }
 
-    /// The integer value.
+    /// Returns the integer value.
     pub const fn to_u64(self) -> u64 {
         self.0
     }
 
-    /// The ID of these fields in the stand-alone form; bits beyond a field's width are cut off.
+    /// Returns the ID with these fields in the stand-alone form. Bits beyond the width of a field are discarded.
     pub const fn from_fields(timestamp: u64, randomness: u32) -> Self {
         Self((timestamp & Self::TICKS.max) << RANDOMNESS_BITS | (randomness & MAX_RANDOMNESS) as u64)
     }
 
-    /// The ID of these fields in the scalable form; bits beyond a field's width are cut off.
+    /// Returns the ID with these fields in the scalable form. Bits beyond the width of a field are discarded.
     pub const fn from_scalable_fields(timestamp: u64, randomness: u32, scalability: u32) -> Self {
         Self::from_fields(timestamp, randomness << SCALABILITY_BITS | scalability & MAX_SCALABILITY)
     }
 
-    /// The 43-bit timestamp, in milliseconds since 2024-01-01 UTC.
+    /// Returns the 43-bit timestamp, in milliseconds since 2024-01-01 UTC.
     pub const fn timestamp(self) -> u64 {
         self.0 >> RANDOMNESS_BITS
     }
 
-    /// The 20-bit randomness of the stand-alone form.
+    /// Returns the 20-bit randomness of the stand-alone form.
     pub const fn randomness(self) -> u32 {
         self.0 as u32 & MAX_RANDOMNESS
     }
 
-    /// The 15-bit randomness of the scalable form.
+    /// Returns the 15-bit randomness of the scalable form.
     pub const fn scalable_randomness(self) -> u32 {
         self.randomness() >> SCALABILITY_BITS
     }
 
-    /// The 5-bit scalability of the scalable form.
+    /// Returns the 5-bit scalability of the scalable form.
     pub const fn scalability(self) -> u32 {
         self.randomness() & MAX_SCALABILITY
     }
 }
 
-/// What the settings of Ulid-Flake say.
+/// The settings of Ulid-Flake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UlidFlakeSettings {
-    /// The server's number in the scalable form, below 32, or nothing in the stand-alone form.
+    /// The number of the server in the scalable form, 0 to 31, or `None` for the stand-alone form.
     pub scalability: Option<u32>,
-    /// The bits of the random n that the randomness is counted up by, 1 to 16.
+    /// The number of bits of the random increment of the randomness, 1 to 16.
     pub entropy_bits: u32,
-    /// What to do when the randomness overflows.
+    /// The reaction to an overflow of the randomness.
     pub on_overflow: UlidFlakeOverflow,
 }
 
-/// What to do when the randomness overflows.
+/// The reaction to an overflow of the randomness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UlidFlakeOverflow {
     /// Wait for the next millisecond.
     #[default]
     Wait,
-    /// Refuse.
+    /// Refuse with [`Refusal::Exhausted`].
     Error,
 }
 
@@ -108,7 +112,7 @@ impl Default for UlidFlakeSettings {
 }
 
 impl UlidFlakeSettings {
-    /// An ID of that tick with a random randomness.
+    /// Returns an ID of `tick` with a new randomness.
     fn start(&self, tick: u64, rng: &mut impl Rng) -> UlidFlake {
         match self.scalability {
             None => UlidFlake::from_fields(tick, rng.next_u32()),
@@ -116,7 +120,7 @@ impl UlidFlakeSettings {
         }
     }
 
-    /// An ID after the last one in its tick, if there is room.
+    /// Returns an ID after `last` in the same tick, or `None` if the randomness overflows.
     fn count(&self, last: UlidFlake, rng: &mut impl Rng) -> Option<UlidFlake> {
         let (tick, n) = (last.timestamp(), self.increment(rng));
         match self.scalability {
@@ -124,7 +128,7 @@ impl UlidFlakeSettings {
                 let randomness = last.randomness() + n;
                 (randomness <= MAX_RANDOMNESS).then(|| UlidFlake::from_fields(tick, randomness))
             }
-            // Greater, whatever the last one has in its lower bits, for the upper ones are.
+            // The upper bits increase, so the ID is greater than `last`, regardless of the lower bits.
             Some(number) => {
                 let randomness = last.scalable_randomness() + n;
                 let has_room = randomness <= MAX_RANDOMNESS >> SCALABILITY_BITS;
@@ -133,7 +137,7 @@ impl UlidFlakeSettings {
         }
     }
 
-    /// A random number of so many bits, all but 0 equally likely.
+    /// Returns a random number of `entropy_bits` bits, uniformly distributed over all values except 0.
     fn increment(&self, rng: &mut impl Rng) -> u32 {
         loop {
             let n = rng.next_u32() & ((1 << self.entropy_bits) - 1);
@@ -143,7 +147,8 @@ impl UlidFlakeSettings {
         }
     }
 
-    /// A clock that has yet to reach the last ID's tick, as after a restart, is waited for by either setting.
+    /// Returns the result of a step whose randomness overflows. With either setting, the generator waits for a clock that is
+    /// behind the tick of `last`, as after a restart.
     fn overflow(&self, last: UlidFlake, now: i64) -> Step<UlidFlake> {
         let ticks = UlidFlake::TICKS;
         match self.on_overflow {
@@ -153,7 +158,7 @@ impl UlidFlakeSettings {
     }
 }
 
-/// What a Ulid-Flake generator remembers: the last ID, or 0.
+/// The state of a Ulid-Flake generator: the last ID, or 0 if there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UlidFlakeState {
     last: u64,
@@ -202,7 +207,7 @@ impl SortableId for UlidFlake {
     const SETTINGS: &'static [Setting<UlidFlakeSettings>] = &[
         Setting {
             name: "ulidflake_scalability",
-            summary: "The number of this server in the scalable form, or -1 for the stand-alone form.",
+            summary: "Number of this server in the scalable form, or -1 for the stand-alone form.",
             context: SettingContext::Superuser,
             kind: Kind::Integer {
                 default: -1,
@@ -213,7 +218,7 @@ impl SortableId for UlidFlake {
         },
         Setting {
             name: "ulidflake_entropy_bits",
-            summary: "The bits of the random number by which a new ulidflake exceeds the one before in its millisecond.",
+            summary: "Number of bits of the random increment between the ulidflakes of a millisecond.",
             context: SettingContext::Reload,
             kind: Kind::Integer {
                 default: 8,
@@ -224,7 +229,7 @@ impl SortableId for UlidFlake {
         },
         Setting {
             name: "ulidflake_on_overflow",
-            summary: "What to do when a millisecond has no room for a further ulidflake.",
+            summary: "Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
             context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["wait", "error"],
@@ -268,24 +273,24 @@ impl SortableId for UlidFlake {
         Self::from_fields(tick, MAX_RANDOMNESS)
     }
 
-    /// A random ID of that tick: not to be minted.
+    /// Returns a random ID of `tick`, which is not unique.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32())
     }
 
-    /// Whether the ID bears the server's number. Never true in the stand-alone form, whose IDs bear none.
+    /// Returns whether the ID has the number of the server. Always `false` in the stand-alone form, whose IDs have no number.
     fn is_local(self, settings: &UlidFlakeSettings) -> bool {
         settings.scalability == Some(self.scalability())
     }
 
-    /// The predecessor's clock may have been ahead as far as is ridden out: the largest ID of the tick it may have come to,
-    /// so that the next ID is of a later one.
+    /// Returns the largest ID of the last tick that the predecessor may have used, [`MAX_AHEAD_MICROS`] ahead of `now`. The
+    /// next ID is then of a later tick.
     fn successor_state(now: i64) -> UlidFlakeState {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         UlidFlakeState { last: Self::last_of(tick).0 }
     }
 
-    /// The stand-alone form has the IDs of every scalability.
+    /// Returns the node of the scalability. The stand-alone form includes the IDs of every scalability.
     #[inline]
     fn node(settings: &UlidFlakeSettings) -> NodeCode {
         settings.scalability.map_or(NodeCode::ALL, |number| NodeCode::new(number, SCALABILITY_BITS))
@@ -375,7 +380,7 @@ mod tests {
         }
     }
 
-    /// A step that makes no ID.
+    /// Runs a step that generates no ID.
     fn unmade(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
         step::<UlidFlake>(used(last), &at(now, settings), draws)
     }
@@ -402,7 +407,7 @@ mod tests {
         assert_eq!(UlidFlake::from_scalable_fields(1, 1 << 15 | 2, 1 << 5 | 3), UlidFlake(1 << 20 | 2 << 5 | 3));
     }
 
-    /// The example of the specification: New().Int() and New().
+    /// The example of the specification: `New().Int()` and `New()`.
     #[test]
     fn the_specification_s_example_has_both_forms() {
         let id: UlidFlake = "00CMXB6TAK4SA".parse().unwrap();
@@ -585,7 +590,7 @@ mod tests {
         assert_eq!(UlidFlake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
     }
 
-    /// The defaults of all settings are the default settings; and every setting keeps what it is told.
+    /// The defaults of the settings result in the default `UlidFlakeSettings`, and every setting stores its value.
     #[test]
     fn settings_keep_their_values() {
         let mut settings =
