@@ -1,4 +1,4 @@
-//! What holds for the generator of every type, whatever its specification.
+//! Properties of the generators of all types.
 
 mod common;
 
@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use common::{NOON, Simulation, SplitMix};
 use scru_ids::{Context, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, SortableId, State, Step};
 
-/// The most that a generator may run ahead of its clock.
+/// The maximum time by which a generator may run ahead of its clock.
 const MAX_LEAD_MICROS: i64 = 1_000_000;
 
-/// A clock that mostly stands still, creeps, jumps, and falls back within what is ridden out.
+/// Moves the clock: by nothing, forward in small and large steps, or back within the tolerance of the generators.
 fn move_clock<T: SortableId>(simulation: &mut Simulation<T>) {
     let moves = [0, 0, 0, 0, 1, 300, 1_000, 1_700, 40_000, 1_000_000, -1, -1_000, -30_000];
     simulation.clock += simulation.rng.pick(&moves);
@@ -69,7 +69,7 @@ fn a_state_survives_its_word<T: SortableId>() {
 }
 
 fn different_seeds_share_no_id<T: SortableId>() {
-    // The 64-bit types are unique by their node and one state for all, not by their random bits.
+    // The 64-bit types are unique by their node and their shared state, not by their random bits.
     if !T::SERVER_WIDE {
         let [a, b] = [6, 7].map(|seed| Simulation::<T>::new(seed).bulk(100_000, 100));
         let a: HashSet<_> = a.into_iter().collect();
@@ -83,7 +83,7 @@ fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: SortableId>() {
     let state = T::successor_state(predecessor.clock);
     let mut successor = Simulation { clock: predecessor.clock, state, ..Simulation::new(9) };
     for id in successor.bulk(300_000, 50_000) {
-        assert!(!made.contains(&id), "{id} again");
+        assert!(!made.contains(&id), "repeats {id}");
     }
 }
 
@@ -111,7 +111,7 @@ fn refusal<T: SortableId>(step: Step<T>) -> Option<Refusal> {
 }
 
 fn a_large_rollback_is_refused_with_its_distance_if_so_set<T: SortableId>() {
-    // The 64-bit types ride out less, and refuse more always.
+    // The 64-bit types tolerate less, and refuse a larger rollback with either setting.
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(11);
         let id = simulation.next_id();
@@ -119,7 +119,7 @@ fn a_large_rollback_is_refused_with_its_distance_if_so_set<T: SortableId>() {
         let distance = MAX_ROLLBACK_MICROS + T::TICKS.micros as u64;
         let refused = refusal(simulation.step(OnClockRollback::Error));
         assert_eq!(refused, Some(Refusal::ClockMovedBack(distance)));
-        assert!(simulation.next_id() < id, "starts afresh");
+        assert!(simulation.next_id() < id, "starts again");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_rollback_of_just_ten_seconds_goes_on<T: SortableId>() {
         let id = simulation.next_id();
         simulation.clock = id.timestamp_micros() - MAX_ROLLBACK_MICROS as i64;
         for policy in [OnClockRollback::Error, OnClockRollback::Reset] {
-            let Step::Made(_, next) = simulation.step(policy) else { panic!("none made") };
+            let Step::Made(_, next) = simulation.step(policy) else { panic!("no ID") };
             assert!(next > id && next.tick() == id.tick());
         }
     }

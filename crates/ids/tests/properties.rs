@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Stored};
 
-/// What is no digit in any type's alphabet: the neighbours of the digits in ASCII, controls, spaces, signs, characters of
-/// two, three and four bytes, and some that other case foldings make letters of.
+/// Characters that are not digits in any type's alphabet: the neighbours of the digits in ASCII, controls, spaces, signs,
+/// characters of two, three and four bytes, and some that case folding beyond ASCII turns into letters.
 const NO_DIGITS: &[&str] = &[
     "/",
     ":",
@@ -53,7 +53,7 @@ fn ticks<T: SortableId>() -> impl Strategy<Value = u64> {
 fn ids<T: SortableId>() -> impl Strategy<Value = T> {
     let patterns = prop::collection::vec(any::<u8>(), T::Stored::LEN);
     prop_oneof![
-        4 => patterns.prop_filter_map("no ID is stored so", |pattern| from_bytes(&pattern)),
+        4 => patterns.prop_filter_map("valid bytes", |pattern| from_bytes(&pattern)),
         4 => (ticks::<T>(), any::<u64>()).prop_map(|(tick, seed)| T::random_of(tick, &mut SplitMix(seed))),
         1 => ticks::<T>().prop_map(T::first_of),
         1 => ticks::<T>().prop_map(T::last_of),
@@ -61,18 +61,18 @@ fn ids<T: SortableId>() -> impl Strategy<Value = T> {
     ]
 }
 
-/// Pairs, of which many are alike but for a bit, or neighbours.
+/// Pairs of IDs, many of which differ in one bit or are neighbours.
 fn pairs<T: SortableId>() -> impl Strategy<Value = (T, T)> {
     let bits = 0..8 * T::Stored::LEN;
     prop_oneof![
         (ids::<T>(), ids::<T>()),
-        (ids::<T>(), bits).prop_filter_map("no ID", |(id, bit)| Some((id, with_bit_flipped(id, bit)?))),
-        ids::<T>().prop_filter_map("no successor", |id| Some((id, successor(id)?))),
+        (ids::<T>(), bits).prop_filter_map("valid bytes", |(id, bit)| Some((id, with_bit_flipped(id, bit)?))),
+        ids::<T>().prop_filter_map("a successor", |id| Some((id, successor(id)?))),
         ids::<T>().prop_map(|id| (id, id)),
     ]
 }
 
-/// Moments around the ticks, and from anywhere.
+/// Times around the bounds of ticks, and arbitrary times.
 fn moments<T: SortableId>() -> impl Strategy<Value = i64> {
     let (first, end, tick) = (T::MIN.timestamp_micros(), end_of_time::<T>(), T::TICKS.micros);
     let around = (ticks::<T>(), prop::sample::select(vec![-1, 0, 1, tick / 2, tick - 1]));
@@ -84,7 +84,7 @@ fn moments<T: SortableId>() -> impl Strategy<Value = i64> {
     ]
 }
 
-/// The last microsecond of the last tick.
+/// Returns the last microsecond of the last tick.
 fn end_of_time<T: SortableId>() -> i64 {
     T::TICKS.start(T::TICKS.max) + T::TICKS.micros - 1
 }
@@ -95,7 +95,7 @@ fn with_bit_flipped<T: SortableId>(id: T, bit: usize) -> Option<T> {
     from_bytes(&bytes)
 }
 
-/// The next larger ID, by the bytes alone.
+/// Returns the next larger ID, computed from the bytes.
 fn successor<T: SortableId>(id: T) -> Option<T> {
     let mut bytes = bytes(id);
     let last = bytes.iter().rposition(|&byte| byte < u8::MAX)?;
@@ -104,7 +104,7 @@ fn successor<T: SortableId>(id: T) -> Option<T> {
     from_bytes(&bytes)
 }
 
-/// The next smaller ID, by the bytes alone.
+/// Returns the next smaller ID, computed from the bytes.
 fn predecessor<T: SortableId>(id: T) -> Option<T> {
     let mut bytes = bytes(id);
     let last = bytes.iter().rposition(|&byte| byte > 0)?;
@@ -113,7 +113,7 @@ fn predecessor<T: SortableId>(id: T) -> Option<T> {
     from_bytes(&bytes)
 }
 
-/// The digits that the canonical text uses, in order.
+/// Returns the digits of the canonical text, in ascending order.
 fn digits<T: SortableId>() -> Vec<char> {
     let mut rng = SplitMix(36);
     let texts = (0..1_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng).to_string());
@@ -156,7 +156,7 @@ fn text_round_trips_in_any_case<T: SortableId>() {
     });
 }
 
-/// What hands on the buffer itself relies on it, the extension for one.
+/// The extension relies on this property: it returns the buffer itself.
 fn digits_are_the_beginning_of_the_buffer<T: SortableId>() {
     const UNTOUCHED: u8 = b'#';
     check(ids::<T>(), |id| {
@@ -207,7 +207,7 @@ fn a_wrong_digit_is_named_by_its_position<T: SortableId>() {
         let inserted = [&text[..position], wrong, &text[position..]].concat();
         prop_assert_eq!(inserted.parse::<T>(), Err(error), "inserted");
         let cut_off = [&text[..position], wrong].concat();
-        prop_assert_eq!(cut_off.parse::<T>(), Err(error), "the last");
+        prop_assert_eq!(cut_off.parse::<T>(), Err(error), "at the end");
         Ok(())
     });
 }
@@ -241,7 +241,7 @@ fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
     });
 }
 
-/// Any digits are an ID up to the largest one, and out of range above it.
+/// Any digits up to those of the largest ID are valid; larger ones are out of range.
 fn digits_above_the_largest_are_out_of_range<T: SortableId>() {
     let (max, digits) = (T::MAX.to_string(), digits::<T>());
     let tail = prop::collection::vec(prop::sample::select(digits), T::TEXT_LEN);
@@ -300,7 +300,7 @@ fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
     });
 }
 
-/// The definition: the smallest ID whose time is at or after the moment.
+/// By definition, the smallest ID whose time is at or after `moment`.
 fn lower_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::lower(moment).is_ok(), moment <= T::MAX.timestamp_micros());
@@ -312,7 +312,7 @@ fn lower_is_exact<T: SortableId>() {
     });
 }
 
-/// The definition: the largest ID whose time is at or before the moment.
+/// By definition, the largest ID whose time is at or before `moment`.
 fn upper_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::upper(moment).is_ok(), moment >= T::MIN.timestamp_micros());

@@ -1,4 +1,5 @@
-//! SCRU128 against its reference crate: a million random values, and generators with the same clock and random numbers.
+//! Compares SCRU128 with its reference crate: a million random values, and generators with the same clock and random
+//! numbers.
 
 mod common;
 
@@ -65,7 +66,7 @@ fn values_have_the_same_order() {
     }
 }
 
-/// A text with one to three characters replaced, inserted or removed.
+/// Returns the text with one to three characters replaced, inserted or removed.
 fn mutated(text: &str, rng: &mut SplitMix) -> String {
     let others = ['0', 'F', 'f', 'g', 'Z', 'z', '/', ':', '@', '[', '`', '{', ' ', '-', '+', '\u{7f}', 'é', '漢', '🦀'];
     let mut text: Vec<char> = text.chars().collect();
@@ -81,7 +82,7 @@ fn mutated(text: &str, rng: &mut SplitMix) -> String {
     text.into_iter().collect()
 }
 
-/// Where the reference crate says that a digit is invalid, from 0.
+/// Returns the position of the invalid digit in an error of the reference crate, from 0.
 fn invalid_digit(error: &scru128::id::ParseError) -> Option<usize> {
     let message = error.to_string();
     let (_, position) = message.rsplit_once("' at ")?;
@@ -112,11 +113,11 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(placed > VALUES / 5, "only {placed} invalid digits");
 }
 
-/// Random numbers of which many are all ones, or nearly, so that counters overflow.
+/// Random numbers, many of which are the maximum or close to it, so that counters overflow.
 #[derive(Clone)]
 struct HighNumbers {
     rng: SplitMix,
-    /// In how many of 8 numbers.
+    /// The share of high numbers, in eighths.
     share: u64,
 }
 
@@ -145,15 +146,15 @@ impl rand::TryRng for HighNumbers {
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        panic!("the reference draws 32 bits at a time")
+        panic!("the reference crate draws 32 bits at a time")
     }
 
     fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        panic!("the reference draws 32 bits at a time")
+        panic!("the reference crate draws 32 bits at a time")
     }
 }
 
-/// A clock that stands still, creeps, jumps, and now and then reads the past for a while.
+/// A clock that stands still, advances in small and large steps, and is behind for some periods.
 struct Clock {
     rng: SplitMix,
     time: u64,
@@ -178,7 +179,7 @@ impl Clock {
     }
 }
 
-/// How often a trace came upon what it is meant to come upon.
+/// The number of occurrences of each event that a trace must cover.
 #[derive(Debug, Default)]
 struct Seen {
     carries: usize,
@@ -209,7 +210,7 @@ impl Seen {
     }
 }
 
-/// Both generators, step by step, with the same clock and random numbers.
+/// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
     on_clock_rollback: OnClockRollback,
     ours: <Scru128 as SortableId>::State,
@@ -274,7 +275,7 @@ fn generators_agree_where_a_rollback_is_refused() {
     generators_agree(OnClockRollback::Error);
 }
 
-/// All random numbers are all ones or nearly, so that both counters overflow soon, and the IDs run ahead of the clock.
+/// All random numbers are the maximum or close to it, so that both counters overflow soon and IDs run ahead of the clock.
 #[test]
 fn generators_agree_on_the_highest_random_numbers() {
     let mut trace = Trace::new(OnClockRollback::Error, 8);

@@ -1,7 +1,7 @@
-//! SCRU64 against its reference crate: a million random values, node specifications, and generators with the same clock
-//! and random numbers.
+//! Compares SCRU64 with its reference crate: a million random values, node specifications, and generators with the same
+//! clock and random numbers.
 //!
-//! The reference runs ahead of its clock as far as it takes, where this one waits when it is a second ahead.
+//! The reference crate runs ahead of its clock without a limit. The generator of this crate waits when it is a second ahead.
 
 mod common;
 
@@ -83,7 +83,7 @@ fn numbers_are_refused_alike() {
     }
 }
 
-/// A text with one to three characters replaced, inserted or removed.
+/// Returns the text with one to three characters replaced, inserted or removed.
 fn mutated(text: &str, others: &[char], rng: &mut SplitMix) -> String {
     let mut text: Vec<char> = text.chars().collect();
     for _ in 0..=rng.below(3) {
@@ -122,7 +122,7 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(accepted > VALUES / 20 && placed > VALUES / 5, "{accepted} accepted, {placed} invalid digits");
 }
 
-/// Node specifications, and what becomes of them by a few changes. But for a sign after "0x", an oversight of the reference.
+/// Node specifications, some of them mutated. The reference crate differs in one case: it accepts a sign after "0x".
 #[test]
 fn node_specifications_are_accepted_or_refused_alike() {
     let others: Vec<char> = "0123456789abcdefxXz/+- .é".chars().collect();
@@ -136,7 +136,7 @@ fn node_specifications_are_accepted_or_refused_alike() {
         match (text.parse::<Scru64Node>(), text.parse::<NodeSpec>()) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!((ours.id(), ours.size()), (theirs.node_id(), theirs.node_id_size().into()), "{text}");
-                // An ID of the first tick is none to resume after, to the reference.
+                // The reference crate ignores a previous ID of the first tick.
                 let previous = theirs.node_prev().map_or(0, Scru64Id::to_u64);
                 assert!(ours.previous().to_u64() == previous || ours.previous().timestamp() == 0, "{text}");
                 accepted += 1;
@@ -149,7 +149,7 @@ fn node_specifications_are_accepted_or_refused_alike() {
     assert!((VALUES / 4..VALUES * 3 / 4).contains(&accepted), "{accepted} accepted");
 }
 
-/// The same numbers for both, of which many are all ones, so that counters overflow.
+/// Random numbers for both generators, many of which are close to the maximum, so that counters overflow.
 #[derive(Clone)]
 struct Numbers(SplitMix);
 
@@ -162,15 +162,15 @@ impl rand::TryRng for Numbers {
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        panic!("32 bits are enough")
+        panic!("the generators draw 32 bits at a time")
     }
 
     fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        panic!("32 bits are enough")
+        panic!("the generators draw 32 bits at a time")
     }
 }
 
-/// The reference's default counter mode, but for the source of its random numbers.
+/// The default counter mode of the reference crate, with these random numbers.
 #[derive(Clone)]
 struct SharedNumbers {
     numbers: Rc<RefCell<Numbers>>,
@@ -184,7 +184,7 @@ impl CounterMode for SharedNumbers {
     }
 }
 
-/// How often a trace came upon what it is meant to come upon.
+/// The number of occurrences of each event that a trace must cover.
 #[derive(Debug, Default)]
 struct Seen {
     overflows: usize,
@@ -193,7 +193,7 @@ struct Seen {
     refusals: usize,
 }
 
-/// Both generators, step by step, with the same clock and random numbers.
+/// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
     settings: Scru64Settings,
     ours: <Scru64 as SortableId>::State,
@@ -239,7 +239,7 @@ impl Trace {
                 assert_eq!(self.their_step(millis), None);
                 self.seen.refusals += 1;
             }
-            // Where this one waits for a clock that is up to a second further behind, the reference makes none, either.
+            // While this generator waits for a clock that is up to a second further behind, the reference crate refuses.
             Step::Wait(until) if self.last.timestamp_micros() - now > MAX_AHEAD_MICROS => {
                 assert_eq!(until, self.last.timestamp_micros() - MAX_AHEAD_MICROS);
                 assert!(until <= now + MAX_AHEAD_MICROS);
@@ -255,13 +255,13 @@ impl Trace {
         }
     }
 
-    /// The reference counts by ticks how far its clock may be behind: by 4, if the fourth starts within the second.
+    /// The reference crate measures in ticks how far its clock may be behind: 4 ticks, if the fourth starts within a second.
     fn their_step(&mut self, millis: u64) -> Option<u64> {
         let ticks = (millis % TICK_MILLIS + MAX_AHEAD_MICROS as u64 / 1_000) / TICK_MILLIS;
         self.theirs.generate_or_abort_core(millis, ticks * TICK_MILLIS).map(Scru64Id::to_u64)
     }
 
-    /// What the reference makes where this one waits, and then forgets.
+    /// Asserts that the reference crate generates an ID too far ahead of the clock, and restores its state.
     fn their_step_is_too_far_ahead(&mut self, millis: u64) {
         let (theirs, numbers) = (self.theirs.clone(), self.their_numbers.borrow().clone());
         let id = Scru64::from_u64(self.their_step(millis).expect("an ID")).unwrap();
@@ -272,7 +272,7 @@ impl Trace {
     }
 }
 
-/// A clock that stands still, creeps, jumps, and now and then reads the past for a while.
+/// Runs a trace with a clock that stands still, advances in small and large steps, and is behind for some periods.
 fn generators_agree(node: &str) -> Seen {
     let (mut trace, mut rng) = (Trace::new(node), SplitMix(15));
     let (mut time, mut back) = (trace.last.timestamp_micros().max(NOON) as u64 / 1_000, 0);

@@ -1,4 +1,4 @@
-//! ULID against its reference crate: a million random values, and generators with the same clock and random numbers.
+//! Compares ULID with its reference crate: a million random values, and generators with the same clock and random numbers.
 
 mod common;
 
@@ -12,7 +12,7 @@ use ulid::Generator;
 const VALUES: usize = 1_000_000;
 const STEPS: usize = 1_500_000;
 
-/// The largest randomness.
+/// The maximum of the randomness.
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
 /// Values of all magnitudes, many of them with runs of zeros or ones.
@@ -70,7 +70,7 @@ fn values_have_the_same_order() {
     }
 }
 
-/// A text with one to three characters replaced, inserted or removed.
+/// Returns the text with one to three characters replaced, inserted or removed.
 fn mutated(text: &str, rng: &mut SplitMix) -> String {
     let others =
         ['0', '7', '8', 'F', 'f', 'Z', 'z', 'I', 'l', 'O', 'u', '/', ':', '@', '[', '`', '{', ' ', '-', 'é', '漢'];
@@ -87,7 +87,7 @@ fn mutated(text: &str, rng: &mut SplitMix) -> String {
     text.into_iter().collect()
 }
 
-/// But for a first digit above 7, which the specification refuses and the reference crate cuts off.
+/// The reference crate differs in one case: it truncates a first digit above 7, which the specification rejects.
 #[test]
 fn mutated_texts_are_accepted_or_refused_alike() {
     let mut rng = SplitMix(26);
@@ -110,7 +110,7 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(accepted > VALUES / 20 && refused > VALUES / 4 && too_large > VALUES / 100);
 }
 
-/// Random numbers of which so many in 8 are all ones, or nearly, so that the randomness overflows.
+/// Random numbers, `share` of 8 of which are the maximum or close to it, so that the randomness overflows.
 #[derive(Clone)]
 struct HighNumbers {
     rng: SplitMix,
@@ -130,11 +130,11 @@ impl rand::TryRng for HighNumbers {
     }
 
     fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-        panic!("the reference draws numbers")
+        panic!("the reference crate draws numbers")
     }
 }
 
-/// Both generators, step by step, with the same clock and random numbers.
+/// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
     ours: <Ulid as SortableId>::State,
     our_numbers: HighNumbers,
@@ -159,7 +159,7 @@ impl Trace {
         }
     }
 
-    /// The reference goes on with the last timestamp however far the clock falls back: the policy is of no matter here.
+    /// The reference crate continues with the last timestamp however far the clock moves back, so the policy has no effect.
     fn step(&mut self, now: i64) {
         let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: () };
         let time = SystemTime::UNIX_EPOCH + Duration::from_micros(now as u64);
@@ -180,7 +180,7 @@ impl Trace {
     }
 }
 
-/// A clock that stands still, creeps, jumps, and now and then reads up to ten seconds of the past for a while.
+/// Runs a trace with a clock that stands still, advances in small and large steps, and is up to 10 s behind for some periods.
 fn generators_agree(share: u64) -> Trace {
     let (mut trace, mut rng) = (Trace::new(share), SplitMix(13));
     let (mut time, mut back) = (NOON, 0);
@@ -193,7 +193,7 @@ fn generators_agree(share: u64) -> Trace {
         if rng.below(100) == 0 {
             back = rng.pick(&[0, 0, 0, 1, 1_000, 500_000, 9_000_000]);
         }
-        // No further back than is ridden out.
+        // At most as far back as the generator tolerates.
         let now = (time - back).max(trace.last.timestamp_micros() - 10_000_000);
         trace.step(now);
     }

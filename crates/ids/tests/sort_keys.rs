@@ -1,4 +1,4 @@
-//! Sort keys never contradict the order of the IDs, whatever the sequence that they are made of.
+//! Sort keys never contradict the order of the IDs, regardless of the sequence in which they are computed.
 
 mod common;
 
@@ -9,21 +9,21 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{SortKeys, SortableId, Stored};
 
-/// More milliseconds than [`SortKeys`] remembers the first IDs of.
+/// More milliseconds than [`SortKeys`] has slots for origins, the first IDs seen of each millisecond.
 const MANY_MILLIS: u64 = 100_000;
-/// How far around the first ID of a millisecond keys are exact.
+/// The distance from the origin up to which keys are exact.
 const EXACT: i64 = 1 << 18;
-/// The first millisecond whose keys are made in another way, in the year 2248.
+/// The first millisecond with far keys, in the year 2248.
 const FIRST_FAR: u64 = 1 << 43;
 
-/// The keys of IDs, made in this order.
+/// Returns the keys of these IDs, computed in this order.
 fn keys<T: SortableId>(ids: &[T]) -> Vec<u64> {
     let mut keys = SortKeys::default();
     ids.iter().map(|id| keys.key::<T>(&id.to_stored().to_bytes())).collect()
 }
 
-/// Asserts that `key(a) < key(b)` implies `a < b`, for every two of these IDs, if keys are made in this order. Returns the
-/// number of different keys.
+/// Asserts that `key(a) < key(b)` implies `a < b` for all pairs of these IDs, if keys are computed in this order. Returns the
+/// number of distinct keys.
 fn assert_in_order<T: SortableId>(ids: &[T]) -> usize {
     let mut pairs: Vec<_> = ids.iter().copied().zip(keys(ids)).collect();
     pairs.sort();
@@ -35,7 +35,7 @@ fn assert_in_order<T: SortableId>(ids: &[T]) -> usize {
     pairs.iter().map(|(_, key)| key).collect::<HashSet<_>>().len()
 }
 
-/// In order, backwards and shuffled: the first ID of a millisecond is another each time.
+/// Asserts it for the IDs as given, reversed and shuffled. The origins of the milliseconds differ each time.
 fn assert_in_order_however_they_come<T: SortableId>(mut ids: Vec<T>) {
     assert_in_order(&ids);
     ids.reverse();
@@ -44,7 +44,7 @@ fn assert_in_order_however_they_come<T: SortableId>(mut ids: Vec<T>) {
     assert_in_order(&ids);
 }
 
-/// The ID of this millisecond and sequence number.
+/// Returns the ID with this millisecond, this sequence number, and the low bits of `rest`.
 fn with_sequence<T: SortableId>(millis: u64, sequence: u128, rest: u128) -> T {
     let low_bits = 80 - T::SEQUENCE_BITS;
     let head = u128::from(millis) << 80 | sequence << low_bits | rest & ((1 << low_bits) - 1);
@@ -53,7 +53,7 @@ fn with_sequence<T: SortableId>(millis: u64, sequence: u128, rest: u128) -> T {
     from_bytes(&bytes[..T::Stored::LEN]).expect("every pattern is an ID")
 }
 
-/// What an ID begins with, but for its entropy.
+/// Returns the timestamp and the sequence number of an ID, without the entropy below.
 fn without_entropy<T: SortableId>(id: T) -> u128 {
     let head = bytes(id).first_chunk().map(|head| u128::from_be_bytes(*head));
     head.expect("at least 16 bytes") >> (80 - T::SEQUENCE_BITS)
@@ -108,7 +108,7 @@ fn ids_of_a_far_future_are_in_order<T: SortableId>() {
     assert_in_order_however_they_come(ids);
 }
 
-/// Milliseconds that come first have a remembered origin, later ones have none: both come back again and again.
+/// The first milliseconds have an origin, later ones have none. Both recur several times.
 fn more_milliseconds_than_are_remembered_are_in_order<T: SortableId>() {
     let mut rng = SplitMix(10);
     let mut ids = Vec::new();
@@ -122,7 +122,7 @@ fn more_milliseconds_than_are_remembered_are_in_order<T: SortableId>() {
 }
 
 fn milliseconds_are_remembered_up_to_a_limit<T: SortableId>() {
-    // A short sequence number is a place by itself.
+    // A short sequence number is its own place.
     if T::SEQUENCE_BITS > 20 {
         let two = |millis: u64| [with_sequence::<T>(millis, 5, 0), with_sequence::<T>(millis, 6, 0)];
         let keys = keys(&(1..=MANY_MILLIS).flat_map(two).collect::<Vec<_>>());
@@ -133,7 +133,7 @@ fn milliseconds_are_remembered_up_to_a_limit<T: SortableId>() {
     }
 }
 
-/// Sequence numbers around the edges of what is exact, in a few milliseconds.
+/// Sequence numbers around the bounds of the exact places, in a few milliseconds.
 fn any_small_sequence_is_in_order<T: SortableId>() {
     let max = (1_u128 << T::SEQUENCE_BITS) - 1;
     let centres = prop::sample::select(vec![0, EXACT as u128, max / 2, max.saturating_sub(EXACT as u128), max]);
@@ -154,14 +154,14 @@ fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
     TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// The number of different keys of a millisecond's IDs at these distances from its first ID.
+/// Returns the number of distinct keys of a millisecond's IDs at these distances from its origin.
 fn keys_around_the_first<T: SortableId>(distances: &[i64]) -> usize {
     let at = |distance| with_sequence::<T>(7, ((1 << 40) + distance) as u128, 0);
     assert_in_order(&[0].iter().chain(distances).copied().map(at).collect::<Vec<_>>()) - 1
 }
 
 fn places_are_exact_on_both_sides_of_the_first_id<T: SortableId>() {
-    // A short sequence number is a place by itself.
+    // A short sequence number is its own place.
     if T::SEQUENCE_BITS > 20 {
         assert_eq!(keys_around_the_first::<T>(&[-EXACT, 1 - EXACT, -1, 1, EXACT - 2, EXACT - 1]), 6);
         assert_eq!(keys_around_the_first::<T>(&[-EXACT - 1, -EXACT]), 2);
@@ -171,7 +171,7 @@ fn places_are_exact_on_both_sides_of_the_first_id<T: SortableId>() {
     }
 }
 
-/// IDs that no generator made in a row have their leading bits to tell them apart, also where no first ID is remembered.
+/// The leading bits distinguish IDs that are far from the origin, or whose millisecond has none.
 fn coarse_places_are_18_bits<T: SortableId>() {
     if T::SEQUENCE_BITS > 20 {
         let place = |millis, place: u128| with_sequence::<T>(millis, place << (T::SEQUENCE_BITS - 18), 0);
@@ -179,7 +179,7 @@ fn coarse_places_are_18_bits<T: SortableId>() {
         let ids: Vec<_> = (0..1 << 18).map(|n| place(forgotten, n)).collect();
         assert_eq!(assert_in_order(&ids), 1 << 18);
         let first: Vec<_> = (1..=MANY_MILLIS).map(|millis| place(millis, 0)).collect();
-        assert_eq!(assert_in_order(&[first, ids].concat()), MANY_MILLIS as usize + (1 << 18), "forgotten");
+        assert_eq!(assert_in_order(&[first, ids].concat()), MANY_MILLIS as usize + (1 << 18), "without an origin");
     }
 }
 
@@ -188,7 +188,7 @@ fn keys_that_tell_nothing_apart_are_useless<T: SortableId>() {
     for millis in 1..=4 {
         keys.key::<T>(&T::first_of(millis).to_stored().to_bytes());
     }
-    assert!(!keys.are_useless_for(9_999), "too early to tell");
+    assert!(!keys.are_useless_for(9_999), "too few IDs to decide");
     assert!(keys.are_useless_for(10_000));
     keys.key::<T>(&T::first_of(5).to_stored().to_bytes());
     assert!(!keys.are_useless_for(10_000));
@@ -204,7 +204,7 @@ fn keys_of_bulk_ids_are_worth_their_making<T: SortableId>() {
     assert!(!keys.are_useless_for(usize::MAX));
 }
 
-/// The tests of the types that are passed by reference; the others are sorted by their values.
+/// Tests the types that are passed by reference. The other types are sorted by value.
 macro_rules! test_type {
     ($name:ident, $Id:ident, $sql:literal) => {
         mod $name {

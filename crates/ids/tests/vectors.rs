@@ -1,4 +1,4 @@
-//! Every type against its test vectors.
+//! Checks every type against its test vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,22 +17,21 @@ struct Vectors {
     malformed: Vec<Malformed>,
 }
 
-/// What the specification says of the type; the end-to-end tests compute with it.
+/// Facts of the type's specification, which the end-to-end tests also use.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Facts {
     bytes: usize,
-    /// Those of the canonical text, in ascending order.
+    /// The digits of the canonical text, in ascending order.
     digits: String,
     text_length: usize,
-    /// The bytes of the largest ID.
+    /// The bytes of the largest ID, in hexadecimal digits.
     largest: String,
     bits_below_the_timestamp: u32,
     tick_ms: i64,
     /// The start of the first tick, in milliseconds since 1970.
     epoch_ms: i64,
-    /// Of the bits below the timestamp, the last ones that are random in a session's first ID; 0 where all sessions draw from
-    /// one state.
+    /// The number of low bits that are random in the first ID of a session; 0 if all sessions share one state.
     random_bits: u32,
 }
 
@@ -44,7 +43,7 @@ struct Valid {
     bytes: String,
     timestamp: String,
     timestamp_micros: i64,
-    /// Numbers, hexadecimal digits where they are wider, or, by the value of the parameter that they depend on, numbers.
+    /// Each value is a number, a string of hexadecimal digits, or an object of numbers by the value of the parameter.
     fields: BTreeMap<String, Value>,
     also_read: Vec<String>,
 }
@@ -55,7 +54,7 @@ struct Malformed {
     source: String,
     text: String,
     kind: String,
-    /// In characters from 1; none where the number is out of range.
+    /// The position in characters, from 1; `None` if the number is out of range.
     position: Option<usize>,
 }
 
@@ -134,7 +133,7 @@ fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>(js
         let postcard = [&[bytes.len() as u8], &bytes[..]].concat();
         assert_eq!(postcard::to_allocvec(&id).unwrap(), postcard, "{}", valid.text);
         assert_eq!(postcard::from_bytes::<T>(&postcard).unwrap(), id, "{}", valid.text);
-        assert_eq!(T::deserialize(BytesDeserializer::<value::Error>::new(&bytes)), Ok(id), "asked for text");
+        assert_eq!(T::deserialize(BytesDeserializer::<value::Error>::new(&bytes)), Ok(id), "human-readable");
     }
     for length in [0, T::Stored::LEN - 1, T::Stored::LEN + 1] {
         let bytes = vec![0; length];
@@ -183,7 +182,7 @@ fn malformed_texts_are_refused_with_their_position<T: SortableId>(json: &str) {
     }
 }
 
-/// Sort keys and estimates rely on it.
+/// Sort keys and estimates rely on this property.
 fn wide_ids_begin_with_the_timestamp<T: SortableId>(json: &str) {
     if T::Stored::BY_VALUE {
         return;
@@ -228,7 +227,7 @@ fn unhex(digits: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits")).collect()
 }
 
-/// A time as the server prints it where the time zone is UTC.
+/// Returns the text of a time as the server prints it in the time zone UTC.
 fn utc(micros: i64) -> String {
     let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let (year, month, day) = civil(seconds.div_euclid(86_400));
@@ -239,7 +238,7 @@ fn utc(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}+00")
 }
 
-/// Year, month and day of a number of days since 1970-01-01, by counting.
+/// Returns year, month and day of a number of days since 1970-01-01.
 fn civil(mut days: i64) -> (i64, i64, i64) {
     let leap = |year: i64| i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
     let mut year = 1970;
@@ -316,7 +315,7 @@ macro_rules! test_type {
 }
 scru_ids::registry!(test_type);
 
-/// A file of vectors without a line in the registry would go untested.
+/// Vectors of a type that is not in the registry would not be tested.
 #[test]
 fn every_vectors_file_belongs_to_a_registered_type() {
     let mut registered = BTreeSet::new();

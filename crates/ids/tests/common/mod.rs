@@ -1,4 +1,4 @@
-//! What several test files need. Each uses its share.
+//! Helpers of several test files, none of which uses all of them.
 #![allow(dead_code)]
 
 use std::convert::Infallible;
@@ -6,10 +6,10 @@ use std::convert::Infallible;
 use rand::{Rng, TryRng};
 use scru_ids::{Context, FastPath, FastRange, OnClockRollback, SortableId, State, Step, Stored};
 
-/// 2026-11-01 12:00 UTC, in microseconds: where simulated clocks begin.
+/// 2026-11-01 12:00 UTC, in microseconds since 1970-01-01 UTC: the start of simulated clocks.
 pub const NOON: i64 = 1_793_534_400_000_000;
 
-/// SplitMix64: random enough, fast without optimisation, and the same in every run.
+/// SplitMix64: a sufficiently random source, fast without optimisation, with the same numbers in every run.
 #[derive(Clone)]
 pub struct SplitMix(pub u64);
 
@@ -37,17 +37,17 @@ impl TryRng for SplitMix {
 }
 
 impl SplitMix {
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next_u64() % bound
     }
 
-    /// One of `choices`.
+    /// Returns one of `choices`.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// Another order.
+    /// Shuffles `items`.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
@@ -55,7 +55,7 @@ impl SplitMix {
     }
 }
 
-/// A generator with a clock that moves only when told, or when the generator has to wait for it.
+/// A generator with a manual clock. When the generator has to wait for the clock, the clock advances.
 #[derive(Clone)]
 pub struct Simulation<T: SortableId> {
     pub clock: i64,
@@ -69,7 +69,7 @@ impl<T: SortableId> Simulation<T> {
         Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed), range: None }
     }
 
-    /// One step, with the type's default settings.
+    /// Runs one step with the default settings of the type.
     pub fn step(&mut self, on_clock_rollback: OnClockRollback) -> Step<T> {
         let context = Context { now: self.clock, on_clock_rollback, settings: T::Settings::default() };
         let drawn = self.rng.0;
@@ -80,7 +80,7 @@ impl<T: SortableId> Simulation<T> {
         step
     }
 
-    /// Within the range that the last ID began, a step draws nothing.
+    /// Asserts that a step within the range of the last ID generates an ID and draws no random numbers.
     fn check_fast_path(&mut self, fast_path: FastPath<T>, step: Step<T>, drew_nothing: bool) {
         let is_in = |FastRange { words, times }: &FastRange<T>| {
             words.contains(&self.state.pack()) && times.contains(&self.clock)
@@ -93,7 +93,7 @@ impl<T: SortableId> Simulation<T> {
         }
     }
 
-    /// The next ID. The clock moves on where the generator has to wait.
+    /// Returns the next ID. The clock advances if the generator has to wait.
     pub fn next_id(&mut self) -> T {
         for _ in 0..10 {
             match self.step(OnClockRollback::Reset) {
@@ -105,16 +105,16 @@ impl<T: SortableId> Simulation<T> {
                 Step::Refused(refusal) => panic!("refused: {refusal:?}"),
             }
         }
-        panic!("waits again and again")
+        panic!("no ID after ten waits")
     }
 
     fn wait(&mut self, until: i64) {
-        assert!(until > self.clock, "waits for a moment that has passed");
+        assert!(until > self.clock, "waits for a time in the past");
         assert!(until - self.clock <= 5_000_000, "waits for more than five seconds");
         self.clock = until;
     }
 
-    /// So many IDs, so many a millisecond.
+    /// Returns this number of IDs, `per_milli` of them per millisecond.
     pub fn bulk(&mut self, ids: usize, per_milli: usize) -> Vec<T> {
         (0..ids)
             .map(|made| {
@@ -124,18 +124,18 @@ impl<T: SortableId> Simulation<T> {
             .collect()
     }
 
-    /// The word that the state packs into.
+    /// Returns the state as a word.
     pub fn word(&self) -> <T::State as State>::Word {
         self.state.pack()
     }
 }
 
-/// The big-endian bytes of an ID.
+/// Returns the big-endian bytes of an ID.
 pub fn bytes<T: SortableId>(id: T) -> Vec<u8> {
     id.to_stored().to_bytes().as_ref().to_vec()
 }
 
-/// The ID of these big-endian bytes, if there is one.
+/// Returns the ID with these big-endian bytes, if they are valid.
 pub fn from_bytes<T: SortableId>(bytes: &[u8]) -> Option<T> {
     T::Stored::from_bytes(bytes).and_then(T::from_stored)
 }
