@@ -31,7 +31,7 @@ const fn pairs(digits: &[u8; 32]) -> Pairs {
     pairs
 }
 
-/// Fills `digits` with the low bits of `number`. Their number must be even, and at most twelve.
+/// Fills `digits` with the low bits of `number`. The number of digits must be even, and at most twelve.
 #[inline(always)]
 fn write(pairs: &Pairs, number: u64, digits: &mut [u8]) {
     for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {

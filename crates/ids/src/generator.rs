@@ -1,4 +1,4 @@
-//! The parts that the generators of all types share: state, context, result of a step, and place of the clock.
+//! The parts that the generators of all types share: the state, the context and the result of a step.
 
 use core::fmt::{self, Debug};
 use core::ops::Range;
@@ -32,7 +32,7 @@ pub trait State: Copy + Default {
     /// Returns the state as a word.
     fn pack(self) -> Self::Word;
 
-    /// Returns the state that [`pack`](Self::pack) returned this word for.
+    /// Returns the state that packs into this word.
     fn unpack(word: Self::Word) -> Self;
 }
 
@@ -64,7 +64,7 @@ pub enum Step<T: SortableId> {
     Made(T::State, T),
     /// No ID until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
     Wait(i64),
-    /// No ID. The state is unchanged.
+    /// No ID, for this reason. The state is unchanged.
     Refused(Refusal),
 }
 
@@ -76,7 +76,7 @@ pub type Word<T> = <<T as SortableId>::State as State>::Word;
 pub struct FastPath<T: SortableId> {
     /// Returns the range that starts with this ID, which was generated with these settings.
     pub range: fn(T, &T::Settings) -> FastRange<T>,
-    /// Returns the ID after which the state packs into this word.
+    /// Returns the ID whose generation leaves this word.
     pub id: fn(Word<T>) -> T,
 }
 
@@ -119,18 +119,18 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The place of the clock relative to the tick of the last ID.
+/// The position of the clock relative to the tick of the last ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// In this tick the generator starts, or starts again because the clock has moved back.
+    /// The generator starts in this tick, or starts again because the clock has moved back.
     Fresh(u64),
-    /// In this later tick.
+    /// The generator continues in this later tick.
     Later(u64),
     /// The generator continues in the tick of the last ID.
     Same,
 }
 
-/// Returns the place of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types without
+/// Returns the position of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types without
 /// [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 ///
 /// # Errors
@@ -156,7 +156,7 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
     }
 }
 
-/// Returns the place of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types with
+/// Returns the position of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types with
 /// [`SERVER_WIDE`](SortableId::SERVER_WIDE). Their generators never start again when the clock has moved back.
 ///
 /// # Errors
@@ -164,7 +164,7 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
 /// [`Refusal::ClockMovedBack`] if it starts more than [`MAX_BEHIND_MICROS`] after the clock. Returns
 /// [`Refusal::ClockOutOfRange`] if the tick of the clock, or the tick to continue in, is reserved or out of range.
 pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
-    // These comparisons are of times, not of ticks: computing the clock's tick takes a division.
+    // Compares times, not ticks: computing the clock's tick takes a division.
     if last == 0 {
         return clock_tick::<T>(now).map(Moment::Fresh).map_err(Step::Refused);
     }

@@ -2,8 +2,8 @@
 //!
 //! # Without a clock
 //!
-//! [`SortableId::step`] generates IDs without a clock, a random source or a state of its own: it takes them as arguments.
-//! [`Generator`] supplies them. [`registry!`] lists all types.
+//! [`SortableId::step`] takes the clock reading, the random source and the state of a generator as arguments. [`Generator`]
+//! supplies them. [`registry!`] lists all types.
 #![forbid(unsafe_code)]
 
 pub mod base16;
@@ -207,8 +207,8 @@ pub trait SortableId:
         false
     }
 
-    /// Returns the initial state of a generator that may have had a predecessor, whose state is lost, until `now`, in
-    /// microseconds since 1970-01-01 UTC. No step from this state generates an ID of the predecessor again.
+    /// Returns the initial state of a generator whose predecessor left no state, and may have generated IDs until `now`, in
+    /// microseconds since 1970-01-01 UTC. No step from this state generates one of these IDs again.
     fn successor_state(now: i64) -> Self::State {
         let _ = now;
         Self::State::default()

@@ -1,6 +1,7 @@
 //! Parameters and results of the Rust drivers `postgres` and `tokio-postgres`, in the binary format.
 //!
-//! The SQL type of an ID is its own type or `bytea`. The extension's types have no fixed OIDs, so they are recognized by name.
+//! An ID converts to and from its own SQL type and `bytea`. The extension's types have no fixed OIDs, so they are recognized
+//! by name.
 
 use std::error::Error;
 

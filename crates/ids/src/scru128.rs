@@ -421,7 +421,7 @@ mod tests {
         for number in 0..ids {
             let now = (NOON + number / 100) as i64 * 1_000;
             let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: () };
-            let Step::Made(next, id) = Scru128::step(state, &context, &mut rng) else { panic!("none made") };
+            let Step::Made(next, id) = Scru128::step(state, &context, &mut rng) else { panic!("no ID") };
             made.insert(id.to_u128() >> 32);
             state = next;
         }

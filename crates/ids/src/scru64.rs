@@ -311,7 +311,7 @@ impl SortableId for Scru64 {
         Self::join(tick, MAX_NODE_CTR)
     }
 
-    /// Returns a random ID of `tick` and of any node, which is not unique.
+    /// Returns a random ID of `tick` and of any node, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::join(tick, rng.next_u32() & MAX_NODE_CTR)
     }
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!(widest("5/20"), id(TICK, "5/20", 0b0111));
         assert_eq!(widest("5/21"), id(TICK, "5/21", 0b011));
         assert_eq!(widest("5/22"), id(TICK, "5/22", 0b01));
-        assert_eq!(widest("5/23"), id(TICK, "5/23", 0), "a guard bit alone");
+        assert_eq!(widest("5/23"), id(TICK, "5/23", 0), "only a guard bit");
     }
 
     #[test]
@@ -583,8 +583,8 @@ mod tests {
         let fresh = Scru64State::default();
         assert_eq!(made(fresh, NOON, &spec, &[]), id(TICK, "42/8", 8));
         assert_eq!(made(fresh, NOON + TICK_MICROS, &spec, &[Bits32(3)]), id(TICK + 1, "42/8", 3));
-        assert_eq!(made(used(id(TICK, "42/8", 9)), NOON, &spec, &[]), id(TICK, "42/8", 10), "the state is further");
-        assert_eq!(made(used(id(TICK, "42/8", 5)), NOON, &spec, &[]), id(TICK, "42/8", 8), "the state is less far");
+        assert_eq!(made(used(id(TICK, "42/8", 9)), NOON, &spec, &[]), id(TICK, "42/8", 10), "the state is ahead");
+        assert_eq!(made(used(id(TICK, "42/8", 5)), NOON, &spec, &[]), id(TICK, "42/8", 8), "the state is behind");
         assert_eq!(made(used(id(TICK - 9, "3/8", 5)), NOON, &spec, &[]), id(TICK, "42/8", 8));
     }
 

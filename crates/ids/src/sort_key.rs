@@ -1,8 +1,8 @@
 //! Abbreviated keys: 64-bit integers in the order of the IDs, so that a sort seldom compares the IDs themselves.
 //!
-//! The first 64 bits of an ID are a poor key. IDs that one generator generates within a millisecond share more than their
-//! first 48 bits, so in a bulk-loaded table all IDs of a millisecond would tie. These keys hold the distance from the first
-//! ID seen of the millisecond, the origin, which distinguishes such IDs.
+//! The first 64 bits of an ID are a poor key. IDs of one generator and one millisecond share more than their first 48 bits, so
+//! in a bulk-loaded table all IDs of a millisecond would tie. These keys hold the distance from the origin, the first ID seen
+//! of the millisecond, which distinguishes such IDs.
 
 use crate::{SortableId, Stored};
 
@@ -10,8 +10,7 @@ use crate::{SortableId, Stored};
 const PLACE_BITS: u32 = 20;
 /// The distance from the origin, in either direction, up to which places are exact.
 const EXACT: i128 = 1 << (PLACE_BITS - 2);
-/// The bit that marks a far key. The other bits are the leading 63 bits of the ID, which distinguish random bytes that no
-/// generator has generated.
+/// The bit that marks a far key. The other bits are the leading 63 bits of the ID, which distinguish random bytes.
 const FAR: u64 = 1 << 63;
 /// The first millisecond with far keys, in the year 2248.
 const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);

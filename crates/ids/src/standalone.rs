@@ -37,8 +37,10 @@ impl Clock for SystemClock {
     }
 }
 
-/// A generator of IDs, each greater than the previous one. [`OnClockRollback::Reset`], the default, is the exception: after the
-/// clock has moved back by more than 10 s, the next ID may be smaller.
+/// A generator of strictly increasing IDs.
+///
+/// If the clock moves back by more than 10 s, the generator starts again with smaller IDs, or returns an error
+/// ([`OnClockRollback`]).
 ///
 /// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
 /// [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node at the same time: give each process

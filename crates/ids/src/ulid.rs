@@ -243,7 +243,7 @@ mod tests {
         let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();
         let (mut state, millis) = (UlidState::unpack(last.to_u128()), last.timestamp());
         for expected in ["01BX5ZZKBKZZZZZZZZZZZZZZZY", "01BX5ZZKBKZZZZZZZZZZZZZZZZ"] {
-            let Step::Made(next, id) = step::<Ulid>(state, &at(millis), &[]) else { panic!("none made") };
+            let Step::Made(next, id) = step::<Ulid>(state, &at(millis), &[]) else { panic!("no ID") };
             assert_eq!(id.to_string(), expected);
             state = next;
         }

@@ -273,7 +273,7 @@ impl SortableId for UlidFlake {
         Self::from_fields(tick, MAX_RANDOMNESS)
     }
 
-    /// Returns a random ID of `tick`, which is not unique.
+    /// Returns a random ID of `tick`, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32())
     }

@@ -10,7 +10,7 @@ use scru_ids::{Context, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, SortableI
 /// The maximum time by which a generator may run ahead of its clock.
 const MAX_LEAD_MICROS: i64 = 1_000_000;
 
-/// Moves the clock: by nothing, forward in small and large steps, or back within the tolerance of the generators.
+/// Leaves the clock unchanged, advances it in small or large steps, or moves it back within the tolerance of generators.
 fn move_clock<T: SortableId>(simulation: &mut Simulation<T>) {
     let moves = [0, 0, 0, 0, 1, 300, 1_000, 1_700, 40_000, 1_000_000, -1, -1_000, -30_000];
     simulation.clock += simulation.rng.pick(&moves);

@@ -242,7 +242,7 @@ impl Trace {
         let context = scru_ids::Context { now, on_clock_rollback: self.on_clock_rollback, settings: () };
         match (Scru128::step(self.ours, &context, &mut self.our_numbers), theirs) {
             (Step::Made(state, id), Some(theirs)) => {
-                assert_eq!(id.to_u128(), theirs.to_u128(), "{id} is {theirs} to the reference");
+                assert_eq!(id.to_u128(), theirs.to_u128(), "{id}: the reference crate generates {theirs}");
                 self.seen.note(self.last, id, millis);
                 (self.ours, self.last) = (state, id);
             }
@@ -287,7 +287,7 @@ fn generators_agree_on_the_highest_random_numbers() {
     assert!(trace.seen.overflows > 1_000, "{:?}", trace.seen);
 }
 
-/// From one carry of `counter_lo` to the next, one ID at a time.
+/// Generates every ID from one carry of `counter_lo` to the next.
 #[test]
 fn generators_agree_over_a_whole_cycle_of_counter_lo() {
     let mut trace = Trace::new(OnClockRollback::Reset, 0);

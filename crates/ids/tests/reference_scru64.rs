@@ -307,7 +307,7 @@ fn generators_agree_on_the_id_to_go_on_from() {
     generators_agree("0u2r85hm2pt3/20");
 }
 
-/// From one overflow of a large counter to the next, one ID at a time.
+/// Generates every ID from one overflow of a large counter to the next.
 #[test]
 fn generators_agree_over_a_whole_cycle_of_the_counter() {
     let mut trace = Trace::new("3/4");

@@ -110,10 +110,11 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(accepted > VALUES / 20 && refused > VALUES / 4 && too_large > VALUES / 100);
 }
 
-/// Random numbers, `share` of 8 of which are the maximum or close to it, so that the randomness overflows.
+/// Random numbers, many of which are the maximum or close to it, so that the randomness overflows.
 #[derive(Clone)]
 struct HighNumbers {
     rng: SplitMix,
+    /// The share of high numbers, in eighths.
     share: u64,
 }
 
@@ -166,7 +167,7 @@ impl Trace {
         let theirs = self.theirs.generate_from_datetime_with_source(time, &mut self.their_numbers);
         match (Ulid::step(self.ours, &context, &mut self.our_numbers), theirs) {
             (Step::Made(state, id), Ok(theirs)) => {
-                assert_eq!(id.to_stored(), theirs.to_bytes(), "{id} is {theirs} to the reference");
+                assert_eq!(id.to_stored(), theirs.to_bytes(), "{id}: the reference crate generates {theirs}");
                 assert!(id > self.last);
                 self.rides += usize::from(id.timestamp_micros() > now);
                 (self.ours, self.last) = (state, id);

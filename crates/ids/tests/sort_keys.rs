@@ -35,7 +35,7 @@ fn assert_in_order<T: SortableId>(ids: &[T]) -> usize {
     pairs.iter().map(|(_, key)| key).collect::<HashSet<_>>().len()
 }
 
-/// Asserts it for the IDs as given, reversed and shuffled. The origins of the milliseconds differ each time.
+/// Calls [`assert_in_order`] with the IDs as given, reversed and shuffled. The origins of the milliseconds differ each time.
 fn assert_in_order_however_they_come<T: SortableId>(mut ids: Vec<T>) {
     assert_in_order(&ids);
     ids.reverse();
@@ -50,7 +50,7 @@ fn with_sequence<T: SortableId>(millis: u64, sequence: u128, rest: u128) -> T {
     let head = u128::from(millis) << 80 | sequence << low_bits | rest & ((1 << low_bits) - 1);
     let mut bytes = [0; 20];
     bytes[..16].copy_from_slice(&head.to_be_bytes());
-    from_bytes(&bytes[..T::Stored::LEN]).expect("every pattern is an ID")
+    from_bytes(&bytes[..T::Stored::LEN]).expect("any bytes are an ID")
 }
 
 /// Returns the timestamp and the sequence number of an ID, without the entropy below.

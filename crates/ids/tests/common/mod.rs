@@ -1,4 +1,4 @@
-//! Helpers of several test files, none of which uses all of them.
+//! Helpers for the tests. No test file uses all of them.
 #![allow(dead_code)]
 
 use std::convert::Infallible;
