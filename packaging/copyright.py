@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes the copyright file of the packages, in Debian's format 1.0: of this project, and of all crates linked into its library.
+"""Writes the copyright file of the packages, in Debian's format 1.0, for this project and all crates in its library.
 
-The arguments are Cargo's, which choose the features and where the crates come from. Each crate's licence is the expression in its
-manifest, each text the one that it brings along, or that another crate of the same repository does.
+The arguments are passed to Cargo, and select the features and the source of the crates. The licence of a crate is the
+expression in its manifest. The text of the licence is included in the crate, or in another crate of its repository.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 HEADER = """\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: scru
-Comment: The library is made of the files of this project, of Rust's standard library, and of the crates below.
+Comment: The library contains the files of this project, Rust's standard library, and the crates below.
 
 Files: *
 Copyright: the maintainers of scru
@@ -50,8 +50,8 @@ Crate = dict
 
 
 def linked_crates(arguments: list[str]) -> list[Crate]:
-    """The crates of others that are linked into the library: neither those that only build it nor procedural macros."""
-    # Cargo's metadata has the features of the whole workspace; its tree has those of one package.
+    """Returns the third-party crates linked into the library, without build dependencies and procedural macros."""
+    # `cargo metadata` resolves the features of the whole workspace, `cargo tree` those of one package.
     tree = cargo("tree", "--package=scru", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}", *arguments)
     linked = {tuple(line.split(" ")[:2]) for line in tree.splitlines() if line}
     metadata = json.loads(cargo("metadata", "--format-version=1", *arguments))
@@ -61,18 +61,18 @@ def linked_crates(arguments: list[str]) -> list[Crate]:
 
 
 def cargo(*arguments: str) -> str:
-    """What Cargo writes."""
+    """Returns the output of a Cargo command."""
     return subprocess.run(["cargo", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def licence(crate: Crate) -> str:
-    """The licence as Debian's format writes it, without parentheses."""
+    """Returns the licence of a crate in Debian's syntax, which has no parentheses."""
     expression = crate["license"].replace("/", " or ").replace(" OR ", " or ").replace(" AND ", " and ")
     return re.sub(r"\((.*)\) and", r"\1, and", expression)
 
 
 def texts(crate: Crate) -> tuple[str, ...]:
-    """The texts of licences that a crate brings along. That of Apache is on every Debian."""
+    """Returns the licence texts that a crate includes, except the Apache License, which every Debian system has."""
     folder = Path(crate["manifest_path"]).parent
     name = re.compile(r"licen[cs]e|copying|copyright|notice|unlicense", re.IGNORECASE)
     files = sorted(file for file in folder.iterdir() if name.match(file.name) and file.is_file())
@@ -81,7 +81,7 @@ def texts(crate: Crate) -> tuple[str, ...]:
 
 
 def holders(crates: list[Crate], texts: tuple[str, ...]) -> list[str]:
-    """Whom the texts name, or else the authors that the crates name."""
+    """Returns the copyright holders named in the texts, or the authors of the crates if the texts name none."""
     notice = re.compile(r"^\s*(?:Portions )?Copyright (.*\d{4}.*)$", re.MULTILINE | re.IGNORECASE)
     named = [name for text in texts for name in notice.findall(text)]
     authors = sorted({author for crate in crates for author in crate["authors"]})
@@ -89,7 +89,7 @@ def holders(crates: list[Crate], texts: tuple[str, ...]) -> list[str]:
 
 
 def paragraph(licence: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
-    """The crates of one licence with one text of it."""
+    """Returns the paragraph for crates with the same licence and the same texts of it."""
     files = "\n ".join(f"{crate['name']}-{crate['version']}" for crate in crates)
     copyright = "\n ".join(holders(crates, texts))
     text = "".join(f"\n {line.rstrip()}" if line.strip() else "\n ." for line in "\n\n".join(texts).splitlines())
@@ -97,7 +97,7 @@ def paragraph(licence: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
 
 
 def main() -> None:
-    """Writes the file to standard output."""
+    """Prints the copyright file."""
     crates = linked_crates(sys.argv[1:])
     of_repository = {crate["repository"]: texts(crate) for crate in crates if texts(crate)}
     groups: dict[tuple, list[Crate]] = defaultdict(list)
