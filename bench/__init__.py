@@ -1,3 +1,5 @@
-"""The benchmark. docs/performance.md says what it measures, and how: candidates (what is compared), workloads (the SQL),
-server (a private server), measure (the rounds), results (the JSON), report (tables, charts), compare (two builds).
+"""The benchmark; docs/performance.md describes what it measures and how.
+
+Modules: candidates (the keys compared), workloads (the SQL), server (a private server), process (resource usage of a
+process), measure (the rounds), results (the JSON file), report and charts (the output), compare (two builds).
 """

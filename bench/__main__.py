@@ -1,4 +1,4 @@
-"""`python3 -m bench run` measures; `python3 -m bench report` renders pages, tables and charts."""
+"""`python3 -m bench run` runs the benchmark; `python3 -m bench report` renders its pages, tables and charts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ options = parser.parse_args()
 if options.command == "run":
     from bench.measure import Run
 
-    # Only a whole run becomes part of the documentation.
+    # Only a run of all suites becomes part of the documentation.
     is_whole = options.mode != "short" and options.only == SUITES
     print("All measurements:", Run(options.mode, options.only).run().save(DOCS if is_whole else SCRATCH))
 else:

@@ -1,4 +1,4 @@
-"""What is compared: the extension's types, and the keys that a user would pick otherwise."""
+"""The keys that are compared: the extension's types and their alternatives."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ BETWEEN = f"created_at >= {NOON} AND created_at < {ONE_O_CLOCK}"
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A key, and the schema that holds its tables."""
+    """A kind of key, whose tables are in a schema of their own."""
 
     key: str
-    """The name in the JSON, and of the schema."""
+    """The name in the JSON and the name of the schema."""
     label: str
     type: str
     generate: str
-    """The SQL of a new value."""
+    """SQL expression for a new value."""
     at: str = ""
-    """The SQL of the value of event number n at the time t."""
+    """SQL expression for the key of event number n at time t."""
     created_at: bool = False
-    """Whether a created_at column with an index tells the time."""
+    """Whether the table has a created_at column with an index."""
     options: str = ""
-    """The connection options of its sessions."""
+    """Connection options of the candidate's sessions."""
 
     @property
     def columns(self) -> str:
-        """The columns of a table that makes its own keys."""
+        """Returns the column definitions of a table that generates its keys by default."""
         default = "GENERATED ALWAYS AS IDENTITY" if self.type == "bigint" else f"DEFAULT {self.generate}"
         return f"id {self.type} {default} PRIMARY KEY{self.time_column}"
 
     @property
     def time_column(self) -> str:
-        """The definition of created_at, if it has one."""
+        """Returns the definition of created_at, with a leading comma, or an empty string."""
         return ", created_at timestamptz NOT NULL DEFAULT clock_timestamp()" if self.created_at else ""
 
     def sql(self) -> dict[str, str]:
-        """What statements are filled in with."""
+        """Returns the values of the placeholders in statements."""
         names = ("key", "type", "generate", "at", "columns", "time_column")
         return {name: getattr(self, name) for name in names} | {
             "time": "created_at" if self.created_at else "id",
@@ -48,18 +48,18 @@ class Candidate:
 
 
 def ours(name: str) -> Candidate:
-    """One of the extension's types."""
+    """Returns the candidate for a type of the extension."""
     at = f"({name}_lower(t)::bigint + n % 65536)::{name}" if name in EIGHT_BYTES else f"gen_{name}(t)"
     return Candidate(key=name, label=name, type=name, generate=f"gen_{name}()", at=at)
 
 
 def with_created_at(candidate: Candidate) -> Candidate:
-    """The same key beside a created_at column with an index, which the ID replaces."""
+    """Returns the candidate with an added created_at column and its index."""
     return replace(candidate, key=f"{candidate.key}_at", label=f"{candidate.label} + created_at", created_at=True)
 
 
 def again(candidate: Candidate) -> Candidate:
-    """The control: the same again, whose ratio states the noise."""
+    """Returns the control: a second measurement of the candidate, whose ratio shows the noise."""
     return replace(candidate, key=f"{candidate.key}_control", label="control")
 
 
@@ -78,7 +78,7 @@ SERVER_SCOPE = replace(
 )
 NOTHING = Candidate(key="nothing", label="no-op", type="int", generate="pg_backend_pid()")
 
-# Who takes part where.
+# The candidates of each suite.
 SIXTEEN = [UUID, again(UUID), UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
 TYPES = [*SIXTEEN, BIGINT, SCRU64, ULIDFLAKE]
 EVENTS = [BIGINT_AT, again(BIGINT_AT), BIGINT, UUID_AT, UUID, UUIDV7_AT, UUIDV7, TEXT_AT, TEXT]
@@ -89,13 +89,13 @@ GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
-# The server's types come first.
+# Built-in types are listed first.
 SERVERS = ("uuid", "bigint", "text", "int")
 LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *DRAWS], key=lambda c: c.type not in SERVERS)}
 
 
 def rotated(candidates: list[Candidate], turn: int) -> list[Candidate]:
-    """The candidates in the order of a turn: another one comes first, and every second turn runs backwards."""
+    """Returns the candidates in the order of a turn: the first one changes, and every second turn is reversed."""
     order = candidates[:: -1 if turn % 2 else 1]
     shift = turn // 2 % len(order)
     return order[shift:] + order[:shift]

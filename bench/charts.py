@@ -1,4 +1,4 @@
-"""The charts, as SVG that is legible on light and dark pages."""
+"""The charts, in SVG, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bench.candidates import LABELS
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
-# On a light page, and what a dark one has in their place.
+# Colours on a light page, mapped to their replacements on a dark one.
 DARK = {"#ffffff": "#0d1117", "#1f2328": "#e6edf3", "#d0d7de": "#30363d"}
 PAGE, INK, GRID = DARK
-# Apart for colour-blind readers, on either page (Okabe and Ito).
+# The palette of Okabe and Ito, which colour-blind readers can distinguish on both pages.
 STYLES = {
     "bigint": ("#808080", "o"), "uuid": ("#d55e00", "s"), "uuidv7": ("#e69f00", "^"), "scru128": ("#0072b2", "D"),
     "scru64": ("#009e73", "v"), "ulidflake": ("#cc79a7", "P"), "server_scope": ("#56b4e9", "X"),
@@ -25,13 +25,13 @@ plt.rcParams.update(
     dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK)
     | {"figure.facecolor": PAGE, "savefig.facecolor": PAGE, "axes.facecolor": PAGE, "legend.facecolor": PAGE}
     | {"grid.color": GRID, "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False}
-    # Text stays text, and the same figures give the same file.
+    # Text is kept as text, and the output is reproducible.
     | {"svg.fonttype": "none", "svg.hashsalt": "scru", "font.family": "sans-serif", "font.size": 10}
 )
 
 
 def save(figure: plt.Figure, path: Path) -> None:
-    """Without a date, so that a chart changes only with its figures."""
+    """Saves a figure without a date, so that the file changes only with the data, and adds colours for dark pages."""
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     rules = "".join(
@@ -45,7 +45,7 @@ def save(figure: plt.Figure, path: Path) -> None:
 
 
 def curves(data: pd.DataFrame, panels: dict[str, str], caption: str, path: Path) -> None:
-    """A panel for each suite and unit: the median of each candidate, and between which values its rounds were."""
+    """Draws a panel for each suite and unit, with the median and the range of each candidate's measurements."""
     figure, all_axes = plt.subplots(1, len(panels), figsize=(10, 4), layout="constrained")
     for axes, (panel, y_label) in zip(all_axes, panels.items(), strict=True):
         suite, unit = panel.split(":")

@@ -1,8 +1,8 @@
-"""Times the same statements on two servers, which differ in their build of the extension alone, in turn.
+"""Compares two builds of the extension: runs the same statements on two servers in turn.
 
-A time is what the server's process spends on the processor. The ratio of a round is the time of this build over that of the
-base. Which of the two comes first alternates. Prints the median of the ratios with their quartiles, and a control, which runs
-on the base alone: its ratio shows the noise.
+Times are processor times of the backend. The ratio of a round is the time of this build divided by that of the base.
+The order of the two servers alternates. The output is the median of the ratios with their quartiles, and a control,
+which compares the base with itself: its ratio shows the noise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDS_OF_TABLES = 3
 
 
 def prepared(folder: str, rows: int) -> Session:
-    """A session of a server, with tables whose IDs differ between the servers while their order does not."""
+    """Returns a session with new tables, whose IDs differ between the two servers but are in the same order."""
     connection = psycopg.connect(host=folder, port=5432, dbname="postgres", autocommit=True)
     connection.prepare_threshold = None
     connection.execute("DROP EXTENSION IF EXISTS scru CASCADE")
@@ -43,9 +43,10 @@ def main() -> None:
     parser.add_argument("--only", choices=WORKLOADS, nargs="+", default=list(WORKLOADS))
     arguments = parser.parse_args()
     ratios: dict[str, list[float]] = {}
-    # The first round warms up.
+    # The first round is a warm-up.
     for number in range(arguments.rounds + 1):
-        # Where a table lies in memory changes its look-ups by a tenth: there are several, so that a median is of the builds.
+        # The place of a table in memory changes the time of look-ups by 10 %, so the tables are built anew after
+        # several rounds.
         if number % ROUNDS_OF_TABLES == 0:
             base, new = (prepared(folder, arguments.rows) for folder in arguments.folders)
         for name in arguments.only:

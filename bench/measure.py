@@ -1,4 +1,4 @@
-"""The rounds: each workload for each candidate in turn, in another order each time."""
+"""The measurements: rounds of each workload for each candidate, in changing order."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ DRAWN = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """How much is measured."""
+    """The size of a run."""
 
     rows: int = 1_000_000
     rounds: int = 5
     scales: dict[int, int] = field(default_factory=lambda: {1_000_000: 5, 10_000_000: 3})
-    """How many rounds for how many rows."""
+    """The number of rounds by number of rows."""
     batch: int = 500_000
     batches: int = 20
     growth_rounds: int = 2
     growth_seconds: float = 180
-    """A candidate whose table takes longer to grow stops there."""
+    """Time limit in seconds for the growth of a candidate's table."""
     memory_mb: int = 512
     clients: tuple[int, ...] = (1, 2, 4, 8, 16)
     client_rounds: int = 3
@@ -55,12 +55,12 @@ Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
 
 def read_times(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
-    """The time on the processor, and that by the clock."""
+    """Returns the processor time and the elapsed time."""
     return dict(zip(("processor ms", "ms"), timed(connection, *statements), strict=True))
 
 
 def read_costs(connection: psycopg.Connection, statements: list[str], rows: int) -> dict[str, float]:
-    """The times, and the bytes of a row."""
+    """Returns the times, and the bytes per row on disk and in the WAL."""
     query = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint, pg_total_relation_size('events')"
     log_before, _ = connection.execute(query).fetchone()
     times = read_times(connection, statements, rows)
@@ -69,7 +69,7 @@ def read_costs(connection: psycopg.Connection, statements: list[str], rows: int)
 
 
 def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
-    """What the server says of a query: the times of planning and of execution, and the pages touched."""
+    """Returns the planning time, the execution time and the number of pages touched, by EXPLAIN."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statements[0]}")
     top = plans[0]["Plan"]
     assert "Seq Scan" not in str(top), top
@@ -78,27 +78,27 @@ def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> 
 
 
 class Session:
-    """A connection whose names are those of one candidate's tables after the other."""
+    """A connection that works in the schema of one candidate at a time."""
 
     def __init__(self, connection: psycopg.Connection, folder: Path):
         self.connection = connection
         self.folder = folder
 
     def execute(self, statements: Iterable[str], candidate: Candidate, **values: object) -> None:
-        """Executes statements in the candidate's schema; some are for those with a created_at column alone."""
+        """Executes statements in the candidate's schema, except those that are empty for the candidate."""
         schema = candidate.key
         for statement in f"CREATE SCHEMA IF NOT EXISTS {schema}", f"SET search_path = {schema}, public", *statements:
             if sql := self.fill_in(statement, candidate, **values):
                 self.connection.execute(sql)
 
     def fill_in(self, statement: str, candidate: Candidate, **values: object) -> str:
-        """The statement for a candidate."""
+        """Returns a statement with its placeholders replaced for a candidate."""
         return statement.format(folder=self.folder, **candidate.sql(), **values)
 
     def measure(
         self, workload: Workload, candidate: Candidate, rows: int, read: Read = read_times, **values: object
     ) -> dict[str, float]:
-        """Measures a workload once, between what is done before and after it."""
+        """Measures a workload once, after its preparation and before its cleanup."""
         self.execute((*workload.before, *(f"SET enable_{node} = off" for node in workload.without)), candidate)
         statements = self.fill_in(workload.statement, candidate, rows=rows, **values).split("; ")
         self.check_plan(statements[0], workload.plan)
@@ -107,7 +107,7 @@ class Session:
         return measured
 
     def check_plan(self, statement: str, node: str) -> None:
-        """Fails unless the plan has the node. The planner also reads the catalogs here, so that what is timed need not."""
+        """Fails unless the plan has the node. Planning also fills the catalog caches, which are then not timed."""
         if statement.startswith(("SELECT", "INSERT", "DELETE")):
             plan = "\n".join(line for (line,) in self.connection.execute(f"EXPLAIN {statement}"))
             assert node in plan, f"{statement} has no {node} in its plan:\n{plan}"
@@ -126,7 +126,7 @@ class Run:
         self.results = Results({**about, "in_memory": IN_MEMORY, "on_disk": ON_DISK})
 
     def run(self) -> Results:
-        """Measures on one server in memory, and on one with its defaults."""
+        """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
             for suite in self.events, self.types, self.scale, self.clients:
@@ -140,19 +140,19 @@ class Run:
         return self.results
 
     def events(self) -> None:
-        """What a row costs, with all that its table needs to be asked by time."""
+        """Measures the costs of a row, including those of queries by time."""
         for turn in self.sessions("events", self.mode.rounds):
             for candidate in rotated(candidates.EVENTS, turn):
                 self.add("events", "events", candidate, self.mode.rows, workloads.INSERT, read_costs)
 
     def types(self) -> None:
-        """What the server does with values of a type."""
+        """Measures operations on values of each type."""
         with self.tables(candidates.TYPES, workloads.PREPARE_TYPES, self.mode.rows):
             for round_ in self.sessions("types", self.mode.rounds, candidates.TYPES, ("keyed", "shuffled", "texts")):
                 self.add_all("types", workloads.TYPES, candidates.TYPES, self.mode.rows, round_)
 
     def scale(self) -> None:
-        """How costs grow with the table, and questions by time. Of the largest tables there is one at a time."""
+        """Measures costs by table size, and queries by time. In long mode, only one table exists at a time."""
         groups = [[candidate] for candidate in candidates.LONG] if self.is_long else [candidates.SCALE]
         for (rows, rounds), group in product(self.mode.scales.items(), groups):
             with self.tables(group, workloads.PREPARE_SCALE, rows):
@@ -161,12 +161,12 @@ class Run:
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
 
     def clients(self) -> None:
-        """Many connections."""
+        """Measures many connections."""
         self.inserts()
         self.draws()
 
     def inserts(self) -> None:
-        """Clients that insert single rows, each in a transaction of its own."""
+        """Measures clients that insert single rows, each in its own transaction."""
         for clients, candidate in self.turns_of_clients("inserts", candidates.CLIENTS):
             self.session.execute(workloads.INSERT.before, candidate)
             script, options = "INSERT INTO events DEFAULT VALUES", f"-c search_path={candidate.key},public"
@@ -175,19 +175,19 @@ class Run:
             self.session.execute(workloads.INSERT.after, candidate)
 
     def draws(self) -> None:
-        """Sessions that draw IDs and do nothing else."""
+        """Measures sessions that only generate IDs."""
         for clients, candidate in self.turns_of_clients("draws", candidates.DRAWS):
             script = f"SELECT count({candidate.generate}) FROM generate_series(1, {DRAWN})"
             rate = self.server.pgbench(script, clients, self.mode.seconds, candidate.options) * DRAWN
             self.results.add("draws", "draws", clients, "IDs/s", candidate.key, rate)
 
     def turns_of_clients(self, suite: str, group: list[Candidate]) -> Iterator[tuple[int, Candidate]]:
-        """All numbers of clients for all candidates, in the order of each round."""
+        """Yields each number of clients with each candidate, in the order of each round."""
         for turn in self.sessions(suite, self.mode.client_rounds):
             yield from product(self.mode.clients, rotated(group, turn))
 
     def growth(self) -> None:
-        """A table that outgrows the memory of its server, batch by batch, until there are all or time is up."""
+        """Measures the growth of a table beyond the server's memory, in batches, up to the time limit."""
         batch, statement = self.mode.batch, workloads.INSERT.statement.format(rows=self.mode.batch)
         for turn in self.sessions("larger than memory", self.mode.growth_rounds):
             for candidate in rotated(candidates.GROWTH, turn):
@@ -207,8 +207,8 @@ class Run:
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
     ) -> Iterator[int]:
-        """The rounds, each with a session of a server that has begun anew and read all tables: no table keeps its place in
-        memory for all rounds."""
+        """Yields the rounds. Each has a session of a restarted server that has read all tables, so that no table keeps
+        its place in memory for all rounds."""
         for round_ in range(rounds):
             self.say(f"{what}, round {round_ + 1} of {rounds}")
             self.server.restart()
@@ -216,13 +216,13 @@ class Run:
                 self.session = Session(connection, self.server.folder)
                 for candidate, table in product(group, tables):
                     connection.execute(f"SELECT count(*) FROM {candidate.key}.{table}")
-                # The first IDs of a server may be ahead of its clock.
+                # The first IDs after a start may be ahead of the clock: wait until it has passed them.
                 connection.execute("SELECT gen_scru64(), gen_ulidflake(), pg_sleep(1)")
                 yield round_
 
     @contextmanager
     def tables(self, group: list[Candidate], statements: tuple[str, ...], rows: int) -> Iterator[None]:
-        """The tables of all candidates. They write no log: none of it is of interest here."""
+        """Creates the tables of all candidates, and drops them at the end. They are unlogged: WAL is not measured."""
         with self.server.connect() as connection:
             for candidate in group:
                 self.say(f"{rows:,} rows of {candidate.label}")
@@ -234,7 +234,7 @@ class Run:
     def add_all(
         self, suite: str, chosen: dict[str, Workload], group: list[Candidate], rows: int, round_: int, *read: Read
     ) -> None:
-        """Measures workloads in turns, in the order of a round."""
+        """Measures workloads for all candidates, in the order of a round."""
         for name, workload in chosen.items():
             for turn in range(round_ * workload.turns, (round_ + 1) * workload.turns):
                 for candidate in rotated(group, turn):
@@ -243,10 +243,10 @@ class Run:
     def add(
         self, suite: str, name: str, candidate: Candidate, rows: int, workload: Workload, *read: Read, **values: str
     ) -> None:
-        """Measures a workload once."""
+        """Measures a workload once and adds the results."""
         for unit, value in self.session.measure(workload, candidate, rows, *read, **values).items():
             self.results.add(suite, name, rows, unit, candidate.key, value)
 
     def say(self, what: str) -> None:
-        """Where the run is, for who waits for it."""
+        """Reports the progress of the run on standard error."""
         print(f"{(time.monotonic() - self.began) / 60:5.1f} min  {what}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What a process of the server has used, read from outside while it runs."""
+"""Resource usage of a running server process."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def processor_time(pid: int) -> int:
-    """The nanoseconds that a process has been on a processor. The clock's number is clock_getcpuclockid(3)'s."""
+    """Returns the processor time of a process in nanoseconds, from the clock of clock_getcpuclockid(3)."""
     return time.clock_gettime_ns(~pid << 3 | 2)
 
 
 def private_memory(pid: int) -> int:
-    """The kilobytes of a process that it shares with no other."""
+    """Returns the anonymous resident memory of a process in kilobytes."""
     [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("RssAnon:")]
     return int(line.split()[1])

@@ -1,4 +1,4 @@
-"""What the documentation shows of the results: tables, which stand between two marks in a page, and charts."""
+"""The tables and charts of the documentation, rendered from the results into marked blocks of its pages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bench.workloads import TITLES
 
 BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
 SHOWN = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
-# The panels of each chart: suite and unit, and what they are.
+# The panels of each chart: suite and unit, with the label of the axis.
 CHARTS = {
     "growth": {"growth:rows/s": "rows inserted per second", "growth:WAL bytes": "bytes of WAL for a row"},
     "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs drawn per second"},
 }
-# Bytes, text, whether they are ordered by time, and whether others can be guessed from one.
+# Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others.
 KEYS = {
     "scru128": ("16", "25 characters", "yes", "no"),
     "ulid": ("16", "26 characters", "yes", "in its millisecond"),
@@ -33,7 +33,7 @@ CHART_OF = {"summary": "growth", "growth": "growth", "clients": "clients"}
 
 
 def frame(results: Results) -> pd.DataFrame:
-    """All measurements, one in a row."""
+    """Returns a data frame with one measurement per row."""
     rows = [
         (series["suite"], series["workload"], series["x"], series["unit"], key, turn, value)
         for series in results.series
@@ -44,34 +44,34 @@ def frame(results: Results) -> pd.DataFrame:
 
 
 def pick(data: pd.DataFrame, suite: str, *units: str, workload: str = "") -> pd.DataFrame:
-    """The measurements of a suite in some units, or of one of its workloads."""
+    """Returns the measurements of a suite in the given units, optionally of one workload only."""
     return data[(data.suite == suite) & data.unit.isin(units) & (not workload or data.workload == workload)]
 
 
 def ratios(data: pd.DataFrame, base: str) -> pd.DataFrame:
-    """The ratio of the other candidates to one, turn by turn: only what was measured side by side is compared."""
+    """Returns the ratios of the other candidates to the base, per turn: a ratio compares measurements of one turn."""
     wide = data.pivot_table(index=["workload", "unit", "x", "turn"], columns="candidate", values="value", sort=False)
     wide = wide.drop(columns=base).div(wide[base], axis=0)
     return wide.melt(value_name="value", ignore_index=False).dropna().reset_index()
 
 
 def largest(data: pd.DataFrame) -> pd.DataFrame:
-    """What was measured with the most rows."""
+    """Returns the measurements with the most rows."""
     return data[data.x == data.x.max()]
 
 
 def with_spread(values: pd.Series) -> str:
-    """The median, and half of the distance between the quartiles."""
+    """Returns the median and half of the distance between the quartiles."""
     return f"{values.median():.2f} ±{(values.quantile(0.75) - values.quantile(0.25)) / 2:.2f}"
 
 
 def plain(values: pd.Series) -> str:
-    """The median, in three digits."""
+    """Returns the median with three significant digits."""
     return f"{values.median():,.0f}" if values.median() >= 100 else f"{values.median():.3g}"
 
 
 def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str], transposed: bool = False) -> str:
-    """A Markdown table with a column, or a row, for each candidate."""
+    """Returns a Markdown table with a column for each candidate, or a row if transposed."""
     wide = data.groupby([*rows, "candidate"], sort=False).value.agg(cell).unstack("candidate", fill_value="")
     wide = wide[[key for key in LABELS if key in wide]].rename(columns=LABELS)
     wide = wide.rename(index=lambda label: f"{label:,}" if isinstance(label, int) else TITLES.get(label, label))
@@ -84,7 +84,7 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
 
 
 def keys(data: pd.DataFrame) -> str:
-    """The README's first: what tells keys apart, with times as ratios to a bigint."""
+    """Returns the first table of the README: properties of the keys, and times as ratios to bigint."""
     times = {
         "insert": ratios(pick(data, "events", "processor ms"), "bigint"),
         "generate": ratios(pick(data, "types", "processor ms", workload="generate"), "bigint"),
@@ -97,7 +97,7 @@ def keys(data: pd.DataFrame) -> str:
 
 
 def summary(data: pd.DataFrame) -> str:
-    """The README's second: what a table with each key costs, as a ratio to that with a bigint and a created_at."""
+    """Returns the second table of the README: costs with each key, as ratios to bigint with created_at."""
     chosen = {
         "insert a row": pick(data, "events", "processor ms"),
         "bytes on disk": pick(data, "events", "bytes"),
@@ -111,13 +111,13 @@ def summary(data: pd.DataFrame) -> str:
 
 
 def events(data: pd.DataFrame) -> str:
-    """What a row costs with each key."""
+    """Returns the table of the costs of a row with each key."""
     costs = pick(data, "events", "processor ms", "bytes", "WAL bytes")
     return table(ratios(costs, "bigint_at"), ["unit"], with_spread, transposed=True)
 
 
 def types(data: pd.DataFrame) -> str:
-    """The types by themselves, to the server's type of their size."""
+    """Returns the tables of the types, as ratios to the built-in type of the same size."""
     times = pick(data, "types", "processor ms")
     sixteen = times[times.candidate.isin([candidate.key for candidate in SIXTEEN])]
     eight = times[times.candidate.isin(["bigint", *EIGHT_BYTES])]
@@ -128,30 +128,30 @@ def types(data: pd.DataFrame) -> str:
 
 
 def scale(data: pd.DataFrame) -> str:
-    """How the ratios grow with the table."""
+    """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
     return table(ratios(times, "bigint_at").rename(columns={"x": "rows"}), ["workload", "rows"], with_spread)
 
 
 def time(data: pd.DataFrame) -> str:
-    """Questions by time, in the largest of the tables."""
+    """Returns the table of queries by time, in the largest tables."""
     return table(largest(pick(data, "time", "ms", "planning ms", "pages")), ["workload", "unit"], plain)
 
 
 def clients(data: pd.DataFrame) -> str:
-    """Rates by the number of clients."""
+    """Returns the tables of rates by number of clients."""
     rates = (pick(data, "inserts", "rows/s"), pick(data, "draws", "IDs/s"))
     return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
 
 
 def growth(data: pd.DataFrame) -> str:
-    """Rates while the table grows, at some of its sizes."""
+    """Returns the table of rates of a growing table, at about five of its sizes."""
     steps = pick(data, "growth", "rows/s", "WAL bytes").rename(columns={"x": "rows"})
     sizes = sorted(steps.rows.unique())[:: max(1, steps.rows.nunique() // 5)]
     return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
 
 
-# Each with the suites that it shows.
+# The function that renders each block, and the suites that it shows.
 BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
     "keys": (keys, {"events", "types"}),
     "summary": (summary, {"events", "scale", "time"}),
@@ -167,21 +167,21 @@ BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
 
 
 def where(results: Results) -> str:
-    """The server and the machine of a run, and how busy that was."""
+    """Returns the server, the machine and the load average of a run."""
     about = results.about
     version = about["version"].split()[0]
     return f"PostgreSQL {version}, {about['cores']} cores, {about['mode']} mode, load average {about['load']}"
 
 
 def source(name: str, results: Results, folder: Path) -> str:
-    """The chart of a section, and links to its table and its results, in a page of that folder."""
+    """Returns the chart of a section and the links to its table and results, for a page in the folder."""
     link, chart = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name)
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
     return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
 
 
 def rendered(path: Path, results: Results) -> str:
-    """A page with what it shows of some results: charts and links, and in the README a table."""
+    """Returns a page with its blocks rendered: charts and links, and in the README tables."""
 
     def fill(found: re.Match[str]) -> str:
         shown = f"\n{BLOCKS[found[2]][0](frame(results))}\n" if found[2] in ("keys", "summary") else ""
@@ -191,7 +191,7 @@ def rendered(path: Path, results: Results) -> str:
 
 
 def page(results: Results) -> str:
-    """The tables of a run, as far as it has measured what they show."""
+    """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
     limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "unlimited"
     notes = f"{about['cpu']}, {about['date']}. uuid v7: {about['uuidv7']}. Memory of the server on disk: {limit}."
@@ -202,12 +202,12 @@ def page(results: Results) -> str:
 
 
 def charts_of(results: Results) -> list[str]:
-    """The charts of a run, as far as it has measured what they show."""
+    """Returns the names of the charts whose suites a run has measured."""
     return [name for name in CHARTS if BLOCKS[name][1] <= results.suites]
 
 
 def render() -> None:
-    """Everything that is shown of the results in docs/bench, and the pages of those in target/bench."""
+    """Renders the pages and charts of the results in docs/bench and target/bench, and the blocks of other pages."""
     from bench.charts import curves
 
     for folder in DOCS, SCRATCH:

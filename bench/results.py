@@ -1,4 +1,4 @@
-"""The JSON of a run: what it ran on, and every single measurement."""
+"""The JSON file of a run: its environment and every measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCRATCH = ROOT / "target" / "bench"
 
 
 class Results:
-    """Series of measurements. Those of one turn have the same place in the lists of all candidates."""
+    """Series of measurements. Measurements of one turn have the same index in the lists of all candidates."""
 
     def __init__(self, about: dict, series: list[dict] | None = None):
         self.about = about
@@ -19,22 +19,22 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        """Reads what `save` has written."""
+        """Reads a file that `save` wrote."""
         data = json.loads(path.read_text())
         return cls(data["about"], data["series"])
 
     @property
     def name(self) -> str:
-        """The name of its files."""
+        """Returns the name of the files of this run, without extension."""
         return f"pg{self.about['major']}-{self.about['mode']}"
 
     @property
     def suites(self) -> set[str]:
-        """What was measured."""
+        """Returns the names of the suites measured."""
         return {series["suite"] for series in self.series}
 
     def save(self, folder: Path) -> Path:
-        """Writes it, a series on one line."""
+        """Writes the JSON file, with one series per line, and returns its path."""
         lines = ",\n".join(json.dumps(series) for series in self.series)
         path = folder / f"{self.name}.json"
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ class Results:
         return path
 
     def add(self, suite: str, workload: str, x: int, unit: str, candidate: str, value: float) -> None:
-        """One measurement: x is the number of rows or of clients."""
+        """Adds a measurement; x is the number of rows or of clients."""
         head = {"suite": suite, "workload": workload, "x": x, "unit": unit}
         series = next((series for series in reversed(self.series) if head.items() <= series.items()), None)
         if series is None:
@@ -52,6 +52,6 @@ class Results:
 
 
 def saved(folder: Path = DOCS) -> list[Results]:
-    """The results in a folder; those that the documentation shows come first: whole runs, of the newest server."""
+    """Returns the results in a folder. The first is the one that the documentation shows: full mode, newest server."""
     found = map(Results.load, folder.glob("pg*.json"))
     return sorted(found, key=lambda results: (results.about["mode"] != "full", -results.about["major"]))

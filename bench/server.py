@@ -1,4 +1,4 @@
-"""A private server of the benchmark, which tools/server.sh starts and stops, and the machine that it is on."""
+"""A private server for the benchmark, started and stopped by tools/server.sh, and properties of the machine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
 DATABASE = "bench"
 CGROUPS = Path("/sys/fs/cgroup")
 
-# All is in memory and no disk is waited for: what is timed is the work of one process at a time.
+# All data is in memory and no process waits for a disk, so that only the work of one process is timed.
 IN_MEMORY = (
     "shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB fsync=off synchronous_commit=off max_wal_size=16GB"
     " checkpoint_timeout=1d wal_recycle=off wal_init_zero=off autovacuum=off jit=off"
     " max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0 synchronize_seqscans=off"
 )
-# The server's defaults, but for what would come at a time of its own.
+# The server's defaults, except autovacuum and JIT, whose work would begin at unpredictable times.
 ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
 
 UUIDV7_SQL = """
@@ -35,14 +35,14 @@ CREATE FUNCTION {name} RETURNS uuid LANGUAGE sql VOLATILE AS $$
 
 
 class Server:
-    """A server with its own data, which goes away at the end."""
+    """A server with its own data directory, which is removed at the end."""
 
     def __init__(self, name: str, settings: str, memory_mb: int = 0):
         self.name = name
         self.settings = settings
         self.memory_mb = memory_mb
         self.about: dict[str, object] = {}
-        # Of version 2 or 1.
+        # Control groups of version 2 or 1.
         self.cgroup = (CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "memory") / f"scru-{name}"
 
     def __enter__(self) -> Server:
@@ -62,7 +62,7 @@ class Server:
             self.cgroup.rmdir()
 
     def make_database(self) -> None:
-        """A new one, with the extension and what candidates need besides."""
+        """Creates the database with the extension and the objects that the candidates need."""
         with self.connect("postgres") as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE}")
@@ -73,13 +73,13 @@ class Server:
             self.about = {"version": version, "major": int(version[:2]), "uuidv7": make_uuidv7(connection)}
 
     def restart(self) -> None:
-        """Ends all sessions. What the server had in memory, it reads anew, and into other memory."""
+        """Restarts the server, which ends all sessions. Tables then get another place in its memory."""
         subprocess.run([SCRIPT, "restart", self.name], check=True, stderr=subprocess.DEVNULL)
         if self.memory_mb:
             self.about["memory_is_limited"] = self.limit_memory()
 
     def limit_memory(self) -> bool:
-        """Limits all its processes together, the page cache of its files included. Returns whether that is allowed."""
+        """Limits the memory of all server processes, including their page cache. Returns whether this is permitted."""
         try:
             self.cgroup.mkdir(exist_ok=True)
             limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
@@ -93,7 +93,7 @@ class Server:
         return True
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
-        """A session that commits each statement and has loaded the library."""
+        """Returns a session in autocommit mode that has loaded the library."""
         connection = psycopg.connect(host=str(self.folder), port=5432, dbname=database, autocommit=True)
         connection.prepare_threshold = None
         if database == DATABASE:
@@ -101,7 +101,7 @@ class Server:
         return connection
 
     def pgbench(self, script: str, clients: int, seconds: float, options: str) -> float:
-        """Transactions per second of so many clients."""
+        """Runs pgbench and returns the transactions per second."""
         path = self.folder / "script.sql"
         path.write_text(script)
         bindir = subprocess.check_output([os.environ["PG_CONFIG"], "--bindir"], text=True).strip()
@@ -116,7 +116,7 @@ class Server:
 
 
 def make_uuidv7(connection: psycopg.Connection) -> str:
-    """Sees that there is uuidv7(), and says whose it is."""
+    """Creates uuidv7_at(), and uuidv7() if the server has none. Returns the origin of uuidv7()."""
     connection.execute(UUIDV7_SQL.format(name="uuidv7_at(t timestamptz)", time="t"))
     if connection.info.server_version >= 180000:
         return "uuidv7() of the server"
@@ -129,7 +129,7 @@ def make_uuidv7(connection: psycopg.Connection) -> str:
 
 
 def timed(connection: psycopg.Connection, *statements: str) -> tuple[float, float]:
-    """The milliseconds that the backend spent on a processor, and those by the clock."""
+    """Executes statements and returns the backend's processor time and the elapsed time, in milliseconds."""
     pid = connection.info.backend_pid
     processor, clock = processor_time(pid), time.perf_counter_ns()
     for statement in statements:
@@ -138,6 +138,6 @@ def timed(connection: psycopg.Connection, *statements: str) -> tuple[float, floa
 
 
 def machine() -> dict[str, object]:
-    """What the figures depend on, but for the machine's name."""
+    """Returns the processor model and the number of cores."""
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {"cpu": model[1] if model else os.uname().machine, "cores": os.cpu_count()}

@@ -1,4 +1,4 @@
-"""The SQL of what is measured. What stands in braces is the candidate's, but for {rows}, which is how many, and {day}."""
+"""The SQL of the workloads. Placeholders in braces come from the candidate, except {rows}, {day} and {folder}."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ LAST_HOUR = f"{FIRST} + interval '{DAYS} days' - interval '1 hour'"
 
 @dataclass(frozen=True)
 class Workload:
-    """A statement, or some separated by "; ", and what is done before and after it."""
+    """One or more statements separated by "; ", with those to execute before and after them."""
 
     title: str
     statement: str
     turns: int = 1
-    """How often it is measured in a round."""
+    """How often the workload is measured in a round."""
     plan: str = ""
-    """The node without which the plan would measure something else, and the nodes that the planner may not use."""
+    """The node that the plan must contain."""
     without: tuple[str, ...] = ()
+    """The plan types that the planner may not use."""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
 
 def day(number: int) -> str:
-    """The SQL of the time at which a day of the month begins, counted from 0."""
+    """Returns the SQL expression for the start of a day of the month; 0 is the first day."""
     return f"{FIRST} + interval '{number} days'"
 
 
-# The same IDs in their order with the primary key (keyed), shuffled (shuffled), and their texts (texts).
+# Three tables with the same IDs: keyed (in order, with a primary key), shuffled, and texts (as text).
 ALL_BUT_INDEX_SCAN = ("hashjoin", "mergejoin", "indexonlyscan", "bitmapscan", "memoize", "material")
 MERGE_JOIN = "SELECT count(*) FROM shuffled JOIN shuffled AS again USING (id)"
 HASH_JOIN = "SELECT count(*) FROM shuffled JOIN keyed USING (id)"
@@ -55,7 +56,7 @@ TYPES = {
     ),
 }
 
-# A month of events, as many in each hour, in their order: events (id, created_at if it has one, n), and shuffled.
+# A month of events, evenly distributed: events (id, created_at if the candidate has it, n) in order, and shuffled.
 LOOK_UP = "SELECT count(n) FROM (SELECT id FROM shuffled LIMIT 100000) AS wanted JOIN events USING (id)"
 SCALE = {
     "index": replace(TYPES["index"], turns=1),
@@ -63,7 +64,7 @@ SCALE = {
     "look_up": Workload("look-up by key", LOOK_UP, 2, "Index Scan using events_pkey", ALL_BUT_INDEX_SCAN),
     "retention": Workload("delete the oldest day, VACUUM", "DELETE FROM events WHERE {time} < {day}; VACUUM events"),
 }
-# These are run by EXPLAIN (ANALYZE, BUFFERS), which tells the pages and the time of the planner, too.
+# Run by EXPLAIN (ANALYZE, BUFFERS), which also reports the pages and the planning time.
 WINDOW = "count(*) OVER (ORDER BY {time} RANGE BETWEEN '1 minute' PRECEDING AND CURRENT ROW)"
 TIME = {
     "last_hour": Workload("the last hour, `>=`", f"SELECT count(n) FROM events WHERE {{time}} >= {LAST_HOUR}", 5),
@@ -85,7 +86,7 @@ INSERT = Workload(
 
 TITLES = {key: workload.title for key, workload in (TYPES | SCALE | TIME).items()}
 
-# All shuffled alike, from the same order: how many comparisons a sort takes depends on that.
+# All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.
 SHUFFLE = (
     "CREATE UNLOGGED TABLE shuffled AS SELECT id FROM"
     " (SELECT id, row_number() OVER (ORDER BY id) AS n FROM {table}) AS numbered ORDER BY hashint8(n)"
