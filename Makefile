@@ -65,7 +65,7 @@ bench-compare: ## Compare the speed of this tree with that of BASE=<commit>; ONL
 	@tools/bench-compare.sh $(or $(BASE),HEAD) $(if $(ROUNDS),--rounds=$(ROUNDS)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 
 bench-report: ## Render the README's tables, docs/performance.md and docs/bench/*.md, *.svg from docs/bench/*.json
-	@tools/bench.sh render
+	@tools/bench.sh report
 
 gen: ## Render sql/install and docs/reference from sql/*.in
 	@tools/gen.sh
