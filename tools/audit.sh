@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What the project is made of, and what it is tested and measured with: the licences and sources of all crates, by deny.toml,
-# and their known vulnerabilities. Those are skipped where the database of them cannot be fetched.
+# Checks the licences and sources of all crates against deny.toml, and the crates for known vulnerabilities. The latter check
+# is skipped if the vulnerability database cannot be fetched.
 source "$(dirname "$0")/env.sh"
 VERSION=0.20.2
 DENY=$TOOLS/bin/cargo-deny
 LOGS=$ROOT/target/test/audit
 
-# check NAME WHAT…
+# check NAME CHECK…: runs these checks of cargo-deny, and records the result under NAME.
 check() {
     local name=$1 log=$LOGS/$1.log failed=0
     "$DENY" --offline --workspace --locked check "${@:2}" 2>&1 | tee "$log" || failed=1
@@ -26,6 +26,6 @@ say 'Known vulnerabilities'
 if "$DENY" fetch db; then
     check vulnerabilities advisories
 else
-    echo "vulnerabilities 0 0 1 the_database_of_them_cannot_be_fetched" >>"$LOGS/results"
+    echo "vulnerabilities 0 0 1 the_vulnerability_database_cannot_be_fetched" >>"$LOGS/results"
 fi
 tools/results.sh audit

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# bench-compare.sh BASE [--rounds=N] [--rows=N] [--only WORKLOAD…]: builds BASE and this tree with one compiler, installs each
-# into a server of its own, runs workloads on both in turn, and prints the ratios of their times.
+# bench-compare.sh BASE [--rounds=N] [--rows=N] [--only WORKLOAD…]: compares the speed of the commit BASE with that of this
+# tree. Builds both with the same compiler, installs each into its own server, runs the workloads on the two servers in turn,
+# and prints the ratios of their times.
 source "$(dirname "$0")/env.sh"
-BASE=$(git rev-parse --short "${1:?which commit?}")
+BASE=$(git rev-parse --short "${1:?missing commit}")
 SETTINGS=(
     shared_buffers=1GB work_mem=512MB maintenance_work_mem=512MB fsync=off synchronous_commit=off max_wal_size=16GB
     checkpoint_timeout=1d autovacuum=off jit=off max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0
     synchronize_seqscans=off
 )
 
-# A commit may be from before `make install` was as it is: the library and the script of its types are all that is needed.
+# Avoids BASE's own `make install`, which may differ from this one. The library and the SQL of the types suffice.
 install_base() {
     local tree extension version
     tree=$(tools/old-library.sh "$BASE")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bench.sh run [--mode=full|short|long] [--only SUITE…]: installs the extension into a private copy of the server, and measures.
+# bench.sh run [--mode=full|short|long] [--only SUITE…]: installs the extension into a private copy of the server, and runs
+# the benchmark.
 # bench.sh report: renders docs/bench, docs/performance.md and the README's table from the results.
 source "$(dirname "$0")/env.sh"
 

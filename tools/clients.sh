@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the clients that tests/e2e/test_clients.py runs: what is Debian's through apt, the rest in pinned versions under
-# target/clients. What cannot be had is said, and is no error: its tests are then skipped.
+# Installs the clients that tests/e2e/test_clients.py runs: Debian's packages through apt, the others in pinned versions under
+# target/clients. A client that cannot be installed is reported, but is not an error: its tests are skipped.
 source "$(dirname "$0")/env.sh"
 SOURCES=$ROOT/tests/e2e/clients
 CLIENTS=$ROOT/target/clients
 
-# install LANGUAGE PINS: unless its folder has these PINS already, makes it anew by install_LANGUAGE.
+# install LANGUAGE PINS: runs install_LANGUAGE in an empty folder, unless the folder was installed from the same PINS.
 install() {
     local folder=$CLIENTS/$1 pins=$2
     cmp -s "$SOURCES/$pins" "$folder/installed" && return
@@ -13,7 +13,7 @@ install() {
     rm -rf "$folder"
     mkdir -p "$folder"
     "install_$1" "$folder" && cp "$SOURCES/$pins" "$folder/installed" && return
-    rm -rf "$folder" # not half of it
+    rm -rf "$folder" # leave no partial installation
     false
 }
 
@@ -26,15 +26,15 @@ install_node() {
     cp "$SOURCES"/package*.json "$1" && (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 }
 
-# Cargo knows best whether anything is to be done.
+# Always runs: Cargo decides what to rebuild.
 install_rust() {
-    rm -f "$CLIENTS/rust/clients" # no test of an older one
+    rm -f "$CLIENTS/rust/clients" # if the build fails, an older program must not be tested
     cargo build --package clients --target-dir "$ROOT/target" &&
         mkdir -p "$CLIENTS/rust" &&
         cp "$ROOT/target/debug/clients" "$CLIENTS/rust/clients"
 }
 
-or_skip() { "$@" || say "The tests of what is missing here will be skipped"; }
+or_skip() { "$@" || say "Tests that need a missing program will be skipped"; }
 
 or_skip tools/setup.sh clients
 or_skip install python requirements.txt

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the Debian packages of the server of PG_MAJOR in target/deb/NN: postgresql-NN-scru, and its debug symbols as
-# postgresql-NN-scru-dbgsym. DEBFULLNAME and DEBEMAIL, as Debian's own tools know them, say who maintains the package.
+# Builds the Debian packages for the server of PG_MAJOR in target/deb/NN: postgresql-NN-scru, and its debug symbols as
+# postgresql-NN-scru-dbgsym. DEBFULLNAME and DEBEMAIL set the maintainer of the package, as in Debian's own tools.
 source "$(dirname "$0")/env.sh"
 
 PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
 PGRX_PG_CONFIG_PATH=$PG_CONFIG
 SCRU=$ROOT
-# debhelper gives the build an empty home.
+# debhelper runs the build with an empty home directory.
 : "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}"
 export PG_CONFIG PGRX_PG_CONFIG_PATH SCRU CARGO_HOME RUSTUP_HOME
 unset DESTDIR
@@ -14,7 +14,7 @@ unset DESTDIR
 command -v dh >/dev/null || die 'debhelper is missing. Install it: apt install debhelper'
 version=$(package_version scru)
 maintainer="${DEBFULLNAME:-The maintainers of scru} <${DEBEMAIL:-scru@packages.invalid}>"
-# The time of the sources: of the last commit, or that which an archive made of it gives to its files.
+# The time of the last commit. In an unpacked archive, where there is no repository, the files have that time.
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat --format=%Y CHANGELOG.md)}"
 export SOURCE_DATE_EPOCH
 work=${CARGO_TARGET_DIR:-$ROOT/target}/deb/$PG_MAJOR
@@ -28,12 +28,12 @@ sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/; s/@MAINTAINER@
 cat >"$folder/debian/changelog" <<CHANGELOG
 scru ($version-1) unstable; urgency=medium
 
-  * New version. What has changed is in changelog.gz.
+  * New version. The changes are listed in changelog.gz.
 
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 CHANGELOG
 cd "$folder"
-# Rust may be rustup's, of which dpkg knows nothing.
+# No check of build dependencies: dpkg does not know of a Rust that rustup installed.
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
 say 'Debian packages:'
 ls "$work"/*.deb

@@ -1,6 +1,6 @@
-"""Checks the Markdown files: no line is too long, and the README links to every page.
+"""Checks the Markdown files: the length of their lines, the README's size, and that the README links to every page.
 
-With --fix it first wraps the paragraphs and list items that have a line that is too long.
+With --fix it first wraps the paragraphs and list items that contain a line longer than WIDTH.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 WIDTH = 120
 FOLDERS = (".", ".github", "clients", "crates", "docs")
-# Rendered: `make bench-report` writes the first; the tables and images of the others may be wider.
+# Pages that `make bench-report` writes, which are not checked, and pages whose tables and images may be wider.
 RENDERED = ("docs/bench/",)
 RENDERED_TABLES = ("docs/reference", "docs/performance.md", "README.md")
 README_LIMIT = 12_000
 
 ITEM = re.compile(r" *(?:[-*]|\d+\.) +")
-# What stands on lines of its own, whatever their width: headings, tables, comments.
+# Lines that are never wrapped: headings, tables, comments.
 APART = re.compile(r" *(?:#|\||<!--|-->|---$)")
-# A code span and a link stay together, with what is written to them.
+# A word for wrapping. A code span or a link is not broken, nor separated from adjoining characters.
 WORD = re.compile(r"(?:`[^`]+`|!?\[[^]]+\]\([^)]*\)|\S)+")
-# What would begin a heading, an item or a quotation at the start of a line.
+# Words that would start a heading, a list item or a quotation if a line began with them.
 MARKUP = re.compile(r"(?:[-+*>]|#+|\d+\.)$")
 
 
 def pages() -> list[Path]:
-    """The Markdown files that are written by hand, and those with rendered tables."""
+    """Returns the Markdown pages to check: all but those that are rendered as a whole."""
     found = {path for folder in FOLDERS for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md")}
     return sorted(path for path in found if not name(path).startswith(RENDERED))
 
@@ -38,7 +38,7 @@ def name(page: Path) -> str:
 
 
 def long_lines(page: Path) -> Iterator[str]:
-    """The lines of a page that are too long, with their places."""
+    """Yields the place and length of each line that is longer than WIDTH."""
     has_wide_tables = name(page).startswith(RENDERED_TABLES)
     for number, line in enumerate(page.read_text().splitlines(), start=1):
         if len(line) > WIDTH and not (has_wide_tables and line.startswith(("|", "!["))):
@@ -46,7 +46,7 @@ def long_lines(page: Path) -> Iterator[str]:
 
 
 def orphans() -> Iterator[str]:
-    """The pages below docs that the README does not link to."""
+    """Yields the pages below docs that the README does not link to."""
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "README.md").read_text())
     linked = {(ROOT / link).resolve() for link in links}
     for page in sorted((ROOT / "docs").glob("**/*.md")):
@@ -55,7 +55,7 @@ def orphans() -> Iterator[str]:
 
 
 def blocks(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
-    """Paragraphs and list items, each as its lines; all other lines alone. With each, whether it is text."""
+    """Yields `(is_text, lines)`: one block per paragraph or list item, and one per other line."""
     block: list[str] = []
     fence = None
     for line in lines:
@@ -75,7 +75,7 @@ def blocks(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
 
 
 def wrapped(block: list[str]) -> list[str]:
-    """A paragraph or an item in lines of the allowed width."""
+    """Returns the lines of a paragraph or list item, wrapped at WIDTH."""
     marker = ITEM.match(block[0])
     first = marker[0] if marker else re.match(" *", block[0])[0]
     indent = " " * len(first)
@@ -103,7 +103,7 @@ if "--fix" in sys.argv:
 
 
 def is_readme_too_long() -> Iterator[str]:
-    """More than a reader would read."""
+    """Yields a problem if the README is larger than README_LIMIT."""
     size = len((ROOT / "README.md").read_bytes())
     if size > README_LIMIT:
         yield f"README.md: {size} bytes of at most {README_LIMIT}"

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
-# What all scripts here share: which Rust, which server, which cargo-pgrx, which users. Each of them sources this first.
+# Settings and functions that all scripts share: the choice of Rust, server, cargo-pgrx and user. Every script sources this
+# file first.
 
 set -euo pipefail
-# Folders made here are to be reachable by the server's user, whatever the caller's habits are.
+# The server's user must be able to read the folders created here, whatever the caller's umask is.
 umask 022
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
-# Where rustup puts cargo and Debian puts runuser: not every shell looks there.
+# The folders of cargo and runuser, which are not in every shell's PATH.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
 
 say() { printf '\n==> %s\n' "$*"; }
@@ -15,7 +16,7 @@ die() {
     exit 1
 }
 
-# The Rust that builds: the active toolchain if it is new enough, else the first one of rustup's that is.
+# Selects the active Rust toolchain if it is new enough, else the first of rustup's toolchains that is.
 RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
 has_rust() {
     local version
@@ -35,12 +36,12 @@ if ! has_rust && command -v rustup >/dev/null; then
     done
 fi
 
-# The supported major versions, oldest first: the features of Cargo.toml.
-# shellcheck disable=SC2034 # for those who source this
+# The supported major versions, oldest first, from the features in Cargo.toml.
+# shellcheck disable=SC2034 # used by the scripts that source this file
 mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
 
-# The server that everything is built for: Debian's, or the one of a given pg_config, which tells its own major version.
-# Where neither is named, and Debian's 15 is not there, it is the one of the pg_config in PATH.
+# Selects the server to build for: the one of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's of version
+# PG_MAJOR. If neither is set: Debian's PostgreSQL 15, or the server of the pg_config in PATH if that is not installed.
 if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] && [ ! -x /usr/lib/postgresql/15/bin/pg_config ]; then
     PG_CONFIG=$(command -v pg_config || true)
 fi
@@ -50,58 +51,59 @@ pg() { "$PG_CONFIG" "--$1"; }
 if command -v "$PG_CONFIG" >/dev/null; then
     PG_MAJOR=$(pg version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 elif [ "$PG_CONFIG" != "/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" ]; then
-    die "There is no $PG_CONFIG."
+    die "$PG_CONFIG is missing."
 fi
 
-# Where libpq would connect to is for the scripts to say, not for the caller's environment.
+# The caller's libpq variables must not redirect the connections that the scripts make.
 for variable in "${!PG@}"; do
     case $variable in PG_* | PGRX_*) ;; *) unset "$variable" ;; esac
 done
 
-# The version of a package, as Cargo.lock has it.
+# Prints the version of a package in Cargo.lock.
 package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}" Cargo.lock; }
 
-# What is fetched or built once for all clones of this user.
+# Downloads and builds that all clones of this user share.
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 TOOLS=$CACHE/tools
 
-# install_tool NAME VERSION [OPTION…]: has Cargo build a tool of that version into TOOLS, unless it is there.
+# install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
 install_tool() {
     [ "$("$TOOLS/bin/$1" --version 2>/dev/null)" != "$1 $2" ] || return 0
     say "Building $1 $2 into $TOOLS (once; some minutes)"
     cargo install --locked --debug --root "$TOOLS" "${@:3}" "$1@$2"
 }
 
-# cargo-pgrx has to be of the very version of pgrx. The user's own serves if it is; no other version of it is touched.
+# The versions of cargo-pgrx and pgrx must be equal. Uses the user's cargo-pgrx if they are, and never changes it.
 PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
 CARGO_PGRX=$(command -v cargo-pgrx || true)
 is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$TOOLS/bin/cargo-pgrx
-# pgrx's own variable: the pg_config of the server that its bindings are made for. A private copy has the same ones: a script
-# that sets PG_CONFIG to it leaves this, so that nothing is built again.
+# A variable of pgrx: the pg_config of the server that the bindings are generated for. A script that sets PG_CONFIG to a private
+# copy leaves this variable unchanged: the bindings are the same, and a change would rebuild them.
 : "${PGRX_PG_CONFIG_PATH:=$PG_CONFIG}"
 export PGRX_PG_CONFIG_PATH
-# Not ~/.pgrx: that is the user's.
+# The default, ~/.pgrx, belongs to the user.
 PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this file
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 
-# Where Cargo takes the crates from: the folder that `make vendor` has made, or else its registry.
+# Cargo's options: the crates come from the folder that `make vendor` creates, if it exists, else from the registry.
 CARGO_SOURCE=(--locked)
 [ ! -f vendor/config.toml ] || CARGO_SOURCE=(--locked --offline --config vendor/config.toml)
 
-# Builds the library with a Cargo profile, and where it then is.
+# build_library PROFILE: builds the library with a Cargo profile. library PROFILE: prints its path.
 build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -maxdepth 1 -name 'libscru.dylib'; }
 
-# What has to be installed lies here once it is built.
-# shellcheck disable=SC2034 # for those who source this
+# Folder into which tools/build.sh puts the files to install.
+# shellcheck disable=SC2034 # used by the scripts that source this file
 STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR
 
-# build.rs gives the linker what cargo-pgrx would: with flags of its own it would have all built anew.
+# build.rs passes these linker flags itself. If cargo-pgrx passed them, it would rebuild everything.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
 
-# What is tried out is installed into a copy of the server for this clone alone, so that the server itself stays as it is.
+# Sets PG_CONFIG to a copy of the server for this clone. Tests install the extension there, so that the original server is not
+# changed.
 use_private_copy() { PG_CONFIG=$(tools/server.sh copy) && export PG_CONFIG; }
 
 # PostgreSQL refuses to run as root.
@@ -110,5 +112,5 @@ SERVER_USER=$(if is_root; then echo postgres; else id -un; fi)
 as_root() { if is_root; then "$@"; else sudo -n "$@"; fi; }
 as_server() { if is_root; then (cd / && runuser -u "$SERVER_USER" -- "$@"); else "$@"; fi; }
 
-# For each other, for cargo-pgrx and for the tests.
+# For other scripts, cargo-pgrx and the tests.
 export PG_MAJOR PG_CONFIG CARGO_PGRX PGRX_HOME

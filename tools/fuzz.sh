@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [keep]: fuzzes text and binary input of each type for so long, beginning with the inputs that were kept in
-# fuzz/corpus. With `keep`, inputs that reached new code are kept there, too: commit them.
+# fuzz.sh SECONDS [keep]: fuzzes each target, such as the text and binary input of a type, for SECONDS, starting from the inputs
+# in fuzz/corpus. With `keep`, adds the inputs that reached new code to fuzz/corpus, to be committed.
 #
-# The compiler counts what is reached, libFuzzer makes inputs from those that reached more: a stable Rust does for both.
+# The compiler instruments the code with coverage counters, by which libFuzzer selects inputs. Stable Rust supports both.
 source "$(dirname "$0")/env.sh"
-SECONDS_EACH=${1:?for how many seconds each?}
+SECONDS_EACH=${1:?missing number of seconds}
 WORK=$ROOT/target/fuzz
 HOST=$(rustc --print host-tuple)
 FUZZER=$WORK/$HOST/fuzz/scru-fuzz
@@ -15,12 +15,12 @@ build() {
     for feature in inline-8bit-counters pc-table trace-compares; do
         pass+=("-Cllvm-args=-sanitizer-coverage-$feature")
     done
-    # With a target named, what runs only in the build is built as ever.
+    # With --target, RUSTFLAGS do not apply to build scripts and procedural macros.
     RUSTFLAGS="${pass[*]} -Ccodegen-units=1" \
         cargo build --quiet --profile fuzz --package scru-fuzz --target "$HOST" --target-dir "$WORK"
 }
 
-# libFuzzer itself only warns of a program that counts nothing.
+# Succeeds if the log shows coverage counters. Without them libFuzzer only warns.
 is_guided() { grep -q 'INFO: Loaded 1 modules .*inline 8-bit counters' "$1"; }
 
 fuzz() {
@@ -33,12 +33,12 @@ fuzz() {
     else
         printf 'test %-20s ... FAILED\n' "$target"
         tail -n 40 "$log"
-        echo "What is found in $WORK can be tried again: FUZZ_TARGET=$target $FUZZER FILE"
+        echo "To reproduce a failure, with its file in $WORK: FUZZ_TARGET=$target $FUZZER FILE"
         failed=1
     fi
 }
 
-# What reached more than the inputs that are there already.
+# Adds to the corpus the inputs that reached code which the present ones do not reach.
 keep() {
     FUZZ_TARGET=$1 "$FUZZER" -merge=1 -max_len=200 "fuzz/corpus/$1" "$WORK/corpus/$1" >"$WORK/$1.merge.log" 2>&1
     sed -n 's/^MERGE-OUTER: \([0-9]* new files\).*added/     \1/p' "$WORK/$1.merge.log"

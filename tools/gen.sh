@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Renders sql/install, the examples of the reference pages, and these pages from sql/*.in.
+# Generates sql/install, the reference pages, and the test of their examples from sql/*.in.
 source "$(dirname "$0")/env.sh"
 cargo sqlgen

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a container image that holds the extension's files and nothing else, in target/image/NN: as a folder in the layout of
-# OCI, and as one file of it. Operators such as CloudNativePG mount it as a volume beside the server, which finds it by
-# extension_control_path and dynamic_library_path: PostgreSQL 18 and up. No container is run, and no daemon is needed.
+# Builds a container image of the extension's files only, in target/image/NN: as a folder in OCI image layout, and as a tar
+# file of that folder. Operators such as CloudNativePG mount it as a volume, and the server (PostgreSQL 18 or newer) finds it
+# through extension_control_path and dynamic_library_path. The script runs no container and needs no daemon.
 source "$(dirname "$0")/env.sh"
 
 [ "$PG_MAJOR" -ge 18 ] || die "PostgreSQL $PG_MAJOR has no extension_control_path: make image PG_MAJOR=18"
@@ -30,5 +30,5 @@ umoci config --image "$image" \
     --config.label "org.opencontainers.image.licenses=Apache-2.0"
 umoci gc --layout "$work/$name"
 tar --directory="$work/$name" --create --file="$work/$name.tar" .
-say "Image $version in the layout of OCI:"
+say "Image $version in OCI layout:"
 ls -d "$work/$name" "$work/$name.tar"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install.sh [remove]: copies what tools/build.sh has built into the server of PG_CONFIG, below DESTDIR if that is set: the
+# install.sh [remove]: copies the files that tools/build.sh has built into the server of PG_CONFIG, below DESTDIR if set: the
 # library, the control file, the install script of this version, the upgrade scripts, and the scripts of released versions.
-# It builds only what is not built or older than its source, so that `sudo make install` after `make` needs no compiler.
+# Builds first only if the files are missing or older than a source, so that `sudo make install` after `make` needs no compiler.
 source "$(dirname "$0")/env.sh"
 
 SOURCES=(.cargo Cargo.lock Cargo.toml build.rs crates scru.control sql src)
@@ -10,7 +10,7 @@ is_built() {
         [ -z "$(find "${SOURCES[@]}" -newer "$STAGE/built-for" -print -quit)" ]
 }
 
-# Leaves a file alone that has that content. Else it makes a new one: running servers keep what they have loaded.
+# Does not touch a file with the same content. Otherwise creates a new file: running servers keep the library they have loaded.
 install_into() { install -D --compare --mode="$1" --target-directory="$2" "${@:3}"; }
 
 libraries=${DESTDIR:-}$(pg pkglibdir)

@@ -1,4 +1,4 @@
-"""Prints the layers of src: each file below those that use it. Fails where files use each other in a circle."""
+"""Prints the layers of src, lowest first: each file uses only files of earlier layers. Fails if dependencies are cyclic."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ FILES = {path.stem: path.read_text() for path in Path("src").glob("*.rs") if pat
 
 
 def used_by(text: str) -> set[str]:
-    """The files of src that a source text names, in `use` or in a path."""
+    """Returns the files of src that a source text refers to, in `use` or in a path."""
     code = re.sub(r"//.*", "", text)
     paths = re.findall(r"crate::(\{[^}]*\}|\w+)", code)
     return {word for path in paths for word in re.findall(r"\w+", path)} & FILES.keys()
@@ -19,7 +19,7 @@ sorter = TopologicalSorter({name: used_by(text) - {name} for name, text in FILES
 try:
     sorter.prepare()
 except CycleError as error:
-    sys.exit(f"These files of src use each other in a circle: {', '.join(error.args[1])}")
+    sys.exit(f"The dependencies of these files of src are cyclic: {', '.join(error.args[1])}")
 while layer := sorter.get_ready():
     print(*sorted(layer))
     sorter.done(*layer)

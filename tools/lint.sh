@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# lint.sh CHECK…: checks the files that are not Rust: python, shell, documents, spelling, workflows.
-# lint.sh fix: formats Python, shell scripts and Markdown, and repairs what ruff can.
+# lint.sh CHECK…: checks files other than Rust. CHECK: python, shell, documents, spelling, workflows.
+# lint.sh fix: formats Python, shell scripts and Markdown, and applies the fixes of ruff.
 source "$(dirname "$0")/env.sh"
 PINS=tools/lint.txt
 LINTERS=$TOOLS/lint-$(cksum <"$PINS" | cut -d ' ' -f 1)
 SCRIPTS=(tools/*.sh .ci/run)
 
-# In a virtual environment that all clones share; another one for other versions.
+# Creates a virtual environment that all clones share, one for each set of pinned versions.
 install_linters() {
     tools/setup.sh lint
     [ ! -e "$LINTERS/installed" ] || return 0

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# old-library.sh COMMIT|VERSION: builds the library of a commit, or of the one that froze the SQL of a released version, for the
-# server of PG_CONFIG, unless it is there. Prints the folder of that commit's source, in which the library is `scru.so`.
+# old-library.sh COMMIT|VERSION: builds the library of a commit, or of the commit that froze the SQL of a released version, for
+# the server of PG_CONFIG, unless it is built already. Prints the folder with the commit's source and the library, `scru.so`.
 source "$(dirname "$0")/env.sh"
 BUILT=$ROOT/target/compare
 
-# With `--locked` it is the library of the release; cargo fetches its dependencies.
+# `--locked` builds with the dependencies of the release.
 build() {
     say "Building the library of $1" >&2
     rm -rf "$2"
     mkdir -p "$2"
     git archive "$1" | tar --extract --directory="$2"
     (cd "$2" && CARGO_TARGET_DIR=$BUILT/target cargo build --locked --release --lib "${FEATURES[@]}" >&2)
-    # Under another name until it is all there.
+    # Renamed only when complete: the name marks a finished build.
     cp "$BUILT/target/release/libscru.so" "$2/scru.so.new"
     mv "$2/scru.so.new" "$2/scru.so"
 }
 
-commit=${1:?which commit, or which version?}
+commit=${1:?missing commit or version}
 frozen=sql/released/scru--$1.sql
 [ ! -e "$frozen" ] || commit=$(git log -1 --diff-filter=A --format=%h -- "$frozen")
-[ -n "$commit" ] || die "The history of this clone does not reach back to the release of $1."
+[ -n "$commit" ] || die "The history of this clone does not include the release of $1."
 tree=$BUILT/$PG_MAJOR-$(git rev-parse --short "$commit")
 [ -e "$tree/scru.so" ] || build "$commit" "$tree"
 [ ! -e "$frozen" ] || ln -sfn "$tree" "$BUILT/$PG_MAJOR-$1"

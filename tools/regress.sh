@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# regress.sh NAME [SETTING=VALUE…]: the regression tests, on a private server of that name, which is stopped at the end. The
-# server reads test vectors and writes files: all of it is where its user can get. TESTS: the names of some, instead of all.
+# regress.sh NAME [SETTING=VALUE…]: runs the regression tests on the private server NAME, and stops it at the end. TESTS: the
+# names of the tests to run (default: all). The tests and vectors are copied into the server's folder, which its user can access.
 source "$(dirname "$0")/env.sh"
-NAME=${1:?on which server?}
+NAME=${1:?missing name of a server}
 
 tests=(tests/pg_regress/sql/*.sql)
 tests=("${tests[@]##*/}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# results.sh [MAJOR…]: what the tests came to on these servers, or on all and in the audit: a line for each suite, and one that
-# adds up. It succeeds if nothing failed. tools/test.sh writes a file for each server: suite, passed, failed, skipped, log.
+# results.sh [MAJOR…]: prints the results of the tests on these servers (default: all, and the audit): one line per suite, and
+# the total. Succeeds if nothing failed. Reads the files that tools/test.sh writes: suite, passed, failed, skipped, log.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- "${MAJORS[@]}" audit
 
 for major in "$@"; do
-    # A server on which nothing was run has failed.
+    # Missing results count as a failure.
     { cat "target/test/$major/results" 2>/dev/null || echo 'nothing_ran 0 1 0'; } | sed "s/^/$major /"
 done | awk '
     {

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# From a fresh clone to a million IDs in a server of one's own.
+# Builds the extension, starts a private server, and runs the tour of tools/tour.sql in it. Needs only a fresh clone.
 source "$(dirname "$0")/env.sh"
 
 psql() { "$(pg bindir)/psql" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
 
-# The SQL that CREATE EXTENSION runs, but for what means nothing: comments, which name lines of source files, and the order.
+# Prints the SQL that CREATE EXTENSION runs, without comments, which contain line numbers of source files.
 extension_sql() { sed '/^ *\(--\|\/\*\|\*\/\)/d' "$(pg sharedir)/extension/scru--$(extension_version).sql"; }
 extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$(pg sharedir)/extension/scru.control"; }
 
-# The database bears the sum of that SQL as its comment; one without a comment was not finished.
+# Prints the comment on the database, which is a checksum of that SQL. Without a comment, its creation was interrupted.
 made_with() {
     psql --tuples-only --no-align --dbname=postgres --command="
         SELECT coalesce(shobj_description(oid, 'pg_database'), 'unfinished') FROM pg_database WHERE datname = 'scru'"
@@ -20,7 +20,7 @@ make_database() {
     made=$(made_with)
     [ "$made" != "extension $sum" ] || return 0
     if [ -n "$made" ]; then
-        say 'The extension has other SQL now: the database scru is kept as scru_previous, and there is a new one'
+        say 'The SQL of the extension has changed: renaming the database scru to scru_previous and creating a new one'
         psql --dbname=postgres --command='SET client_min_messages = warning' \
             --command='DROP DATABASE IF EXISTS scru_previous WITH (FORCE)'
         psql --dbname=postgres --command='ALTER DATABASE scru RENAME TO scru_previous'
@@ -34,7 +34,7 @@ make_database() {
 tools/setup.sh
 use_private_copy
 tools/install.sh
-say 'Starting a private server: its own data, a socket, no port'
+say 'Starting a private server with its own data, a socket and no port'
 PGHOST=$(tools/server.sh start tour)
 export PGHOST PGPORT=5432 PGDATABASE=scru PGUSER
 PGUSER=$(id -un)

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Private servers, each with a folder of its own that holds its data, its log and its socket, which is the only way in.
-# No server of the system is ever looked at.
-#   server.sh start NAME [SETTING=VALUE…]   starts it if need be, and prints its folder
-#                                           SERVER_PROGRAM: what runs as the server in place of `postgres`
-#   server.sh restart NAME                  with the settings that it has
-#   server.sh stop NAME
-#   server.sh single NAME DATABASE [PROGRAM…]  while it is stopped: the statements of standard input, in one process, under PROGRAM
-#   server.sh home                          makes the folder of them all, and prints it
+# Manages private servers. Each has its own folder with its data, log and socket, and accepts connections only on that socket.
+# The system's servers are never used.
+#   server.sh start NAME [SETTING=VALUE…]   starts the server unless it is running, and prints its folder;
+#                                           SERVER_PROGRAM: the program to run instead of `postgres`
+#   server.sh restart NAME                  restarts it with its present settings
+#   server.sh stop NAME                     stops it
+#   server.sh single NAME DATABASE [PROGRAM…]  runs the statements of standard input in single-user mode, under PROGRAM, on a
+#                                           stopped server
+#   server.sh home                          creates the folder of all private servers, and prints it
 #   server.sh copy [NAME]                   copies the server of PG_CONFIG into that folder, and prints the copy's pg_config
-#   server.sh remove                        stops them all and removes their folders
+#   server.sh remove                        stops all private servers, and removes their folders
 source "$(dirname "$0")/env.sh"
 
-# Under target/, unless the server's user cannot get there or a socket's path would be too long for the kernel (107 bytes).
+# Prints a folder below target/, or below /var/tmp if the server's user has no access to target/ or the path of a socket would
+# exceed the kernel's limit of 107 bytes.
 find_home() {
     local here=$ROOT/target/servers longest
     longest=$(printf %s "$here/$PG_MAJOR-regress/.s.PGSQL.65432" | wc -c)
@@ -25,19 +27,19 @@ find_home() {
 make_home() {
     id "$SERVER_USER" >/dev/null || die "PostgreSQL refuses to run as root, and there is no user $SERVER_USER to run it as."
     [ -e "$HOME_OF_ALL" ] || { mkdir -m 700 "$HOME_OF_ALL" && chown "$SERVER_USER" "$HOME_OF_ALL"; }
-    # /var/tmp is everybody's: somebody else may have been there first.
+    # In /var/tmp another user may have created a folder of this name.
     [ "$(stat -c %U "$HOME_OF_ALL")" = "$SERVER_USER" ] || die "$HOME_OF_ALL belongs to another user. Remove it first."
     [[ $HOME_OF_ALL == "$ROOT"/* ]] ||
-        echo "Servers live in $HOME_OF_ALL: under target/ here their user cannot reach them, or a socket's path is too long." >&2
+        echo "Private servers are in $HOME_OF_ALL: their user has no access to target/, or a socket's path would be too long." >&2
 }
 
 make_cluster() {
-    echo "Making a private PostgreSQL $PG_MAJOR server in $FOLDER" >&2
-    # Trust: only this user gets into the folder, and there is no other way in. The caller is its superuser.
+    echo "Creating a private PostgreSQL $PG_MAJOR server in $FOLDER" >&2
+    # Trust authentication: only the server's user has access to the folder with the socket. The caller is a superuser.
     as_server "$(pg bindir)/initdb" --pgdata="$DATA" --username="$(id -un)" --auth=trust --encoding=UTF8 --no-locale >/dev/null
 }
 
-# The same paths below another root: PostgreSQL finds its files from where its program is. Headers are not copied.
+# Keeps the paths, below another root: PostgreSQL finds its files relative to its program. Links to the headers.
 copy_server() {
     local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} folder
     bindir=$(pg bindir)
@@ -53,7 +55,7 @@ copy_server() {
 
 ctl() { as_server "$(pg bindir)/pg_ctl" --silent --wait --pgdata="$DATA" "$@"; }
 
-# The second line names the folder that the server was started in: a copy of a checkout has a copy of this file, too.
+# The second line of postmaster.pid is the server's data folder. It differs in a copy of a clone, which includes this file.
 is_running() { [ "$(sed -n 2p "$DATA/postmaster.pid" 2>/dev/null)" = "$DATA" ] && ctl status >/dev/null; }
 has_old_library() { [ "$(pg pkglibdir)/scru.so" -nt "$DATA/postmaster.pid" ]; }
 
@@ -62,12 +64,12 @@ start() {
     as_server mkdir -p "$FOLDER"
     [ -f "$DATA/PG_VERSION" ] || make_cluster
     if is_running && has_old_library; then stop; fi
-    if is_running; then echo "It is running already, in $FOLDER" >&2 && return; fi
+    if is_running; then echo "The private server is running already, in $FOLDER" >&2 && return; fi
     local options="-c listen_addresses='' -c port=5432 -c unix_socket_directories='$FOLDER'" setting
     for setting in "$@"; do options+=" -c $setting"; done
     ctl start ${SERVER_PROGRAM:+-p "$SERVER_PROGRAM"} --log="$FOLDER/log" --options="$options" >&2 || {
         tail -n 20 "$FOLDER/log" >&2
-        die "The server did not start; its log is $FOLDER/log"
+        die "The server did not start. Its log is $FOLDER/log"
     }
     echo "Started the private server in $FOLDER" >&2
 }
@@ -83,7 +85,7 @@ stop() {
 
 restart() { ctl restart --mode=fast --log="$FOLDER/log" >&2; }
 
-# A line is a statement.
+# In single-user mode, each line is a statement.
 single() { as_server "${@:2}" "$(pg bindir)/postgres" --single -D "$DATA" "$1"; }
 
 remove() {
@@ -115,5 +117,5 @@ copy)
     copy_server "${2:-}"
     ;;
 remove) remove ;;
-*) die "What should be done with the server?" ;;
+*) die 'Missing or unknown command. See the head of tools/server.sh.' ;;
 esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Servers of the other major versions. What is fetched is kept in the user's cache, where a fresh clone finds it: for 16 a
-# wheel with a relocatable server in it; for the others a Debian that has them, as a folder that serves as root.
-#   servers.sh prepare MAJOR        makes it if need be; for 16 the last line is the path of its pg_config
-#   servers.sh bare                 makes a Debian with the oldest server and no compiler, if need be; prints its folder
+# Provides servers of the other major versions. Downloads are kept in the user's cache, which all clones share. PostgreSQL 16 is
+# a relocatable server from a Python wheel. The other versions run in a Debian release that has them, in its own root directory.
+#   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
+#   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its folder
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
@@ -10,21 +10,21 @@ shopt -s inherit_errexit
 
 WHEEL=pgserver-0.1.4
 declare -A DEBIAN=([15]=bookworm [17]=trixie [18]=sid [19]=sid)
-# Servers that are not released yet: their Debian has them in experimental only.
+# Version that is not released yet: only Debian experimental has it.
 UNRELEASED=19
 
-# ----------------------------------------------------------------------------------------------------- 16, out of a wheel
+# ------------------------------------------------------------------------------------------------ PostgreSQL 16, from a wheel
 
 fetch_wheel() {
     ls "$CACHE/$WHEEL"-*.whl 2>/dev/null && return
     say 'Fetching PostgreSQL 16 (once; 11 MB)' >&2
-    # Only the server inside is of use, so any Python's will do.
+    # The wheel's Python version does not matter: only the server in it is used.
     /usr/bin/python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version=3.11 --dest="$CACHE" \
         "${WHEEL/-/==}" >&2
     ls "$CACHE/$WHEEL"-*.whl
 }
 
-# Unpacked for this clone alone, which will install into it, and where the server's user can get.
+# Unpacks the server for this clone, which installs the extension into it, in a folder that the server's user can access.
 prepare_16() {
     local wheel folder
     folder=$(tools/server.sh home)/$WHEEL
@@ -43,10 +43,10 @@ run_16() {
     PG_MAJOR=16 PGRX_PG_CONFIG_PATH=$PG_CONFIG "$@"
 }
 
-# ------------------------------------------------------------------------------------------ from 17 on, in their own Debian
+# -------------------------------------------------------------------------------- PostgreSQL 17 and newer, in a Debian of their own
 
-# What tools/setup.sh looks for there, for the tests and for the benchmark, pg_partman and TimescaleDB. The Debian of 15 is one
-# to install packages in: it has the server, and no compiler.
+# Prints Debian's packages for the tests and the benchmark, which tools/setup.sh checks, and pg_partman and TimescaleDB. The
+# Debian of 15 is for tests that install a package: it has the server and no compiler.
 packages() {
     local IFS=,
     [ "$MAJOR" != 15 ] || { echo "postgresql-$MAJOR" && return; }
@@ -55,12 +55,12 @@ packages() {
         libfaketime valgrind sudo debhelper iproute2 umoci)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
-    # Go's driver, which needs a newer Go than Debian 12 has: on one server.
+    # Go's driver needs a newer Go than Debian 12 has. It is tested on one server.
     [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev)
     echo "${names[*]}"
 }
 
-# The server itself and what has to be of its version. A mirror's list of experimental may be past its date.
+# Installs the server, and the packages that must have its version. A mirror's list of experimental may have expired.
 install_unreleased() {
     local root=$1 names=("postgresql-$MAJOR" "postgresql-client-$MAJOR" "postgresql-server-dev-$MAJOR" libpq5 libpq-dev)
     echo 'deb http://deb.debian.org/debian experimental main' >>"$root/etc/apt/sources.list"
@@ -73,31 +73,32 @@ install_unreleased() {
         $apt update && $apt install --yes --no-install-recommends "$@"' apt "${names[@]/%//experimental}"
 }
 
-# With mounts and processes of its own, which end with the command, and that with this script, however it ends. So nothing
-# stays mounted; and nothing ever is, as seen from out here.
+# Runs a command in its own mount and PID namespaces. If this script ends, even by a signal, so do the command, its processes
+# and its mounts. The mounts are never visible outside of the namespace.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
-# One run at a time has such a Debian, for it installs into it.
+# Only one run at a time may use a Debian, because it installs the extension there.
 lock() {
     exec {LOCK}>"$CACHE/$MAJOR.lock"
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
-# Made anew where it was made of other packages: an older one may have nowhere to get them from.
+# Creates the Debian, or recreates it if the list of packages has changed: the repositories may no longer have packages that fit
+# an older one.
 prepare_debian() {
     [ "$(packages)" != "$(cat "$FOLDER/packages" 2>/dev/null)" ] || return 0
-    say "Making a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $FOLDER (once; some minutes, 2 GB)"
+    say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $FOLDER (once; some minutes, 2 GB)"
     rm -rf --one-file-system "$FOLDER.new" "$FOLDER"
     apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$FOLDER.new" ||
-        die "debootstrap failed. More is in $FOLDER.new/debootstrap/debootstrap.log"
+        die "debootstrap failed. Its log is $FOLDER.new/debootstrap/debootstrap.log"
     [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$FOLDER.new"
     rm -rf "$FOLDER.new"/var/cache/apt/archives/*.deb "$FOLDER.new"/var/lib/apt/lists/*
     packages >"$FOLDER.new/packages"
     mv "$FOLDER.new" "$FOLDER"
 }
 
-# Runs inside of `apart`. The project lies where it lies out here, but for target/: what is built in a newer Debian does not
-# run in an older one, and its postgres is another user. The logs are those of all.
+# Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
+# do not run in an older one and the user postgres has another ID. The logs in target/test are shared.
 # shellcheck disable=SC2317 # called by its name
 enter() {
     local rust=$1 target=$ROOT/target/debian-$MAJOR
@@ -105,7 +106,7 @@ enter() {
     bind() { mkdir -p "$1" "$FOLDER$2" && mount --bind "$1" "$FOLDER$2"; }
     mount -t proc proc "$FOLDER/proc"
     mount --rbind /dev "$FOLDER/dev"
-    # The benchmark limits the memory of a server by a control group.
+    # The benchmark limits a server's memory with a control group.
     mount --rbind /sys "$FOLDER/sys"
     rm -rf "$target/tmp" && mkdir -p "$target/tmp" && chmod 1777 "$target/tmp"
     bind "$target/tmp" /tmp
@@ -114,15 +115,15 @@ enter() {
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
-    # An older server, for pg_upgrade to come from.
+    # An older server, from which the tests run pg_upgrade.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     [ ! -d "$OLD_ROOT" ] || bind_programs
     cp /etc/hosts "$FOLDER/etc/hosts"
     chroot "$FOLDER" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
 }
 
-# What is built for one Debian does not run in another, but for this: each program is started by its own Debian's loader, with
-# the libraries of that. It looks for its server's other files, and for other programs, from where its wrapper is.
+# Makes the programs of the older server run in this Debian: a wrapper starts each with the dynamic loader and the libraries of
+# the older Debian. A program finds its server's files and other programs relative to its wrapper.
 # shellcheck disable=SC2317 # called by `enter`
 bind_programs() {
     local folder=/usr/lib/postgresql/17/bin wrappers=$ROOT/target/debian-$MAJOR/programs-17 program
@@ -139,8 +140,9 @@ WRAPPER
     bind "$wrappers" "/opt/old-server$folder"
 }
 
-# Sets where the older server is, and its pg_config as seen from in there: that of 17 for the younger ones, for it is the last one
-# without temporal keys, and that of 16 for 17. It counts only if it has the extension.
+# Sets OLD_SERVER and OLD_ROOT, the folders of an older server, and OLD_PG_CONFIG, the path of its pg_config inside of the Debian;
+# empty if the extension is not installed there. The older server of 17 is 16; that of newer ones is 17, the last version without
+# temporal keys.
 find_old_server() {
     OLD_SERVER=$(tools/server.sh home)/$WHEEL OLD_ROOT=
     local pg_config=pgserver/pginstall/bin/pg_config library=pgserver/pginstall/lib/postgresql/scru.so
@@ -152,7 +154,7 @@ find_old_server() {
     export OLD_SERVER OLD_ROOT
 }
 
-# Rust's toolchain and its downloaded crates are those of the machine: nothing is fetched in there.
+# Uses the machine's Rust toolchain and downloaded crates: the build in the Debian needs no network.
 run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked
@@ -168,7 +170,7 @@ MAJOR=${2:-}
 FOLDER=$CACHE/${DEBIAN[${MAJOR:-0}]:-}-$MAJOR
 CARGO=${CARGO_HOME:-$HOME/.cargo}
 
-is_root || die 'This makes and enters folders that serve as root, by debootstrap, mount and chroot, for which it has to be root: sudo make …'
+is_root || die 'debootstrap, mount and chroot need root. Run: sudo make …'
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
 bare-)
@@ -187,5 +189,5 @@ clean-)
     for MAJOR in "${!DEBIAN[@]}"; do lock; done
     rm -rf --one-file-system "$CACHE"
     ;;
-*) die 'What should be done with which server? 16, 17, 18 or 19?' ;;
+*) die 'Missing or unknown command or version. See the head of tools/servers.sh.' ;;
 esac

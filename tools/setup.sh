@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [test|lint|clients|operators|packages|arm64|servers|bench|report|pgrx]: looks for everything that a build needs, and for
-# what is needed by the tests, the linters, the tests of clients, the drills of docs/several-servers.md, packaging and its tests,
-# tools/servers.sh, the benchmark, its report, or the tests of pgrx's framework; installs what is missing. If all is there, it
-# takes a fraction of a second.
+# setup.sh [test|lint|clients|operators|packages|arm64|servers|bench|report|pgrx]: checks for the requirements of a build and of
+# the given purpose, and installs the missing ones. Purposes: the tests, the linters, the tests of clients, the drills of
+# docs/several-servers.md, packaging and its tests, the tests for arm64, tools/servers.sh, the benchmark, its report, the tests in
+# the server by cargo-pgrx. Takes a fraction of a second if everything is installed.
 source "$(dirname "$0")/env.sh"
 
-# need WHAT PACKAGES CHECK…: unless the check succeeds, WHAT is missing, and Debian has it in PACKAGES.
+# need NAME PACKAGES CHECK…: if the check fails, records NAME as missing, and PACKAGES as Debian's packages that contain it.
 need() {
     "${@:3}" >/dev/null 2>&1 && return
     missing+=("$1 (Debian: $2)")
@@ -15,7 +15,7 @@ need() {
 compiles_c() { cc -E -x c - <<<'#include <stdio.h>'; }
 compiles_cxx() { c++ -E -x c++ - <<<'#include <string>'; }
 has_file() { for file in "$@"; do [ ! -e "$file" ] || return 0; done && false; }
-# Without clang's headers the library is of no use to bindgen.
+# bindgen needs clang's headers, which may be in a separate package.
 has_libclang() {
     has_file "${LIBCLANG_PATH:-}" /usr/lib*/libclang.so* /usr/lib/*/libclang.so* /usr/lib/llvm*/lib*/libclang.so* &&
         has_file /usr/lib*/clang/*/include/stddef.h /usr/lib/llvm*/lib*/clang/*/include/stddef.h
@@ -80,11 +80,11 @@ look_for_tests() {
     need 'Python 3 with pytest and psycopg 3' 'python3-pytest python3-psycopg' has_python_modules pytest psycopg
     need 'pytest-xdist' python3-pytest-xdist has_python_modules xdist
     need 'libfaketime' libfaketime has_libfaketime
-    # The pages of the benchmark are tested on the oldest server alone.
+    # The pages of the benchmark are tested on the oldest server only.
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_report
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
-    # `cargo pgrx test` installs, and changes to the server's user, with nothing else.
+    # `cargo pgrx test` installs files and changes to the server's user through sudo only.
     need 'sudo' sudo command -v sudo
 }
 
@@ -107,15 +107,15 @@ look_for_operators() {
 }
 
 stop_here() {
-    printf '\n%s\n\nIt is missing:\n' "$1"
+    printf '\n%s\n\nMissing:\n' "$1"
     printf '  - %s\n' "${missing[@]}"
-    printf '\nInstall that and call make again. A PostgreSQL in some other place: make … PG_CONFIG=/path/to/pg_config\n'
+    printf '\nInstall these and run make again. If PostgreSQL is in another place: make … PG_CONFIG=/path/to/pg_config\n'
     exit 1
 } >&2
 
 is_debian() { (. /etc/os-release && [[ " ${ID:-} ${ID_LIKE:-} " =~ \ (debian|ubuntu)\  ]]) 2>/dev/null; }
 
-# Debian's package would make and start a server of its own as it is installed; this asks it not to, just for now.
+# While this configuration exists, the installation of Debian's package does not create and start a server.
 CREATECLUSTER=/etc/postgresql-common/createcluster.d
 install_packages() {
     local names
@@ -129,10 +129,10 @@ install_packages() {
         { apt update || say 'apt-get update failed: trying with what apt knows'; } &&
         apt install --yes --no-install-recommends "${names[@]}"
 }
-# needrestart would restart servers that run here.
+# Suspends needrestart, which would restart running servers.
 apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
 
-# Debian starts and enables the services of these packages. Here nothing starts them, and they stay disabled.
+# Debian starts and enables the services of these packages on installation. These functions prevent the start, and disable them.
 declare -A SERVICES=([patroni]=patroni ['etcd-server']=etcd [pgbouncer]=pgbouncer)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# for the time of an installation by tools/setup.sh'
@@ -146,7 +146,7 @@ forbid_services() {
         as_root chmod 755 "$POLICY"
     fi
     as_root "$POLICY" "${services[0]}" start >/dev/null || code=$?
-    [ "$code" = 101 ] || { say "$POLICY lets services start" && return 1; }
+    [ "$code" = 101 ] || { say "$POLICY allows services to start" && return 1; }
 }
 restore_services() {
     local name
@@ -157,11 +157,11 @@ restore_services() {
 }
 
 install_what_is_missing() {
-    is_debian || stop_here 'This machine is not Debian or Ubuntu: what is missing cannot be installed from here.'
-    is_root || sudo -n true 2>/dev/null || stop_here 'You are neither root nor allowed to sudo without a password.'
-    (install_packages) || stop_here 'apt could not install it. For another major version, one that it has: make … PG_MAJOR=…'
+    is_debian || stop_here 'Missing packages can be installed on Debian and Ubuntu only.'
+    is_root || sudo -n true 2>/dev/null || stop_here 'Installing packages needs root, or sudo without a password.'
+    (install_packages) || stop_here 'apt could not install the packages. To use a major version that apt has: make … PG_MAJOR=…'
     look_around "$@"
-    [ ${#missing[@]} = 0 ] || stop_here 'apt has installed its packages, but something is still not where it was looked for.'
+    [ ${#missing[@]} = 0 ] || stop_here 'apt has installed the packages, but some requirements are still not found.'
 }
 
 setup_rust() {
@@ -170,16 +170,16 @@ setup_rust() {
         rustup component add rustfmt clippy || die 'rustfmt and clippy are missing.'
 }
 
-# Only the framework's tests need it.
+# Only the tests in the server (`cargo pgrx test`) need cargo-pgrx.
 setup_cargo_pgrx() {
     mkdir -p "$PGRX_HOME"
-    # Written only if it differs: a newer file has all bindings built again.
+    # Written only if it differs: a newer file would cause all bindings to be rebuilt.
     local config="[configs]
 pg$PG_MAJOR = \"$PG_CONFIG\""
     [ "$(cat "$PGRX_HOME/config.toml" 2>/dev/null)" = "$config" ] || echo "$config" >"$PGRX_HOME/config.toml"
     is_cargo_pgrx "$CARGO_PGRX" && return
     say "Building cargo-pgrx $PGRX_VERSION into $TOOLS (once; some minutes)"
-    # Without its default features it needs no OpenSSL: they serve downloads, which nobody asks for here.
+    # The default features are for downloads, which are not used here, and need OpenSSL.
     cargo install --locked --debug --no-default-features --root "$TOOLS" "cargo-pgrx@$PGRX_VERSION"
 }
 

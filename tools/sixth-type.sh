@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sixth-type.sh: that a type is one file. Adds a type of 12 bytes to a copy of this tree, by its file, its line in the registry
-# and its vectors; builds the copy, and runs the tests of the catalog and of comparisons on it.
+# Tests that a type is defined by one file. Adds a type of 12 bytes to a copy of this tree: its file, its line in the registry,
+# and its vectors. Builds the copy, and runs the tests of the catalog and of comparisons on it.
 source "$(dirname "$0")/env.sh"
 COPY=$ROOT/target/sixth-type
 
@@ -15,13 +15,13 @@ sed -i 's/^mod ulid;$/mod hexid;\n&/; s/^pub use ulid::Ulid;$/pub use hexid::Hex
     s|^\( *\)\$each!(ulid, .*|\1$each!(hexid, HexId, "../sql/install/hexid.sql");\n&|' crates/ids/src/lib.rs
 
 say 'A type of 12 bytes: its vectors, its SQL, its library'
-# With the crates that are built already. Cargo does not tell packages of one name and version apart by where they lie: what it
-# builds of the copy must not be taken for this tree's.
+# Shares target/ to reuse the crates that are built already. Cargo does not distinguish packages of the same name and version by
+# their folder, so `forget` removes what was built from the copy.
 export CARGO_TARGET_DIR=$ROOT/target
 forget() { for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done; }
 trap forget EXIT
 cargo test --quiet --package scru-ids --test vectors hexid
-# The examples of its reference page have not been run.
+# Fails, because the examples of its reference page have no expected output yet.
 cargo sqlgen || true
 PG_CONFIG=$("$ROOT/tools/server.sh" copy sixth-type) && export PG_CONFIG
 tools/install.sh

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The regression tests on a server that watches itself and what is loaded into it: PostgreSQL built from Debian's source with
-# assertions, which overwrites memory as it is freed and checks the bounds of all that it hands out; and then the same under
-# valgrind, to which that build tells what of the memory is in use and what was written. Not a part of `make test`: the
-# build takes minutes, and under valgrind all takes many times as long. `make test-memory TESTS='io sort'` runs some alone.
+# Runs the regression tests on a PostgreSQL built from Debian's source with assertions, which overwrites freed memory and checks
+# the bounds of allocations. Runs them again under valgrind, which that build informs about allocated and initialized memory. Not
+# part of `make test`: the build takes minutes, and the tests take many times as long under valgrind.
+# `make test-memory TESTS='io sort'` runs only some tests.
 source "$(dirname "$0")/env.sh"
 
-# Where the server's user can get, and where it outlives `make clean`.
+# Prints a folder that the server's user can access, and that `make clean` does not remove.
 find_cache() {
     local here=${XDG_CACHE_HOME:-$HOME/.cache}/scru
     mkdir -p "$here"
@@ -15,9 +15,9 @@ CACHE=$(find_cache)
 CHECKED=$CACHE/pg$PG_MAJOR-checked
 LOGS=$ROOT/target/memory
 
-# ------------------------------------------------------------------------------------------------ the server that checks
+# ---------------------------------------------------------------------------------------------- the server with assertions
 
-# The lists of apt's own sources, but of their source packages, in a folder apart: what the machine installs stays as it is.
+# Runs a program of apt with lists of source packages in a separate folder, so that the machine's configuration is not changed.
 apt_source() {
     "$1" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts="$WORK/apt/sources.list.d" \
         -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" "${@:2}"
@@ -28,7 +28,7 @@ fetch_source() {
     cp -rL /etc/apt/sources.list* "$WORK/apt"
     find "$WORK/apt" -name '*.list' -exec sed -i 's/^deb /deb-src /' {} +
     find "$WORK/apt" -name '*.sources' -exec sed -i 's/^Types:.*/Types: deb-src/' {} +
-    # Not every source has source packages.
+    # Not every repository has source packages.
     apt_source apt-get update || true
     for version in $(apt_source apt-cache showsrc "postgresql-$PG_MAJOR" | sed -n 's/^Version: //p' | sort -rV); do
         (cd "$WORK" && apt_source apt-get source --download-only "postgresql-$PG_MAJOR=$version") && return
@@ -51,14 +51,14 @@ build_server() {
             CFLAGS='-Og -DUSE_VALGRIND -DRANDOMIZE_ALLOCATED_MEMORY'
         make --silent --jobs="$(nproc)" install
         make --silent --directory=contrib/amcheck install
-        # What of the server's own is no error. Its being there says that all before it is, too.
+        # valgrind's suppressions for the server. Copied last: the file marks a finished build.
         install -m 644 src/tools/valgrind.supp "$CHECKED/valgrind.supp"
     ) >"$LOGS/build.log" 2>&1 || { tail -n 40 "$LOGS/build.log" && exit 1; }
 }
 
 # -------------------------------------------------------------------------------------------------------------- the tests
 
-# In place of `postgres`, for the server's user to run: every process writes a log of what valgrind finds in it.
+# Creates a program to run instead of `postgres`: each process runs under valgrind, and has a log of valgrind's reports.
 make_valgrind_server() {
     reports=$(tools/server.sh home)/valgrind
     as_server rm -rf "$reports"
@@ -70,17 +70,17 @@ exec valgrind --quiet --leak-check=no --num-callers=30 --suppressions='$CHECKED/
 SCRIPT
 }
 
-# Whatever it has to say is an error.
+# Any report of valgrind is an error.
 assert_no_reports() {
     local found
     found=$(find "$reports" -type f -size +0 -exec cat {} +)
     [ -z "$found" ] || die "$found"
-    echo "valgrind watched $(find "$reports" -type f | wc -l) processes and found no error."
+    echo "valgrind checked $(find "$reports" -type f | wc -l) processes and found no errors."
 }
 
 mkdir -p "$LOGS"
 [ -f "$CHECKED/valgrind.supp" ] || build_server
-# Built for that server apart from what is built for others.
+# A separate folder keeps this build apart from those for other servers.
 export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
 tools/setup.sh test
 tools/install.sh

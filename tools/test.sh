@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# test.sh [--release] [SUITE…]: sets up and runs every check and every test, or these suites. The last line adds up what
-# really ran. With --release all is built in release mode, rather than twice.
+# test.sh [--release] [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones. The last line of
+# the output is the total. With --release, builds in release mode only instead of in both modes.
 source "$(dirname "$0")/env.sh"
 LOGS=$ROOT/target/test/$PG_MAJOR
 PROFILE=dev
 [ "${1:-}" != --release ] || { PROFILE=release && shift; }
 SUITES=" $* "
-SERVERS='' # where they live, once the machine is set up
+SERVERS='' # the folder of the private servers; set once the machine is set up
 
 # ---------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
-# What differs by server version is in src/server.rs alone, and the newest version is named nowhere: the next one gets the same.
+# Only src/server.rs may depend on the server version, and it must not name the newest one, so that the next one is treated alike.
 server_versions() {
     ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
         ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
 }
-# Of private items, too: the extension has no others.
+# Includes private items: the extension has no public ones.
 rust_docs() {
     RUSTDOCFLAGS='--deny warnings --allow rustdoc::private_intra_doc_links' \
         cargo doc --workspace --no-deps --document-private-items --profile "$PROFILE" "${FEATURES[@]}"
@@ -31,39 +31,39 @@ layers() { /usr/bin/python3 tools/layers.py; }
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
-# It installs a build of its own, and that by `sudo cp`: what a running server has loaded must not change under its feet,
-# so the file goes first. As whom it shall run it has to be told even if that is the caller: else it would not use sudo.
+# cargo-pgrx installs its own build by `sudo cp`, which would overwrite a library that a running server has loaded, so the old
+# file is removed first. --runas is given even if that user is the caller: without it, cargo-pgrx would not use sudo.
 in_the_server() {
-    # Into the server of this variable, before that of its own configuration.
+    # cargo-pgrx prefers the server of this variable to that of its configuration.
     export PGRX_PG_CONFIG_PATH=$PG_CONFIG
     tools/setup.sh pgrx
     rm -f "$(pg pkglibdir)/scru.so"
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
-# On the oldest server alone, as it needs none.
+# Runs on the oldest server only, because it uses none.
 arm64() { tools/arm64.sh; }
 
-# What the suites from here on test.
+# Installs the build that the following suites test.
 release_build() { tools/install.sh; }
 
 regression() { tools/regress.sh regress fsync=off; }
 
-# On the oldest server alone: how a type is added is the same for all.
+# Runs on the oldest server only: adding a type does not depend on the server version.
 sixth_type() { tools/sixth-type.sh; }
 
-# The build as packagers have it, the packages, and the image for operators.
+# Tests the build for packagers, the packages, and the image for operators.
 packages() {
-    # The others run in a Debian that has what they need.
+    # The Debian of the other servers has the required packages.
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || tools/setup.sh packages
     /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" tests/packages
 }
 
-# A second for each target; `make fuzz` has more.
+# One second per target; `make fuzz` runs longer.
 fuzz() { tools/fuzz.sh 1; }
 
-# First the tests that compare times, with the machine to themselves; then the others side by side, those of a file in turn. Most
-# wait for a clock or for one process, so that there are more of them than processors.
+# First runs the tests that compare times, one at a time. Then runs the others in parallel, except that tests of the same file run
+# one after another. Most tests wait for a clock or for one process, so there are more workers than processors.
 end_to_end() {
     local status=0
     e2e alone -m alone || status=1
@@ -72,18 +72,18 @@ end_to_end() {
 }
 e2e() { PYTHONUNBUFFERED=1 /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-$1.xml" "${@:2}" tests/e2e; }
 
-# All was installed into a private copy: the server's own libraries and scripts are what they were.
+# The suites install into a private copy. The files of the original server must be unchanged.
 system_files() { find "$("$SYSTEM" --pkglibdir)" "$("$SYSTEM" --sharedir)" -type f -exec sha256sum {} + | sort; }
 untouched_server() {
-    [ "$SYSTEM" != "$PG_CONFIG" ] || { echo 'This server is a private copy itself.' && return; }
+    [ "$SYSTEM" != "$PG_CONFIG" ] || { echo 'PG_CONFIG itself names a private copy.' && return; }
     diff "$LOGS/system_files" <(system_files)
 }
 
-# ----------------------------------------------------------------- how many passed, failed and were skipped, from a log
+# ------------------------------------------------------------ counts of passed, failed and skipped tests, from a log
 
 count_check() { echo "$((1 - STATUS)) $STATUS 0"; }
 count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p + 0, f + 0, s + 0 }' "$1"; }
-# Up to 15 "test NAME ... ok", as fuzz.sh has it, too; from 16 on TAP.
+# PostgreSQL 15 and fuzz.sh print "test NAME ... ok"; PostgreSQL 16 and newer print TAP.
 count_regress() {
     awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
 }
@@ -101,7 +101,8 @@ PYTHON
 
 # ------------------------------------------------------------------------------------------------------- running a suite
 
-# suite NAME COUNTER: a suite that ends badly has failed, whatever it counted, and so has one that ran nothing.
+# suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
+# no tests, has failed whatever the counts.
 suite() {
     local name=$1 log=$LOGS/$1.log passed failed skipped
     [[ $SUITES == '  ' || $SUITES == *" $name "* ]] || return 0
@@ -118,10 +119,10 @@ suite() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 tools/setup.sh test
-# What is not installed is skipped: some suites of a server in a Debian of its own go without clients.
+# Without these programs, some tests are skipped. They are installed only for a run of all suites.
 [[ $SUITES != '  ' ]] || tools/clients.sh
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'The drills of what is missing here will be skipped'
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'The tests of an older library will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Drills that need a missing program will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'Tests that need an older library will be skipped'
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
 system_files >"$LOGS/system_files"
