@@ -1,6 +1,7 @@
-"""What the tests of the build and of the packages share.
+"""Fixtures and functions shared by the tests of the build and of the packages.
 
-Run by `make test`, or by hand: `/usr/bin/python3 -m pytest tests/packages`. The environment variable PG_CONFIG names a pg_config.
+Run them with `tools/test.sh packages`, or with `/usr/bin/python3 -m pytest tests/packages` and the path of a pg_config in the
+environment variable PG_CONFIG.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine 
 
 
 def run(*command: object, **options: object) -> str:
-    """What a command of the project writes. Raises an error with all of it, if it fails."""
+    """Runs a command of the project, and returns its output. If it fails, raises an error with the end of its output."""
     done = subprocess.run(
         [str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options}
     )
@@ -43,14 +44,14 @@ def run(*command: object, **options: object) -> str:
 
 @contextmanager
 def readable_folder() -> Iterator[Path]:
-    """A temporary folder that other users can get into, unlike those of pytest."""
+    """A temporary folder that other users can read, unlike those of pytest."""
     with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:
-    """`make deb` in a folder with sources, for the server of the system."""
+    """Runs `make deb` in a folder with sources, for the system's server. Returns the paths of the packages."""
     inherited = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
     printed = run("make", "deb", f"PG_MAJOR={MAJOR}", cwd=sources, env={**inherited, **environment})
     return [Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/")]
@@ -58,7 +59,7 @@ def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:
 
 @pytest.fixture(autouse=True)
 def deadline() -> Iterator[None]:
-    """Fails a test that hangs, with the place where it does. Builds take minutes."""
+    """Fails a test that hangs, with a traceback of its position. The limit allows for builds, which take minutes."""
 
     def fail(*_: object) -> None:
         raise TimeoutError("the test took longer than twenty minutes")
@@ -71,7 +72,7 @@ def deadline() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def packages() -> dict[str, Path]:
-    """The Debian packages, by their names."""
+    """The Debian packages by name."""
     return {path.name.split("_")[0]: path for path in make_deb()}
 
 
@@ -83,7 +84,7 @@ def package(packages: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def debian() -> Path:
-    """The root of a Debian with the server: a bare one, or that in which the tests run."""
+    """The root directory of a Debian with the server: a bare one, or the one in which the tests run."""
     return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
 
 

@@ -1,4 +1,7 @@
-"""Machines to install packages on: a Debian's folder as root, whose changes are gone with the machine. No network, for root."""
+"""Machines to install packages on: namespaces with a Debian as root directory, without a network. They need root.
+
+Changes are written to an overlay, and disappear with the machine.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ exec sleep infinity
 
 
 class Machine:
-    """A Debian with a PostgreSQL server, which this starts."""
+    """A Debian with a PostgreSQL server. `start_server` starts the server."""
 
     def __init__(self, debian: Path, major: int):
         self.major = major
@@ -45,14 +48,14 @@ class Machine:
 
     @property
     def root(self) -> Path:
-        """Its root, as seen from here."""
+        """The machine's root directory, as a path on the host."""
         return Path(f"/proc/{self._inside}/root{self.folder}/root")
 
     def run(self, *command: str, user: str = "root") -> str:
-        """Runs a command on it, and returns what it wrote. Raises an error that tells what it wrote, if it fails."""
+        """Runs a command on the machine, and returns its output. If it fails, raises an error with its output."""
         as_user = () if user == "root" else ("runuser", "-u", user, "--")
         environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
-        # By its view of the folder: the caller may be in a chroot, which entering a mount namespace would leave.
+        # Enters with the machine's own view of the folder: entering a mount namespace leaves a chroot of the caller.
         enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
         done = subprocess.run(
             [
@@ -75,13 +78,13 @@ class Machine:
         return done.stdout
 
     def copy(self, file: Path) -> str:
-        """Copies a file to its /tmp, and returns the path there."""
+        """Copies a file to /tmp of the machine, and returns its path there."""
         there = self.root / "tmp" / file.name
         there.write_bytes(file.read_bytes())
         return f"/tmp/{file.name}"
 
     def start_server(self) -> None:
-        """Makes a cluster, as Debian's package does on a machine where services start, with root as a superuser."""
+        """Creates and starts a cluster, as Debian's package does where services may start, with root as a superuser."""
         if not (self.root / f"etc/postgresql/{self.major}/main").is_dir():
             self.run("pg_createcluster", str(self.major), "main")
         self.run("pg_ctlcluster", str(self.major), "main", "start")
@@ -89,13 +92,13 @@ class Machine:
 
     @contextmanager
     def connect(self) -> Iterator[psycopg.Connection]:
-        """A connection to its server, which commits each statement."""
+        """A connection to the machine's server, in autocommit mode."""
         socket = str(self.root / "run/postgresql")
         with psycopg.connect(host=socket, dbname="postgres", user="root", autocommit=True) as connection:
             yield connection
 
     def remove(self) -> None:
-        """Ends all that runs on it. What was mounted is gone with its last process."""
+        """Kills all processes of the machine. Its mounts disappear with the last process."""
         self.keeper.kill()
         self.keeper.wait()
         self.folder.rmdir()
@@ -112,5 +115,5 @@ class Machine:
 
 
 def needs_root() -> bool:
-    """Whether the caller cannot make machines."""
+    """Returns whether the caller lacks the privilege to create machines."""
     return os.geteuid() != 0

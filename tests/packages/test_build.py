@@ -1,4 +1,4 @@
-"""`make` and `make install` compile and copy, and do nothing else."""
+"""`make` and `make install` only compile and copy."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from server import MAJOR, pg_config
 pytestmark = on_the_oldest
 
 SYSTEM = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
-# It is about what is used, not about how fast the library is.
+# The speed of the library does not matter here.
 QUICK = {
     "CARGO_PROFILE_RELEASE_LTO": "off",
     "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
 }
 
-# An ordinary user with no network, to whom the toolchain is shown, which may be in the folder of another user.
+# Runs a command as an ordinary user without a network. Mounts the toolchain, which may be in another user's home.
 APART = """
 mount --bind "$(rustc --print sysroot)" "$0/rust"
 PATH=$0/programs:$0/rust/bin:/usr/bin:/bin
@@ -50,19 +50,19 @@ class Place:
             self.forbid(name)
 
     def forbid(self, name: str) -> None:
-        """Has a program of this name tell that it was called."""
+        """Puts a program of this name into PATH that fails and records the call."""
         program = self.folder / "programs" / name
         program.write_text(f"#!/bin/sh\necho {name} >>{self.folder}/called\nexit 1\n")
         program.chmod(0o755)
 
     def own(self) -> None:
-        """Gives all of it to the user."""
+        """Makes the user the owner of the folder and its contents."""
         user = pwd.getpwnam("nobody")
         for folder in (self.folder, *self.folder.rglob("*")):
             os.chown(folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
 
     def run(self, *command: str, folder: Path | None = None, **environment: str) -> str:
-        """Runs a command as that user, with an empty home and no network."""
+        """Runs a command as the user, with an empty home directory and no network."""
         given = {
             "HOME": self.home,
             "CARGO_HOME": self.home / "cargo",
@@ -75,14 +75,14 @@ class Place:
         return run(*apart, self.folder, folder or self.sources, *words, *command)
 
     def called(self) -> str:
-        """The names of the forbidden programs that were called."""
+        """Returns the names of the forbidden programs that were called."""
         path = self.folder / "called"
         return path.read_text() if path.exists() else ""
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    """With the sources as they are in this folder, and their crates from `make vendor`."""
+    """A place with the sources of this tree, including uncommitted ones, and their crates from `make vendor`."""
     if os.geteuid() != 0:
         pytest.skip("only root can become an ordinary user without a network")
     with readable_folder() as folder:
@@ -95,13 +95,13 @@ def place() -> Iterator[Place]:
 
 
 def installed(place: Place) -> set[str]:
-    """What is in the destination."""
+    """Returns the files in the destination."""
     destination = place.folder / "destination"
     return {f"/{path.relative_to(destination)}" for path in destination.rglob("*") if path.is_file()}
 
 
 def expected() -> set[str]:
-    """The files of the extension, where the server of the system has them."""
+    """Returns the paths of the extension's files in an installation for the system's server."""
     extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
     names = {path.name for path in [*(ROOT / "sql").glob("scru--*.sql"), *(ROOT / "sql/released").glob("scru--*.sql")]}
     scripts = {str(extension / name) for name in names | {f"scru--{VERSION}.sql", "scru.control"}}
@@ -109,7 +109,8 @@ def expected() -> set[str]:
 
 
 def test_an_ordinary_user_installs_without_a_network(place):
-    """`make DESTDIR=… install`, from vendored crates, with an empty Cargo home: the files are there, and nothing else is done."""
+    """`make DESTDIR=… install` with vendored crates and an empty Cargo home installs exactly the extension's files, and calls no
+    forbidden program."""
     destination = place.folder / "destination"
     place.run("make", "install", f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
     assert installed(place) == expected()
@@ -120,7 +121,7 @@ def test_an_ordinary_user_installs_without_a_network(place):
 
 
 def test_what_is_built_is_copied_without_a_compiler(place):
-    """After `make`, `sudo make install` has no need of Rust. `make uninstall` removes what was installed."""
+    """After `make`, `sudo make install` does not need Rust. `make uninstall` removes all installed files."""
     destination = place.folder / "destination"
     place.run("make", f"PG_CONFIG={SYSTEM}")
     shutil.rmtree(destination)
@@ -134,7 +135,7 @@ def test_what_is_built_is_copied_without_a_compiler(place):
 
 
 def test_pgxn_installs_the_archive(place, tmp_path):
-    """`pgxn install` takes the archive of `make dist`, compiles it and copies it."""
+    """`pgxn install` compiles and installs the archive of `make dist`."""
     run("git", "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone")
     archive = Path(run("make", "dist", cwd=tmp_path / "clone", env={**os.environ, "CARGO_TARGET_DIR": ""}).split()[-1])
     assert archive.name == f"scru-{VERSION}.zip"
@@ -145,7 +146,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
     config = (place.sources / "vendor/config.toml").read_text()
     (crates / "config.toml").write_text(config.replace('directory = "', f'directory = "{place.sources}/'))
     destination = place.folder / "destination"
-    # With DESTDIR it has no need of sudo, which it asks for where the server's own directories are root's.
+    # pgxn uses sudo if the server's directories belong to root. With DESTDIR it does not need to: `env` takes sudo's place.
     options = ("--pg_config", SYSTEM, "--sudo", "env")
     place.run("pgxn", "install", str(there), *options, folder=place.home, DESTDIR=str(destination))
     assert installed(place) == expected()
@@ -154,7 +155,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
 
 @pytest.mark.parametrize("version", ["1.70.0", None])
 def test_an_old_compiler_or_none_is_said_in_a_line(tmp_path, version):
-    """The message says which version is needed, and how to get it."""
+    """The message names the required version, and says how to install it."""
     if version:
         compiler = tmp_path / "rustc"
         compiler.write_text(f"#!/bin/sh\necho 'rustc {version} (90c541806 2023-05-31)'\n")
@@ -169,7 +170,7 @@ def test_an_old_compiler_or_none_is_said_in_a_line(tmp_path, version):
 
 
 def test_a_server_that_is_not_supported_is_named(tmp_path):
-    """Neither Cargo's features nor pgrx is what a message is about."""
+    """The message is about the server, not about Cargo's features or pgrx."""
     program = tmp_path / "pg_config"
     program.write_text("#!/bin/sh\necho PostgreSQL 14.2\n")
     program.chmod(0o755)
@@ -178,7 +179,7 @@ def test_a_server_that_is_not_supported_is_named(tmp_path):
 
 
 def test_versions_agree():
-    """Cargo.toml, META.json and the changelog name one version, and META.json files that are there."""
+    """Cargo.toml, META.json and the changelog name the same version, and the files that META.json names exist."""
     meta = json.loads((ROOT / "META.json").read_text())
     [(name, provided)] = meta["provides"].items()
     assert (name, meta["version"], provided["version"]) == ("scru", VERSION, VERSION)

@@ -1,4 +1,4 @@
-"""The Debian packages: what is in them, and machines where they are installed, upgraded with a database in use, and removed."""
+"""The Debian packages: their contents, and their installation, upgrade under load and removal on a machine."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
 
 
 def field(package: Path, name: str) -> str:
-    """A field of a package's control file."""
+    """Returns a field of a package's control file."""
     return run("dpkg-deb", "--field", package, name).strip()
 
 
 def files(package: Path) -> set[str]:
-    """The paths of the files in a package."""
+    """Returns the paths of the files in a package."""
     listing = run("dpkg-deb", "--contents", package).splitlines()
     return {line.split()[5].removeprefix(".") for line in listing if not line.startswith("d")}
 
 
 def test_files(package):
-    """The extension is where the server of Debian looks for it, beside the copyright and the changelogs."""
+    """The extension's files are in the directories of Debian's server. The package has the copyright and the changelogs."""
     committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
     scripts = {f"{EXTENSION}/{name}" for name in [f"scru--{VERSION}.sql", *(path.name for path in committed)]}
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
@@ -44,7 +44,7 @@ def test_files(package):
 
 
 def test_fields(package):
-    """The name, the version, and what has to be there: the server, and what the library is linked with."""
+    """The name, the version, and the dependencies: the server, and the libraries that the extension is linked with."""
     assert field(package, "Package") == f"postgresql-{MAJOR}-scru"
     assert field(package, "Version") == f"{VERSION}-1"
     assert field(package, "Architecture") == run("dpkg", "--print-architecture").strip()
@@ -53,7 +53,7 @@ def test_fields(package):
 
 
 def test_debug_symbols_are_apart(packages, package, tmp_path):
-    """The library has none. Those of the second package are of this library, by its build ID."""
+    """The library has no debug symbols. Those of the second package match it by build ID."""
     debug = packages[f"postgresql-{MAJOR}-scru-dbgsym"]
     run("dpkg-deb", "--extract", package, tmp_path)
     library = f"{tmp_path}{LIBRARY}"
@@ -71,7 +71,8 @@ def test_lintian(packages):
 @as_root
 @on_the_oldest
 def test_three_commands_of_the_readme(machine, package):
-    """From the package to IDs with their times, in less than a minute, on a Debian without a compiler and without a network."""
+    """The README's commands install the package and generate an ID with its time, in less than a minute, on a Debian without a
+    compiler and a network."""
     for compiler in ("cargo", "rustc", "cc"):
         with pytest.raises(RuntimeError, match="No such file or directory"):
             machine.run(compiler, "--version")
@@ -90,7 +91,7 @@ def test_three_commands_of_the_readme(machine, package):
 
 
 def readme_commands() -> list[str]:
-    """The commands of the README that install the package and make an ID."""
+    """Returns the README's commands that install the package and generate an ID."""
     block = re.search(r"```sh\n(sudo apt install \./postgresql.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     assert f"postgresql-15-scru_{VERSION}-1_amd64.deb" in block
     return block.replace("\\\n", " ").strip().splitlines()
@@ -98,7 +99,7 @@ def readme_commands() -> list[str]:
 
 @as_root
 def test_getting_started_and_removal(machine, package):
-    """The statements that the README begins with run on the package. Its removal leaves no file."""
+    """The README's first statements run with the package. Purging the package removes all its files."""
     before = machine_files(machine)
     install(machine, package)
     statements = re.search(r"## Getting started\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
@@ -114,13 +115,13 @@ def test_getting_started_and_removal(machine, package):
 
 
 def machine_files(machine: Machine) -> set[str]:
-    """The files below /usr that installing the package can change."""
+    """Returns the files below /usr whose names contain `scru`."""
     folders = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
     return set(machine.run("find", *folders, "-name", "*scru*").splitlines())
 
 
 def install(machine: Machine, package: Path) -> None:
-    """Installs a package, or upgrades to it."""
+    """Installs a package, or upgrades an installed one to it."""
     machine.run("apt", "install", "--yes", machine.copy(package))
 
 
@@ -132,10 +133,10 @@ RELEASED = "0.1.0"
 
 @pytest.fixture(scope="session")
 def released_package(tmp_path_factory) -> Path:
-    """The package of the release: its library and its SQL, with the packaging of today."""
+    """The package of the release: its library and SQL, with the packaging of this tree."""
     if not run("git", "log", "--format=%H", "--", f"sql/released/scru--{RELEASED}.sql"):
-        pytest.skip(f"this clone does not reach back to {RELEASED}")
-    # Built as the packages are: for the server of the system.
+        pytest.skip(f"the history of this clone does not include the release of {RELEASED}")
+    # Built for the system's server, like the packages.
     system = {"PG_CONFIG": f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"}
     source = Path(run("tools/old-library.sh", RELEASED, env={**os.environ, **system}).splitlines()[-1])
     folder = tmp_path_factory.mktemp("released")
@@ -148,8 +149,8 @@ def released_package(tmp_path_factory) -> Path:
 @as_root
 @on_the_oldest
 def test_upgrade_in_use(machine, released_package, package):
-    """A session that has loaded the library of 0.1.0 goes on with it while new ones load the new one. Both draw at once, and no
-    ID comes twice, before and after the update of the extension."""
+    """A session that has loaded the library of 0.1.0 keeps it, while new sessions load the new one. Both generate IDs
+    concurrently without duplicates, before and after the update of the extension."""
     install(machine, released_package)
     with machine.connect() as old:
         old.execute(
@@ -173,7 +174,7 @@ def test_upgrade_in_use(machine, released_package, package):
 
 
 def draw_at_once(**sessions: psycopg.Connection) -> None:
-    """Each session draws IDs while the others do."""
+    """All sessions generate IDs concurrently."""
     together = threading.Barrier(len(sessions))
     statement = "INSERT INTO drawn SELECT gen_ulidflake(), gen_scru64(), %s FROM generate_series(1, 20000)"
 

@@ -1,4 +1,4 @@
-"""The container image of the extension's files, as operators mount it: a server that lacks the extension finds it there."""
+"""The container image of the extension's files: a server without the extension finds it in the mounted image."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ pytestmark = since(18, "extension_control_path")
 
 @pytest.fixture(scope="module")
 def image() -> str:
-    """The image by `make image`, as umoci names it."""
+    """The image that `make image` builds, in umoci's notation."""
     run("make", "image", f"PG_MAJOR={MAJOR}")
     return f"{TARGET}/image/{MAJOR}/scru-{VERSION}-pg{MAJOR}:{VERSION}"
 
 
 @pytest.fixture(scope="module")
 def unpacked(image) -> Iterator[Path]:
-    """The image's files, where the server's user can get."""
+    """A folder with the image's files that the server's user can read."""
     with readable_folder() as folder:
         run("umoci", "raw", "unpack", "--image", image, folder / "root")
         (folder / "root").chmod(0o755)
@@ -33,7 +33,7 @@ def unpacked(image) -> Iterator[Path]:
 
 
 def test_files(unpacked):
-    """The library, the control file, the scripts and the licences: nothing of a system."""
+    """The image has the library, the control file, the scripts and the licences, and no other files."""
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
     scripts = {path for path in files if re.fullmatch(r"share/extension/scru--[\d.]+(--[\d.]+)?\.sql", path)}
     assert f"share/extension/scru--{VERSION}.sql" in scripts
@@ -41,7 +41,7 @@ def test_files(unpacked):
 
 
 def test_configuration(image):
-    """The image is of this architecture, and bears its version and its licence."""
+    """The image states this machine's architecture, and the version."""
     layout = Path(image.rpartition(":")[0])
     [manifest] = json.loads((layout / "index.json").read_text())["manifests"]
     assert manifest["annotations"]["org.opencontainers.image.ref.name"] == VERSION
@@ -52,12 +52,13 @@ def test_configuration(image):
 
 
 def blob(layout: Path, digest: str) -> dict:
-    """A JSON document of an image."""
+    """Returns a JSON document of an image by its digest."""
     return json.loads((layout / "blobs" / digest.replace(":", "/")).read_text())
 
 
 def test_a_server_finds_the_extension(unpacked):
-    """By the two settings that CloudNativePG makes for a mounted volume. The server itself has no such extension."""
+    """The server finds it with the two settings that CloudNativePG makes for a mounted volume. The extension's own control file
+    is hidden meanwhile."""
     settings = {
         "extension_control_path": f"$system:{unpacked}/share",
         "dynamic_library_path": f"$libdir:{unpacked}/lib",

