@@ -1,4 +1,4 @@
-"""docs/migrate.md: each recipe as the page has it, on tables that are read and written meanwhile."""
+"""docs/migrate.md: runs each recipe of the page on tables that are concurrently read and written."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from server import wait_until
 
 ROWS = 300
 
-# --------------------------------------------------------------------------------------------- from where and to where
+# ------------------------------------------------------------------------------------------------------ the migrations
 
 UUID_V7 = """CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE RETURN
-    overlay(overlay(gen_random_uuid()::text PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::bigint >> 16), 8, '0') FROM 1)
+    overlay(overlay(gen_random_uuid()::text
+                    PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::bigint >> 16), 8, '0') FROM 1)
             PLACING lpad(to_hex((extract(epoch FROM at) * 1000)::bigint & 65535), 4, '0') || '-7' FROM 10)::uuid"""
 SNOWFLAKE = """CREATE SEQUENCE snowflakes;
     CREATE FUNCTION snowflake(at timestamptz) RETURNS bigint LANGUAGE sql VOLATILE RETURN
     floor(extract(epoch FROM at) * 1000)::bigint - 1288834974657 << 22 | nextval('snowflakes') % 4194304"""
-# pgx_ulid itself is not to be had: a domain and a function of its names stand for it, in the schema where it would be.
+# Stands in for pgx_ulid, which is not available here: a domain and a function with its names.
 PGX_ULID = f"""{SCRU_UUID}
     CREATE DOMAIN ulid AS text;
     CREATE FUNCTION gen_ulid() RETURNS ulid LANGUAGE sql VOLATILE RETURN scru_uuid.to_ulid(scru_uuid.generate())"""
@@ -36,7 +37,7 @@ PGX_ULID = f"""{SCRU_UUID}
 
 @dataclass(frozen=True)
 class Recipe:
-    """One way of the page: from tables with one type of ID to tables with another."""
+    """A migration of the page: from one type of ID to another."""
 
     section: str
     old: str
@@ -44,24 +45,25 @@ class Recipe:
     key: str
     """The definition of the old primary key."""
     id: str
-    """The SQL of the ID of the old row `n`, made at the time `at`."""
+    """SQL expression for the ID of the old row `n`, created at the time `at`."""
     setup: str = "SELECT"
     rewrites: bool = False
+    """Whether the migration rewrites the tables."""
     instead: tuple[tuple[str, str], ...] = ()
-    """Replacements in the blocks."""
+    """Replacements in the page's code blocks."""
     old_text: str = "id::text"
-    """SQL of a value that does not change: before,"""
+    """SQL expression on the old ID. Its value must equal that of `new_text` after the migration."""
     new_text: str = "id::text"
-    """and after."""
+    """SQL expression on the new ID."""
     time: str | None = None
-    """The SQL of the time in the new ID, if that is right for old rows."""
+    """SQL expression for the time in the new ID; `None` if it differs from the creation time of old rows."""
 
     def __str__(self) -> str:
         return f"{self.section}: {self.key.replace(' PRIMARY KEY', '')} to {self.new}"
 
     @property
     def blocks(self) -> list[str]:
-        """The blocks that change the tables."""
+        """The page's code blocks that change the tables."""
         found = [block for block in blocks(self.section) if "SET SCHEMA" not in block]
         for there, here in self.instead:
             assert any(there in block for block in found)
@@ -70,7 +72,7 @@ class Recipe:
 
 
 def time_of(id_type: str) -> str:
-    """The SQL of an ID's time."""
+    """Returns the SQL expression for an ID's time."""
     return f"{id_type}_timestamp(id)"
 
 
@@ -148,11 +150,11 @@ RECIPES = [
     replace(BACK, section="Back to text", new="text", rewrites=True, old_text="id::text"),
 ]
 
-# ------------------------------------------------------------------------------------------------------ what must hold
+# ---------------------------------------------------------------------------------------------------------- the checks
 
 
 def create(connection: psycopg.Connection, recipe: Recipe, rows: int = ROWS) -> None:
-    """The tables before."""
+    """Creates the tables to migrate."""
     connection.execute(recipe.setup)
     migration.create_tables(connection, rows, recipe.old, recipe.key, recipe.id)
     if recipe.old == "integer":
@@ -160,18 +162,18 @@ def create(connection: psycopg.Connection, recipe: Recipe, rows: int = ROWS) -> 
 
 
 def value(connection: psycopg.Connection, query: str) -> object:
-    """The one value of a query."""
+    """Returns the only value of a query's result."""
     [(value,)] = connection.execute(query)
     return value
 
 
 def old_rows(connection: psycopg.Connection, expression: str) -> dict[str, str]:
-    """The value of an expression in each row that was there at first, by its note."""
+    """Returns the value of an expression for each row that existed before the migration, by the row's note."""
     return dict(connection.execute(f"SELECT note, {expression} FROM orders WHERE note LIKE 'old%'").fetchall())
 
 
 def files(connection: psycopg.Connection) -> list[tuple]:
-    """The tables' files: others after a rewrite."""
+    """Returns the file nodes of the tables, which a rewrite changes."""
     return connection.execute("SELECT pg_relation_filenode('orders'), pg_relation_filenode('items')").fetchall()
 
 
@@ -189,7 +191,7 @@ INDEXES = """
 
 
 def check(connection: psycopg.Connection, new: str, rows: int) -> None:
-    """All rows are there, items still have their orders, and constraints, indexes, view and default serve as before."""
+    """Checks that all rows exist, items still refer to their orders, and constraints, indexes, view and default work."""
     assert value(connection, "SELECT count(*) FROM orders") == rows
     assert value(connection, "SELECT count(*) FROM orders JOIN items ON order_id = id AND what = note") == rows
     assert value(connection, "SELECT count(DISTINCT id) FROM order_items") == rows
@@ -219,7 +221,7 @@ def check(connection: psycopg.Connection, new: str, rows: int) -> None:
 
 
 def check_times(connection: psycopg.Connection, expression: str) -> None:
-    """The new IDs of old rows have the time at which these were made, to the millisecond."""
+    """Checks that the new IDs of old rows contain the creation time of the rows, to the millisecond."""
     wrong = f"SELECT count(*) FROM orders WHERE note LIKE 'old%' AND {expression} <> created_at"
     assert value(connection, wrong) == 0
 
@@ -247,7 +249,7 @@ def test_recipe(new_database, recipe):
 
 
 def test_pgx_ulid_can_go(new_database):
-    """Once no column needs the other type, this one takes its place."""
+    """After pgx_ulid is dropped, the extension's types can move to its schema."""
     with new_database(extension=False).connect() as connection:
         create(connection, PGX)
         run = Run(connection)
@@ -260,7 +262,7 @@ def test_pgx_ulid_can_go(new_database):
 
 
 def test_times_of_uuid_version_4(connection):
-    """As the page says: most lie in the future; and its query finds the rows of that month, old ones by chance alone."""
+    """As the page says, most times are in the future, and its query returns old rows only by chance."""
     create(connection, V4, rows=3000)
     run = Run(connection)
     for block in V4.blocks:
@@ -275,7 +277,7 @@ def test_times_of_uuid_version_4(connection):
 
 
 def test_bigint_sorts_before_what_is_new(connection):
-    """The page's two numbers are below today's IDs; whatever is below them sorts before."""
+    """The page's two bounds are below newly generated IDs, so smaller numbers sort before those."""
     assert "1.1 × 10¹⁷ for scru64, 9 × 10¹⁶ for ulidflake" in PAGE.replace("\n", " ")
     query = "SELECT gen_scru64()::bigint > 1.1e17, gen_ulidflake()::bigint > 9e16"
     assert connection.execute(query).fetchone() == (True, True)
@@ -305,7 +307,7 @@ ONLINE = [
 
 @pytest.mark.parametrize("recipe", ONLINE, ids=str)
 def test_online(database, connection, measured, recipe):
-    """Nobody waits for longer than a change of the catalog takes, and each old row has its new ID."""
+    """Writers wait for no longer than a change of the catalog takes, and each old row gets its new ID."""
     create(connection, recipe, rows=3000)
     connection.execute(FILL_IN_BATCHES)
     before = old_rows(connection, "id::text")
@@ -328,20 +330,21 @@ def test_online(database, connection, measured, recipe):
         writers.wait_for(5)
     check(connection, recipe.new, 3000 + sum(writers.written))
     check_times(connection, recipe.time)
-    # The swap looks at no row: the server takes the checks as proof.
+    # The swap scans no table: the server accepts the CHECK constraints as proof of NOT NULL.
     for column in "orders.id", "items.order_id":
         new = column.replace(".", ".new_")
         proof = f'existing constraints on column "{new}" are sufficient to prove that it does not contain nulls'
         assert proof in notices or proof.replace(new, column) in notices
     assert any(re.match(r"orders: [1-9]\d* rows filled, 100 % of \d+ pages", notice) for notice in notices)
     measured(
-        f"{recipe}: longest lock {run.longest_lock * 1000:.0f} ms, longest wait of a writer {writers.longest_wait * 1000:.0f} ms"
+        f"{recipe}: longest lock {run.longest_lock * 1000:.0f} ms,"
+        f" longest wait of a writer {writers.longest_wait * 1000:.0f} ms"
     )
     assert run.longest_lock < 2
 
 
 def prepare_to_fill(connection: psycopg.Connection) -> None:
-    """The tables as they are after the first step, with some pages of orders."""
+    """Creates the tables, with several pages of orders, and executes the first step."""
     create(connection, ONLINE[0], rows=500)
     connection.execute(FILL_IN_BATCHES)
     run = Run(connection)
@@ -349,14 +352,14 @@ def prepare_to_fill(connection: psycopg.Connection) -> None:
 
 
 def test_filling_waits_for_no_lock(database, connection):
-    """Rows that others have locked are left for a later pass."""
+    """Rows locked by other sessions are skipped until a later pass."""
     prepare_to_fill(connection)
     empty = "SELECT note FROM orders WHERE new_id IS NULL"
     with database.connect(autocommit=False) as other, database.connect() as filling:
         other.execute("SELECT FROM orders WHERE note = 'old 17' FOR UPDATE")
         with background(filling, "CALL fill_in_batches('orders', 'new_id', pages => 1, pause => 0.001)") as call:
             wait_until(
-                lambda: connection.execute(empty).fetchall() == [("old 17",)], "all but the locked row is filled"
+                lambda: connection.execute(empty).fetchall() == [("old 17",)], "all rows but the locked one are filled"
             )
             assert not call.done()
             other.rollback()
@@ -365,7 +368,7 @@ def test_filling_waits_for_no_lock(database, connection):
 
 
 def test_filling_stops_where_the_trigger_cannot(connection):
-    """Items before their orders: nothing to copy yet."""
+    """Filling items before orders fails: the trigger has no new ID to copy yet."""
     prepare_to_fill(connection)
     with expect.error(
         "23502",
@@ -381,7 +384,7 @@ def test_filling_stops_where_the_trigger_cannot(connection):
 
 
 def test_a_change_gives_way_to_the_application(database, connection):
-    """Where both hold what the other needs, the change begins again before the server looks for deadlocks."""
+    """If the change and the application wait for each other, the change retries before the deadlock timeout."""
     create(connection, V7)
     run = Run(connection)
     waits = (
@@ -395,7 +398,7 @@ def test_a_change_gives_way_to_the_application(database, connection):
         application.execute("UPDATE orders SET note = note WHERE note = 'old 1'")
         change = pool.submit(run, V7.blocks[0])
         wait_until(
-            lambda: observer.execute(waits).fetchall(), "the change has the view's lock and waits for that of orders"
+            lambda: observer.execute(waits).fetchall(), "the change has locked the view and waits for orders"
         )
         application.execute("SELECT count(*) FROM order_items")
         application.commit()
@@ -404,11 +407,11 @@ def test_a_change_gives_way_to_the_application(database, connection):
     check(connection, "scru128", ROWS)
 
 
-# ---------------------------------------------------------------------------------------- to hosts without the extension
+# --------------------------------------------------------------------------------------- to hosts without the extension
 
 
 def test_rows_go_to_a_host_without_the_extension(server, new_database, database, connection):
-    """As the page's shell does it, while the source is in use; and back in as uuid made there."""
+    """The page's shell commands copy the rows as uuid to a database without the extension."""
     create(connection, BACK)
     target = new_database(extension=False)
     with target.connect() as there:
@@ -424,7 +427,7 @@ def test_rows_go_to_a_host_without_the_extension(server, new_database, database,
 
 
 def test_the_functions_can_go(connection):
-    """After the move to the extension nothing needs the schema of scru_uuid."""
+    """After the move to the extension, nothing depends on the schema scru_uuid."""
     create(connection, UNEXTENDED)
     run = Run(connection)
     for block in [*UNEXTENDED.blocks, *blocks("From uuid made without the extension")]:
@@ -433,14 +436,14 @@ def test_the_functions_can_go(connection):
 
 
 def test_each_block_of_the_page_is_run():
-    """Every section with code is one of the recipes, or has a test of its own above."""
+    """Every section with code is one of the recipes, or has its own test above."""
     with_code = {heading for heading in re.findall(r"^###? (.*)$", PAGE, re.M) if blocks(heading)}
     own = {"From uuid, version 4", "From Snowflake IDs", "From uuid made without the extension"}
     assert with_code == {recipe.section for recipe in [*RECIPES, *ONLINE]} | own
 
 
 def test_items_without_an_order(connection):
-    """Where the foreign key can be NULL, the page's condition and CHECK leave such rows alone."""
+    """If the foreign key is nullable, the page's condition and CHECK exclude rows without a value."""
     create(connection, ONLINE[0], rows=10)
     connection.execute(FILL_IN_BATCHES)
     connection.execute("ALTER TABLE items ALTER order_id DROP NOT NULL; INSERT INTO items VALUES (NULL, 'none')")

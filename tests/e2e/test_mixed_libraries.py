@@ -1,7 +1,7 @@
-"""An upgrade of the library while sessions are connected: those keep the old one, later sessions get the new one, and all draw
-from the same words in shared memory.
+"""An upgrade of the library while sessions are connected.
 
-`tools/old-library.sh 0.1.0` builds the old one from the commit of the release.
+Connected sessions keep the old library, later ones load the new one, and both use the same state in shared memory.
+`tools/old-library.sh 0.1.0` builds the old library from the commit of the release.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class UpgradedServer(Server):
-    """A server of a private copy of the programs, whose library can be exchanged while it runs."""
+    """A server with its own copy of the programs, so that a test can replace the library while the server runs."""
 
     def __init__(self):
         copy = [ROOT / "tools/server.sh", "copy", "mixed"]
@@ -42,13 +42,13 @@ class UpgradedServer(Server):
         super().__init__({"scru.scru64_node": "5/8"}, bindir=bindir_of(self.program))
 
     def install(self, library: Path) -> None:
-        """Replaces the library as an installation does: processes that have loaded the old one keep it."""
+        """Replaces the library as an installation does: processes that have loaded the old library keep it."""
         self.library.unlink(missing_ok=True)
         shutil.copy(library, self.library)
         self.library.chmod(0o755)
 
     def has_loaded_the_installed_one(self, connection: psycopg.Connection) -> bool:
-        """Whether a session has loaded the library that is installed now, and not one that was replaced."""
+        """Returns whether a session has loaded the installed library, not a replaced one."""
         mapped = Path(f"/proc/{connection.info.backend_pid}/maps").read_text().splitlines()
         [inode] = {int(line.split()[4]) for line in mapped if str(self.library) in line}
         return inode == self.library.stat().st_ino
@@ -64,7 +64,7 @@ def server():
 
 
 def test_sessions_of_two_libraries_draw_from_one_word(server):
-    """In turns each ID is greater than the one before; at the same time none comes twice; after a crash none comes again."""
+    """IDs generated in turns are increasing, IDs generated concurrently are unique, and no ID is repeated after a crash."""
 
     def connect() -> psycopg.Connection:
         connection = server.connect(options="-c scru.generator_scope=server")
@@ -95,7 +95,7 @@ def test_sessions_of_two_libraries_draw_from_one_word(server):
 
 
 def draw_in_turns(first: psycopg.Connection, second: psycopg.Connection, id_type) -> list[str]:
-    """IDs of two sessions, each greater than the last one of the other."""
+    """Generates IDs in two sessions alternately, and checks that each is greater than the one before."""
     query = f"SELECT {id_type.generator}::text"
     ids = [session.execute(query).fetchone()[0] for _ in range(50) for session in (first, second)]
     assert ids == sorted(set(ids))
@@ -103,7 +103,7 @@ def draw_in_turns(first: psycopg.Connection, second: psycopg.Connection, id_type
 
 
 def draw_at_once(old: list[psycopg.Connection], new: list[psycopg.Connection], id_type) -> list[str]:
-    """IDs that sessions of both libraries draw at the same time: again, until they did."""
+    """Generates IDs in sessions of both libraries concurrently; repeats until their times overlap."""
     query = f"SELECT {id_type.generator}::text FROM generate_series(1, 20000)"
     ids = []
     with ThreadPoolExecutor(len(old + new)) as pool:
@@ -115,5 +115,5 @@ def draw_at_once(old: list[psycopg.Connection], new: list[psycopg.Connection], i
                 ids.extend(of_session)
             return any(a[0] < b[-1] and b[0] < a[-1] for a in drawn[: len(old)] for b in drawn[len(old) :])
 
-        wait_until(is_interleaved, "sessions of both libraries have drawn at the same time")
+        wait_until(is_interleaved, "sessions of both libraries have generated IDs at the same time")
     return ids

@@ -1,7 +1,7 @@
-"""Bad input in bulk: a hundred thousand mutated texts and as many mutated binary messages a type, through SQL.
+"""Invalid input in bulk: for each type, 100,000 mutated texts and as many mutated binary messages.
 
-Each comes to exactly what the specification makes of it: the ID, or the one SQLSTATE for its fault. One session of one
-server takes them all.
+Each must give the result that the specification requires: the ID, or the SQLSTATE for its error. All of them are sent in
+one session, which the server must survive.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BATCH = 1000
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 
-# The server's own: bytes that are no character of the database's encoding reach no type.
+# Raised by the server before the type's input function: the bytes are invalid in the database's encoding.
 NOT_IN_THE_ENCODING = "22021"
 PROTOCOL_VIOLATION = "08P01"
 BAD_COPY_FILE = "22P04"
@@ -42,7 +42,7 @@ WRONG_ELEMENT_TYPE = "42804"
 
 
 def mutated(source: random.Random, seeds: list[bytes]) -> Iterator[bytes]:
-    """Without an end: a seed with one to four faults."""
+    """Yields seeds with one to four mutations each, without end."""
     while True:
         value = bytearray(source.choice(seeds))
         for _ in range(source.choice((1, 1, 1, 2, 3, 4))):
@@ -106,9 +106,9 @@ MUTATIONS = [
 
 
 def seeds(id_type: IdType, form: str, encode: Callable[[int], bytes]) -> list[bytes]:
-    """IDs, and what fuzzing has found to be of interest."""
+    """Returns encoded IDs, and the inputs in the fuzzing corpus."""
     found = [path.read_bytes() for path in sorted((CORPUS / f"{id_type.name}_{form}").iterdir())]
-    assert found, "the corpus is there"
+    assert found, "the corpus is empty"
     return found + list(map(encode, id_type.samples(4 * len(found))))
 
 
@@ -116,7 +116,7 @@ def seeds(id_type: IdType, form: str, encode: Callable[[int], bytes]) -> list[by
 
 
 def outcomes(session: RawConnection, values: list[bytes], format_: Format) -> Iterator[bytes | str]:
-    """What becomes of each value as the parameter of the prepared query, in a transaction of its own."""
+    """Yields the outcome of the prepared query for each value as its parameter, in a separate transaction."""
     values = iter(values)
     while batch := list(islice(values, BATCH)):
         session.send(b"".join(bind(value, format_) + EXECUTE + SYNC for value in batch))
@@ -126,7 +126,7 @@ def outcomes(session: RawConnection, values: list[bytes], format_: Format) -> It
 
 @contextmanager
 def one_server(database: Database) -> Iterator[psycopg.Connection]:
-    """The block leaves the server as it was: the same processes, which answer."""
+    """Checks that the block does not crash the server: its processes are the same afterwards, and it answers."""
 
     def server_processes():
         return connection.execute(
@@ -148,7 +148,7 @@ def type_oid(connection: psycopg.Connection, name: str) -> int:
 
 
 def expected_of_text(id_type: IdType, text: bytes, encoding: str) -> bytes | str:
-    """The canonical text, or the SQLSTATE, by the specification alone."""
+    """Returns the canonical text or the SQLSTATE, computed from the specification."""
     if b"\0" in text or (encoding == "UTF8" and not is_utf8(text)):
         return NOT_IN_THE_ENCODING
     forms = [(id_type.digits, id_type.text_length)]
@@ -175,7 +175,7 @@ def is_utf8(text: bytes) -> bool:
 @pytest.mark.parametrize("encoding", ["UTF8", "SQL_ASCII"])
 @each_type
 def test_mutated_texts(new_database, id_type, encoding):
-    """Half of them where the server knows characters, half where any byte but NUL reaches the type."""
+    """In UTF8 the server validates characters; in SQL_ASCII any byte except NUL reaches the type."""
     source = random.Random(f"{id_type} {encoding}")
     texts = list(islice(mutated(source, seeds(id_type, "text", lambda v: id_type.text(v).encode())), COUNT // 2))
     database = new_database(encoding=encoding)
@@ -197,7 +197,7 @@ def test_mutated_texts(new_database, id_type, encoding):
 def test_mutated_binary_messages(database, id_type):
     source = random.Random(f"{id_type} binary")
     values = list(islice(mutated(source, seeds(id_type, "binary", id_type.binary)), COUNT))
-    # Of mutated lengths most are wrong. Of these none is.
+    # Most mutated values have a wrong length. These have the right one.
     values[::4] = (source.randbytes(id_type.length) for _ in values[::4])
     with one_server(database) as connection, RawConnection(database.server, database.name) as session:
         session.prepare("SELECT $1", type_oid(connection, id_type.name))
@@ -216,30 +216,30 @@ def test_mutated_binary_messages(database, id_type):
 
 
 def errors(outcomes: Iterable[bytes | str]) -> set[str]:
-    """The SQLSTATEs among them."""
+    """Returns the SQLSTATEs among the outcomes."""
     return {outcome for outcome in outcomes if isinstance(outcome, str)}
 
 
 def errors_of_binary(id_type: IdType) -> set[str]:
-    """What the type itself has to say to malformed bytes."""
+    """Returns the SQLSTATEs that the type itself raises for invalid bytes."""
     return {expect.INVALID_BINARY} | ({expect.OUT_OF_RANGE} if id_type.bytes_above_the_largest() else set())
 
 
 def assert_errors(got: set[str], id_type: IdType, servers_own: set[str]) -> None:
-    """The type's own errors were there, each, and else none but the server's."""
+    """Checks that all of the type's own errors occurred, and otherwise only errors of the server."""
     own = errors_of_binary(id_type)
     assert own <= got <= own | servers_own
 
 
 def array(id_type: IdType, element_oid: int, values: list[int]) -> bytes:
-    """A binary array of one dimension."""
+    """Returns a one-dimensional array in binary format."""
     elements = b"".join(struct.pack("!i", id_type.length) + id_type.binary(value) for value in values)
     return struct.pack("!iiIii", 1, 0, element_oid, len(values), 1) + elements
 
 
 @each_type
 def test_mutated_arrays(database, id_type):
-    """The server takes the array apart and hands the elements to the type, whichever length it finds."""
+    """The server splits the array and passes the elements to the type, of whatever length they are."""
     source = random.Random(f"{id_type} arrays")
     with one_server(database) as connection, RawConnection(database.server, database.name) as session:
         oid = type_oid(connection, id_type.name)
@@ -251,7 +251,7 @@ def test_mutated_arrays(database, id_type):
 
 @each_type
 def test_mutated_messages(database, id_type):
-    """The very messages that carry an ID are malformed, all but their lengths."""
+    """The Bind messages that contain an ID are mutated, except for the length of the message."""
     source = random.Random(f"{id_type} messages")
     with one_server(database) as connection, RawConnection(database.server, database.name) as session:
         session.prepare("SELECT $1", type_oid(connection, id_type.name))
@@ -280,10 +280,10 @@ def test_mutated_binary_copies(database, id_type):
 
 
 def test_broken_framing(database):
-    """Messages whose length lies, or whose type is none: the server ends that session, and no other."""
+    """The server ends only the session that sends a message with a wrong length or an unknown type."""
     value = SCRU128.binary(SCRU128.largest)
     broken = {
-        # Of lengths that cannot be the server tells its log alone.
+        # For an invalid length the server writes to its log, but sends no error.
         b"B" + struct.pack("!i", 3) + value: [],
         b"B" + struct.pack("!i", -1) + value: [],
         b"B" + struct.pack("!i", 2**31 - 1) + value: [],

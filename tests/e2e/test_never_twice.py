@@ -1,7 +1,7 @@
-"""Never twice: no 64-bit ID that a server has given out comes again, whatever happens to the server.
+"""No server returns the same 64-bit ID twice, whatever happens to the server.
 
-All under load, with a node that leaves four bits to the counter: its ticks overflow at once, the IDs run ahead of the clock
-as far as they may, and a generator that repeats a tick repeats IDs.
+The tests run under load, with a node that leaves four bits for the counter. Ticks overflow at once, so that the IDs run
+ahead of the clock as far as permitted, and a generator that repeats a tick also repeats IDs.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from load import Load, assert_all_different, background, forever, wait_until_it_
 from server import MAJOR, send_signal, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
-# Two seconds' worth: the first of them use up the second that the IDs may be ahead of the clock.
+# IDs of about two seconds. The first of them exhaust the second that the IDs may be ahead of the clock.
 MANY = 60
 
 
 @pytest.fixture(params=["", "scru"], ids=["not preloaded", "preloaded"])
 def preload(request) -> dict[str, str]:
-    """The settings that preload the library, or not."""
+    """Settings with and without preloading of the library."""
     return {"shared_preload_libraries": request.param}
 
 
 @pytest.fixture
 def server_of_node_5(new_server, preload):
-    """A server whose scru64 have a counter of four bits."""
+    """A server that generates scru64 IDs with a counter of four bits."""
     server = new_server({**NODE, **preload})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -40,7 +40,7 @@ def server_of_node_5(new_server, preload):
 
 @contextmanager
 def loads(server, after=("", "")):
-    """Sessions that draw scru64, and others that draw ulidflakes."""
+    """Runs sessions that generate scru64 and ulidflake IDs."""
     with ExitStack() as stack:
         yield [
             stack.enter_context(Load(server.connect, id_type, after=latest))
@@ -66,10 +66,10 @@ def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
 
 @pytest.mark.parametrize("end", ["a backend killed", "all killed"])
 def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
-    """However fast it is back: here no time passes at all from the last ID before to the first attempt after."""
+    """This holds however fast the restart is: here the clock stands still between the last ID and the next attempt."""
     if preload["shared_preload_libraries"] and end == "a backend killed" and MAJOR < 16:
         pytest.skip(
-            "up to 15 the postmaster restarts within a signal handler, where libfaketime lets the real time through"
+            "up to PostgreSQL 15 the postmaster restarts in a signal handler, where libfaketime returns the real time"
         )
     clock.freeze("2030-01-01 00:00:00")
     server = new_server({**NODE, **preload}, clock.environment)
@@ -90,7 +90,7 @@ def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload
 
 
 def draw_until_it_waits(server, id_type) -> list[str]:
-    """What a session gets up to the first draw that waits for the clock: each ID is sent at once."""
+    """Returns the IDs that a session generates until it waits for the clock. Notices send each ID at once."""
     ids = []
     with server.connect() as connection:
         connection.add_notice_handler(lambda notice: ids.append(notice.message_primary))
@@ -100,20 +100,20 @@ def draw_until_it_waits(server, id_type) -> list[str]:
 
 
 def wait_until_it_is_gone(connection) -> None:
-    """Waits until the server has ended a session."""
+    """Waits until the server has terminated a session."""
     with pytest.raises(psycopg.OperationalError):
         connection.execute("SELECT pg_sleep(60)")
 
 
 def test_an_orphaned_session_keeps_a_new_server_away(new_server):
-    """The server is killed, but not a session of it, which goes on drawing: as long as it does, no other state begins."""
+    """If the postmaster is killed and one of its backends continues, no new server can start, and so no new state."""
     server = new_server()
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
     orphan = server.connect(options="-c scru.generator_scope=server")
     is_drawing = f"SELECT query LIKE 'DO %' FROM pg_stat_activity WHERE pid = {orphan.info.backend_pid}"
     with pytest.raises(psycopg.OperationalError), background(orphan, forever(SCRU128)) as future:
-        wait_until(lambda: server.value(is_drawing), "the session draws")
+        wait_until(lambda: server.value(is_drawing), "the session generates IDs")
         server.process.kill()
         server.process.wait(timeout=60)
         try:
@@ -131,7 +131,7 @@ def test_an_orphaned_session_keeps_a_new_server_away(new_server):
 
 
 def test_a_change_of_the_node_and_back_repeats_nothing(server_of_node_5):
-    """Under load, in sessions that learn of it one after the other; the number of the ulidflakes changes along."""
+    """Under load, sessions notice the change one after another. The ulidflake scalability changes as well."""
     with loads(server_of_node_5) as (scru64, ulidflake):
         for node, number in ("9/20", "7"), ("0/4", "-1"), ("5/20", "31"), ("9/20", "7"), ("5/20", "-1"):
             server_of_node_5.reload(**{"scru.scru64_node": node, "scru.ulidflake_scalability": number})
@@ -149,14 +149,14 @@ def test_a_change_of_the_node_and_back_repeats_nothing(server_of_node_5):
 
 @pytest.fixture
 def primary_and_standby(server_of_node_5):
-    """A primary under no load yet, and its standby."""
+    """An idle primary and its standby."""
     standby = server_of_node_5.standby()
     yield server_of_node_5, standby
     standby.remove()
 
 
 def test_a_standby_gives_out_none(primary_and_standby):
-    """It shares its primary's node. The types that need no node are free to come from anywhere."""
+    """A standby has its primary's node, so it generates no 64-bit IDs. It generates IDs of types without a node."""
     _, standby = primary_and_standby
     with standby.connect() as connection:
         for id_type in TYPES:
@@ -177,7 +177,7 @@ def test_a_standby_gives_out_none(primary_and_standby):
 
 
 def test_a_promoted_standby_repeats_nothing(primary_and_standby):
-    """The primary dies under load, and the standby, where sessions are already asking for IDs, takes over at once."""
+    """The primary is killed under load, and the standby, where sessions already request IDs, is promoted at once."""
     primary, standby = primary_and_standby
     with loads(primary) as before:
         for load in before:
@@ -195,7 +195,7 @@ def test_a_promoted_standby_repeats_nothing(primary_and_standby):
 
 
 def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
-    """Its primary may have come a second further since: the next one of that ID's tick may have been given out."""
+    """After the known ID, the primary may have generated IDs for another second, so the standby skips that ID's tick."""
     _, standby = primary_and_standby
     standby.promote()
     with standby.connect() as connection:
@@ -206,4 +206,4 @@ def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
             [known],
         )
     assert first > known_tick
-    assert node == 0, "of the ID that is known, not of the server before"
+    assert node == 0, "the node is not that of the known ID"

@@ -1,4 +1,4 @@
-"""The number of a server in its 64-bit IDs: it fails over with the data, and is not shared unnoticed."""
+"""The server's number in 64-bit IDs: it follows the data in a failover, and the server warns if it may not be unique."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not prelo
 
 
 def with_extension(server: Server) -> Server:
-    """The same server, with the extension and an ordinary user."""
+    """Creates the extension and an ordinary user, and returns the server."""
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
     return server
 
 
 def store(server: Server, setting: str, value: str) -> None:
-    """Stores a setting in the catalog, as docs/several-servers.md says."""
+    """Stores a setting in the catalog as docs/several-servers.md describes."""
     with server.connect() as connection:
         connection.execute(f"LOAD 'scru'; ALTER ROLE ALL SET {setting} = '{value}'")
 
 
 def node(connection: psycopg.Connection) -> int:
-    """The node in a new scru64."""
+    """Returns the node of a new scru64 ID."""
     return connection.execute("SELECT scru64_node_id(gen_scru64(), 4)").fetchone()[0]
 
 
@@ -39,7 +39,7 @@ def node(connection: psycopg.Connection) -> int:
 
 @loaded_or_not
 def test_a_standby_takes_over_the_stored_node(new_server, preload):
-    """Also a standby that was made before the node was set."""
+    """This includes a standby that was created before the node was set."""
     primary = with_extension(new_server({"shared_preload_libraries": preload}))
     standby = primary.standby()
     try:
@@ -62,7 +62,7 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
 
 
 def test_alter_system_stays_behind(new_server):
-    """It writes a file of the primary's: a standby that was made before is promoted with the default."""
+    """ALTER SYSTEM writes a file of the primary, so a standby created earlier has the default after its promotion."""
     primary = with_extension(new_server())
     standby = primary.standby()
     try:
@@ -81,7 +81,7 @@ def test_alter_system_stays_behind(new_server):
 
 
 def test_what_dumps_carry(new_server):
-    """pg_dumpall, which pg_upgrade uses, leaves out what ALTER ROLE ALL SET stored. What ALTER DATABASE SET stored is there."""
+    """pg_dumpall, which pg_upgrade uses, omits settings of ALTER ROLE ALL, and includes those of ALTER DATABASE."""
     server = with_extension(new_server())
     store(server, NODE, "3/4")
     with server.connect() as connection:
@@ -95,20 +95,20 @@ def test_what_dumps_carry(new_server):
     assert re.findall(rb".*scru64_node.*", server.pg_dump("other", "--create")) == [of_database]
     assert re.findall(rb".*scru64_node.*", server.pg_dump("other")) == []
     copy = new_server()
-    # Of the errors, one is expected: the role that restores is there already.
+    # One error is expected: the role that restores the dump already exists.
     copy.run("psql", "-X", "-d", "postgres", input=dump)
     with copy.connect() as connection:
         assert node(connection) == 0
     with copy.connect("other") as connection:
         connection.execute("CREATE EXTENSION scru")
         assert node(connection) == 9
-    # The statement that the page shows to look at what is stored.
+    # The page's query for the stored settings.
     [query] = re.findall(r"SELECT setconfig FROM pg_db_role_setting.*;", PAGE)
     assert server.value(query) == ["scru.scru64_node=3/4"]
 
 
 def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
-    """It does not read what is stored."""
+    """Single-user mode does not read settings from the catalog."""
     server = with_extension(new_server())
     store(server, NODE, "3/4")
     server.stop()
@@ -125,17 +125,17 @@ def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
 
 
 def log_of(server: Server, type_: str) -> list[str]:
-    """What the log says of the first draws of a type."""
+    """Returns the log messages about the first generation of a type."""
     return re.findall(rf"LOG:  (generating {type_} with .*)", server.log_text())
 
 
 @loaded_or_not
 def test_the_log_names_the_node_once_per_start(new_server, preload):
-    """For both types as a preloaded server starts; else at the first draw of each."""
+    """A preloaded library logs both types at the start; otherwise the first ID of a type is logged."""
     server = with_extension(new_server({"shared_preload_libraries": preload}))
     ulidflake = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
     lines = {"scru64": [], "ulidflake": [ulidflake] if preload else []}
-    wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the line is there")
+    wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the log has the line")
     for value, source in ("0/4", "the default"), ("2/4", "the configuration file"), ("1/4", "ALTER ROLE ALL"):
         if source == "the configuration file":
             server.settings[NODE] = value
@@ -147,7 +147,7 @@ def test_the_log_names_the_node_once_per_start(new_server, preload):
             lines["scru64"].append(f'generating scru64 with scru.scru64_node "{value}" ({source}), on timeline 1')
             if preload:
                 lines["ulidflake"].append(ulidflake)
-                wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "both lines are there")
+                wait_until(lambda: log_of(server, "ulidflake") == lines["ulidflake"], "the log has both lines")
                 assert log_of(server, "scru64") == lines["scru64"]
             for user in "plain", "postgres":
                 with server.connect(user=user) as connection:
@@ -169,13 +169,13 @@ PLACE = {"subscription": "with ALTER ROLE ALL SET", "Citus": "in its configurati
 
 
 def hint(type_: str, place: str) -> str:
-    """What a warning tells to do."""
+    """Returns the HINT of a warning."""
     name = {"scru64": NODE, "ulidflake": NUMBER}[type_]
     return f"Give each server its own {name} {place}, and reconnect."
 
 
 def warnings_of(connection: psycopg.Connection) -> list[tuple]:
-    """Takes the warnings of a connection from now on."""
+    """Returns a list to which the connection's notices are added from now on."""
     warnings = []
     connection.add_notice_handler(
         lambda diag: warnings.append(
@@ -187,13 +187,13 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
 
 @pytest.fixture(params=["subscription", "Citus"])
 def one_of_several(request, new_server) -> tuple[Server, str, str]:
-    """A server that has a subscription, or the settings that it has with Citus; the reason that warnings give, and the place."""
+    """A server with a subscription or with settings of Citus; the DETAIL of its warnings, and the place in their HINT."""
     place = PLACE[request.param]
     if request.param == "Citus":
         reason = "This server is a Citus node, and other nodes may have the same value."
         return with_extension(new_server({"citus.shard_count": "32"})), reason, place
     server = with_extension(new_server({"wal_level": "logical"}))
-    # In another database.
+    # The subscription is in another database.
     with server.connect("template1") as connection:
         connection.execute("CREATE SUBSCRIPTION other CONNECTION 'host=/none' PUBLICATION other WITH (connect = false)")
     return server, "This server subscribes to another one, which may have the same value.", place
@@ -236,7 +236,7 @@ def test_workers_leave_the_warning_to_their_leader(new_server):
 
 
 def test_a_locked_catalog_holds_up_no_draw(new_server):
-    """The warning is left out instead."""
+    """If the catalog is locked, the warning is omitted."""
     server = with_extension(new_server())
     with server.connect() as locker, server.connect() as connection, locker.transaction():
         locker.execute("LOCK pg_subscription IN ACCESS EXCLUSIVE MODE")
@@ -273,20 +273,20 @@ def test_which_ids_are_local(new_server):
         stand_alone = "SELECT ulidflake_is_local(id) FROM generate_series(1, 64) AS n, gen_ulidflake() AS id GROUP BY 1"
         wait_until(lambda: connection.execute(f"SHOW {NUMBER}").fetchone() == ("-1",), "the session has the new value")
         assert connection.execute(stand_alone).fetchall() == [(False,)]
-    # Never a wrong answer: where a draw would be refused, so is this.
+    # The function fails wherever generation fails, rather than return a wrong answer.
     with server.connect(options=f"-c {NODE}=0/8") as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
         connection.execute("SELECT scru64_is_local(scru64_lower(now()))")
 
 
 def recipe() -> str:
-    """The trigger of docs/several-servers.md."""
+    """Returns the trigger in docs/several-servers.md."""
     [sql] = re.findall(r"```sql\n(CREATE FUNCTION refuse_local_node.*?)```", PAGE, re.DOTALL)
     return sql
 
 
 def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
-    """Rows of another node are applied, and the server's own are written; a row of another server with its node stops the
-    subscription."""
+    """Replicated rows of another node are applied, and local rows are inserted. A replicated row with the local node stops
+    the subscription."""
     settings = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
     publisher = with_extension(new_server({**settings, NODE: "2/4"}))
     subscriber = with_extension(new_server({**settings, NODE: "1/4"}))
@@ -297,17 +297,18 @@ def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
         )
         here.execute(f"{table}; {recipe()}")
         here.execute(
-            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres' PUBLICATION orders"
+            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres'"
+            " PUBLICATION orders"
         )
 
         def notes() -> list[str]:
             return [note for (note,) in here.execute("SELECT note FROM orders ORDER BY note")]
 
-        wait_until(lambda: notes() == ["copied"], "the initial copy is there")
+        wait_until(lambda: notes() == ["copied"], "the initial copy is complete")
         there.execute("INSERT INTO orders (note) VALUES ('streamed')")
         here.execute("INSERT INTO orders (note) VALUES ('own')")
         wait_until(lambda: notes() == ["copied", "own", "streamed"], "the row is applied")
-        # An update is not a new ID.
+        # An UPDATE generates no ID.
         there.execute("UPDATE orders SET note = 'updated' WHERE note = 'streamed'")
         wait_until(lambda: notes() == ["copied", "own", "updated"], "the update is applied")
         publisher.reload(**{NODE: "1/4"})

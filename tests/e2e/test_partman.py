@@ -1,7 +1,7 @@
-"""pg_partman on tables whose key is an ID: it makes partitions, IDs find theirs, and old ones expire.
+"""pg_partman on tables with an ID as primary key: it creates partitions, rows are routed to them, and old ones expire.
 
-The server's clock is moved, so that days pass. pg_partman knows the kind of a column by the name of its type, which is why
-the columns here are of a domain that is named `text`: docs/ask-by-time.md says more.
+The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns have a domain
+named `text`; docs/ask-by-time.md describes this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 
 
 class Events:
-    """A table `events` that pg_partman partitions by its ID, on a server whose clock says what the test wants."""
+    """A table `events` that pg_partman partitions by ID, on a server whose clock the test sets."""
 
     def __init__(self, connection, clock, id_type):
         self.connection = connection
@@ -32,12 +32,13 @@ class Events:
             CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman;
             SET search_path = public, ids;
             CREATE DOMAIN ids.text AS ids.{self.type};
-            CREATE TABLE events (id ids.text PRIMARY KEY DEFAULT gen_{self.type}(), at timestamptz) PARTITION BY RANGE (id);
+            CREATE TABLE events (id ids.text PRIMARY KEY DEFAULT gen_{self.type}(), at timestamptz)
+                PARTITION BY RANGE (id);
             """
         )
 
     def partition(self, interval: str, start: datetime, premake: int) -> None:
-        """Hands the table to pg_partman."""
+        """Puts the table under the management of pg_partman."""
         [(done,)] = self.connection.execute(
             f"""
             SELECT partman.create_parent(
@@ -50,49 +51,49 @@ class Events:
         assert done is True
 
     def set_clock(self, moment: datetime) -> None:
-        """From here on it is this time."""
+        """Sets the server's clock."""
         self.clock.shift(moment.timestamp() - time.time())
 
     def maintain(self, **config: object) -> None:
-        """What is to be done every now and then."""
+        """Changes the configuration of the table, and runs pg_partman's maintenance."""
         for name, value in config.items():
             self.connection.execute(f"UPDATE partman.part_config SET {name} = %s", [value])
         self.connection.execute("SELECT partman.run_maintenance('public.events')")
 
     def add_new(self) -> None:
-        """One row with a new ID."""
+        """Inserts a row with a new ID."""
         self.connection.execute("INSERT INTO events VALUES (DEFAULT, now())")
 
     def add_of(self, *moments: datetime) -> None:
-        """Rows with the first and the last ID of each time. Two times may be of one tick."""
+        """Inserts rows with the first and the last ID of each time. Skips IDs that exist: two times may share a tick."""
         for moment in moments:
             for bound in f"{self.type}_lower", f"{self.type}_upper":
                 insert = f"INSERT INTO events VALUES ({bound}(%s::timestamptz), %s) ON CONFLICT DO NOTHING"
                 self.connection.execute(insert, [moment, moment])
 
     def names(self) -> list[str]:
-        """The partitions, in order."""
+        """Returns the names of the partitions, in order."""
         query = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass ORDER BY 1"
         return [name for (name,) in self.connection.execute(query)]
 
     def rows(self) -> list[tuple[str, datetime]]:
-        """Each row's partition and time."""
+        """Returns the partition and time of each row."""
         return self.connection.execute("SELECT tableoid::regclass::text, at FROM events ORDER BY at, id").fetchall()
 
 
 @pytest.fixture
 def events(server, new_server, clock, id_type):
-    """The table, not partitioned yet. It is noon."""
+    """The table before it is partitioned. The clock is at noon."""
     available = server.rows("SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'")
     if not available or [int(part) for part in available[0][0].split(".")] < [5, 2]:
-        pytest.skip("this server comes without pg_partman 5.2, the first that knows encoders")
+        pytest.skip("this server has no pg_partman 5.2 or newer, which supports encoders")
     clock.shift(NOON.timestamp() - time.time())
     with new_server(None, clock.environment).connect() as connection:
         yield Events(connection, clock, id_type)
 
 
 def days(first: int, last: int) -> list[str]:
-    """The names of the partitions of days of that month, and of the one for all the rest."""
+    """Returns the names of the default partition and of the partitions of these days."""
     return ["events_default", *(f"events_p203001{day:02}" for day in range(first, last + 1))]
 
 
@@ -101,7 +102,7 @@ def test_days_come_and_go(events, id_type):
     events.partition("1 day", start=NOON - 5 * DAY, premake=2)
     assert events.names() == days(5, 12)
 
-    # A new row, and old ones: around midnight and at noon.
+    # A row with a new ID, and rows with older IDs around midnight and at noon.
     events.add_new()
     midnight = datetime(2030, 1, 7, tzinfo=UTC)
     tick = timedelta(milliseconds=id_type.tick)
@@ -110,13 +111,13 @@ def test_days_come_and_go(events, id_type):
     assert new == "events_p20300110"
     assert [name for name, _ in events.rows()[:-1]] == [f"events_p2030010{day}" for day in (6, 6, 7, 7, 8, 8)]
 
-    # By the operator, one partition is looked at, and it has the answer.
+    # With the operator <@, only the partition with the result is scanned.
     query = "SELECT id FROM events WHERE id <@ '[2030-01-07,2030-01-08)'"
     plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
     assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
     assert len(events.connection.execute(query).fetchall()) == 2
 
-    # Two days on, there are two more partitions; and those that are older than three days are gone.
+    # After two days, there are two more partitions. Retention then drops partitions older than three days.
     events.set_clock(NOON + 2 * DAY)
     events.add_new()
     events.maintain()
@@ -128,7 +129,7 @@ def test_days_come_and_go(events, id_type):
 
 @each_type
 def test_hours_follow_each_other_without_a_gap(events):
-    """Also where an hour is no whole number of ticks: those of scru64 have 256 ms."""
+    """This holds even if an hour is not a whole number of ticks: a tick of scru64 has 256 ms."""
     events.partition("1 hour", start=NOON - HOUR, premake=1)
     for hour in range(1, 6):
         events.set_clock(NOON + hour * HOUR + HOUR / 2)
@@ -147,7 +148,7 @@ def test_hours_follow_each_other_without_a_gap(events):
         for bound, at in ((first, hour), (after, hour + 1)):
             [(text,)] = events.connection.execute(expected, [NOON.replace(hour=at)])
             assert bound == text, f"the bound at {at}:00"
-    # Rows around each hour, also within the ticks at its end: each is in the partition of its ID's time, and none elsewhere.
+    # Rows around each hour, including the ticks at its end, must be in the partition of their ID's time.
     for hour in range(12, 19):
         events.add_of(*(NOON.replace(hour=hour) + timedelta(milliseconds=ms) for ms in range(-512, 513, 128)))
     misplaced = f"""
@@ -160,7 +161,7 @@ def test_hours_follow_each_other_without_a_gap(events):
 
 @of_types([SCRU160])
 def test_either_form_of_text_serves(events):
-    """What the encoder writes is a matter of a setting, also of one that changes."""
+    """The encoder's output depends on a setting, which may change between calls."""
     for hour, form in (0, "hex"), (24, "base32hex"), (48, "hex"):
         events.set_clock(NOON + hour * HOUR)
         events.connection.execute(f"SET scru.scru160_output = {form}")
