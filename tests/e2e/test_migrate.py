@@ -397,9 +397,7 @@ def test_a_change_gives_way_to_the_application(database, connection):
     ):
         application.execute("UPDATE orders SET note = note WHERE note = 'old 1'")
         change = pool.submit(run, V7.blocks[0])
-        wait_until(
-            lambda: observer.execute(waits).fetchall(), "the change has locked the view and waits for orders"
-        )
+        wait_until(lambda: observer.execute(waits).fetchall(), "the change has locked the view and waits for orders")
         application.execute("SELECT count(*) FROM order_items")
         application.commit()
         change.result(timeout=60)

@@ -1,4 +1,4 @@
-"""PgBouncer in transaction mode: what a client can rely on that has another connection for each of its transactions."""
+"""PgBouncer in transaction mode, where each transaction of a client may run on a different server connection."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ pytestmark = needs("pgbouncer")
 WIDE = (SCRU128, ULID, SCRU160)
 DATABASE = "shop"
 MANY = 20
-PORT = "6432"  # in the name of its socket
-# Two connections, in turns: each transaction of a client that is alone has another connection than the one before.
+PORT = "6432"  # part of the name of PgBouncer's socket
+# Two server connections, used alternately: successive transactions of a single client run on different connections.
 SETTINGS = {
     "pool_mode": "transaction",
     "default_pool_size": "2",
@@ -34,7 +34,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def clock() -> Iterator[Clock]:
-    """The clock of all tests here."""
+    """The clock of the server."""
     clock = Clock()
     yield clock
     clock.remove()
@@ -42,7 +42,7 @@ def clock() -> Iterator[Clock]:
 
 @pytest.fixture(scope="module")
 def server(clock) -> Iterator[Server]:
-    """A server with a database."""
+    """A server with a database for the pool."""
     with Server(None, clock.environment) as server:
         with server.connect() as connection:
             connection.execute(f"CREATE DATABASE {DATABASE}")
@@ -54,7 +54,7 @@ def server(clock) -> Iterator[Server]:
 
 @pytest.fixture
 def stopped_clock(clock) -> Iterator[None]:
-    """While the clock stands still, IDs differ by their generators alone."""
+    """Stops the clock, so that the order of IDs depends only on their generators."""
     clock.freeze(f"{datetime.now():%Y-%m-%d %H:%M:%S}")
     yield
     clock.shift(0)
@@ -62,7 +62,7 @@ def stopped_clock(clock) -> Iterator[None]:
 
 @pytest.fixture
 def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
-    """Connects to the server by PgBouncer, which has two connections to it."""
+    """Connects to the server through PgBouncer, which has two connections to it."""
     configuration = server.folder / "pgbouncer.ini"
     address = f"host={server.folder} port={server.port} user=postgres"
     settings = {**SETTINGS, "unix_socket_dir": str(server.folder)}
@@ -77,7 +77,7 @@ def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
     pgbouncer = Program(server.folder / "pgbouncer.log", path_of("pgbouncer"), configuration)
 
     def connect(dbname: str = DATABASE, **parameters: object) -> psycopg.Connection:
-        # Prepared statements belong to a connection of the server.
+        # A prepared statement exists on one server connection only.
         return server.connect(dbname, **{"port": PORT, "prepare_threshold": None, **parameters})
 
     pgbouncer.start()
@@ -90,7 +90,7 @@ def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
 
 
 def open_both(connect: Callable[..., psycopg.Connection]) -> None:
-    """Has PgBouncer open both of its connections, for two transactions at once."""
+    """Runs two transactions at once, so that PgBouncer opens both of its connections."""
     with ExitStack() as stack:
         clients = [stack.enter_context(connect(autocommit=False)) for _ in range(2)]
         pids = {client.execute("SELECT pg_backend_pid()").fetchone() for client in clients}
@@ -98,7 +98,7 @@ def open_both(connect: Callable[..., psycopg.Connection]) -> None:
 
 
 def draw(connection: psycopg.Connection, id_type, before: str = "") -> list[str]:
-    """What a client gets, one ID for each of its transactions; statements before the first belong to that transaction."""
+    """Generates IDs, one per transaction. Executes the statements `before` first in each transaction."""
     ids = []
     for _ in range(MANY):
         with connection.transaction():
@@ -109,17 +109,17 @@ def draw(connection: psycopg.Connection, id_type, before: str = "") -> list[str]
 
 
 def is_increasing(ids: list[str]) -> bool:
-    """Whether each is greater than the one before."""
+    """Returns whether each ID is greater than the one before."""
     return ids == sorted(set(ids))
 
 
 def test_a_client_is_not_a_connection(connect, stopped_clock):
-    """Where time stands still each connection counts on from a start of its own: one of the two is always ahead."""
+    """With a stopped clock, each server connection counts up from its own start, so one of the two is always ahead."""
     with connect() as client:
         for id_type in WIDE:
             ids = draw(client, id_type)
             assert not is_increasing(ids)
-            assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections are not in turns"
+            assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections do not alternate"
 
 
 def test_the_servers_own_order_is_that_of_every_client(connect):
@@ -140,11 +140,11 @@ def test_the_scope_of_a_transaction(connect, stopped_clock):
         assert is_increasing(ids)
         for id_type in WIDE:
             assert is_increasing(draw(client, id_type, local))
-        assert not is_increasing(draw(client, SCRU128)), "the setting ended with the transaction"
+        assert not is_increasing(draw(client, SCRU128)), "SET LOCAL outlives its transaction"
 
 
 def test_the_scope_of_a_database(connect, server, stopped_clock):
-    """The connections that are open keep what they have; PgBouncer replaces them when told to."""
+    """Open connections keep the old scope, until RECONNECT makes PgBouncer replace them."""
     with connect() as client, connect("pgbouncer") as console:
         with server.connect() as administrator:
             administrator.execute(page.sql("Connection poolers", 1))
@@ -158,9 +158,9 @@ def test_the_scope_of_a_database(connect, server, stopped_clock):
 
 
 def test_a_set_stays_on_the_connection(connect):
-    """Another client has it then, and this one has it on every second transaction."""
+    """After SET, the value is in effect for every client's transactions on that connection, and on no other."""
     with connect() as client, connect() as other:
-        draw(client, SCRU128)  # both connections know the setting
+        draw(client, SCRU128)  # loads the library on both connections
         client.execute("SET scru.generator_scope = 'server'")
         scopes = {other.execute("SHOW scru.generator_scope").fetchone()[0] for _ in range(2)}
         assert scopes == {"backend", "server"}

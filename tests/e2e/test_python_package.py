@@ -1,7 +1,7 @@
-"""The Python package in clients/python: its values against the test vectors, and its modules as programs use them.
+"""The Python package in clients/python: its values against the test vectors, and its modules in programs.
 
-The programs are in clients/package, written for scru128; for another type its names take the place of these. They run with the
-packages that tools/clients.sh installs, and with this one as pip installs it from the tree.
+The programs in clients/package are written for scru128. For another type, the test replaces the names. The programs run
+with the packages that tools/clients.sh installs, and with this package as pip installs it from the tree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import pytest
 
 import expect
 from idtypes import TYPES, each_type
-from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, ids_in, make_tables, server, without_indentation  # noqa: F401  (a fixture)
+from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, ids_in, make_tables, without_indentation
+from test_clients import server as server  # a fixture
 
 PACKAGE = ROOT / "clients" / "python"
 PYTHON = INSTALLED / "python" / "bin" / "python"
@@ -33,7 +34,7 @@ import scru_postgres  # noqa: E402
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Path:
-    """The folder into which pip has installed the package. Built from a copy, so that nothing is written into the tree."""
+    """The folder into which pip has installed the package, built from a copy of its sources to keep the tree clean."""
     if not PYTHON.exists():
         pytest.skip("tools/clients.sh has not installed the Python clients")
     source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
@@ -44,12 +45,12 @@ def installed(tmp_path_factory) -> Path:
 
 
 def url_of(database) -> str:
-    """Where a program finds a database."""
+    """Returns the URL of a database."""
     return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
 
 
 def run(installed: Path, folder: Path, database, *arguments: object, **environment: str) -> str:
-    """What a program prints. It has to end well."""
+    """Runs a program, which must succeed, and returns its output."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "DATABASE_URL": url_of(database), **environment}
     command = [PYTHON, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
@@ -61,13 +62,13 @@ def run(installed: Path, folder: Path, database, *arguments: object, **environme
 
 
 def class_of(id_type) -> type:
-    """The Python class of a type."""
+    """Returns the Python class of a type."""
     return getattr(scru_postgres, CLASSES[id_type.name])
 
 
 @each_type
 def test_values_of_the_vectors(id_type):
-    """Text, bytes and time are those of the specifications' examples, and every case is read."""
+    """Text, bytes and time equal those of the specifications' examples. Input is case-insensitive."""
     cls = class_of(id_type)
     for vector in json.loads((ROOT / "tests" / "vectors" / f"{id_type.name}.json").read_text())["valid"]:
         for text in [vector["text"], *vector["also_read"]]:
@@ -83,7 +84,7 @@ def test_values_of_the_vectors(id_type):
 
 @each_type
 def test_values(id_type):
-    """An ID is a str, but for what it can do more; numbers and texts are in one order."""
+    """An ID is a str with additional methods. IDs sort in the order of their numbers."""
     cls = class_of(id_type)
     values = sorted(set(id_type.samples(200)))
     ids = [cls.from_int(value) for value in values]
@@ -123,7 +124,7 @@ def test_invalid_values(id_type):
 
 
 def test_the_classes_are_the_types():
-    """Of the extension, all and no others, with the same measures."""
+    """The classes are exactly the extension's types, with the same sizes and limits."""
     known = [(cls.pg_type, cls.size, cls.text_length, cls.largest) for cls in scru_postgres.TYPES]
     assert sorted(known) == sorted((t.name, t.length, t.text_length, t.largest) for t in TYPES)
 
@@ -148,7 +149,7 @@ REPORTS = {
 @each_type
 @pytest.mark.parametrize("module", REPORTS)
 def test_driver(installed, database, connection, module, id_type, tmp_path):
-    """All that goes in and comes out is what the server writes, and a value of its class."""
+    """Each module reads and writes the values that the server has, as instances of their class."""
     values = list(dict.fromkeys(id_type.samples(12)))
     ids = [id_type.text(value) for value in values]
     in_order = [id_type.text(value) for value in sorted(values)]
@@ -180,13 +181,13 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
 
 
 def copy_of(project: str, folder: Path) -> Path:
-    """A project, where it may write."""
+    """Copies a project to a folder where it may write files, and returns the copy."""
     return Path(shutil.copytree(PROGRAMS / project, folder / project, ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def test_django(installed, new_database, tmp_path):
-    """The migration makes the extension and the tables, and leaves nothing to migrate. The project's own tests pass, where the
-    client binds parameters and where the server does."""
+    """The migration creates the extension and the tables, and no changes remain to migrate. The project's own tests pass
+    with client-side and server-side binding of parameters."""
     database = new_database(extension=False)
     project = copy_of("django", tmp_path)
     run(installed, project, database, "manage.py", "migrate", "--verbosity=0")
@@ -194,7 +195,8 @@ def test_django(installed, new_database, tmp_path):
         installed, project, database, "manage.py", "makemigrations", "--check", "--dry-run"
     )
     with database.connect() as connection:
-        columns = "SELECT attname || ' ' || atttypid::regtype FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"
+        columns = """SELECT attname || ' ' || atttypid::regtype FROM pg_attribute
+                     WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"""
         assert [c for (c,) in connection.execute(columns, ["shop_item"])] == [
             "id ulid",
             "what text",
@@ -207,7 +209,7 @@ def test_django(installed, new_database, tmp_path):
 
 
 def test_alembic(installed, new_database, tmp_path):
-    """The migration that autogenerate writes makes the tables; then it sees no difference, but one where there is one."""
+    """The migration that autogenerate writes creates the tables. After that it detects only real differences."""
     database = new_database(extension=False)
     project = copy_of("alembic", tmp_path)
 
@@ -251,8 +253,8 @@ def test_alembic(installed, new_database, tmp_path):
 
 
 def test_the_pages_show_what_is_run(installed):
-    """Each line of code in the package's README and in its section of docs/clients.md is part of a program that is run, or
-    an import that works."""
+    """Each line of code in the package's README and in its section of docs/clients.md is part of a tested program, or a
+    working import."""
     [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
     readme = (PACKAGE / "README.md").read_text()
     programs = "".join(
@@ -280,6 +282,6 @@ def test_the_pages_show_what_is_run(installed):
     "check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"]
 )
 def test_the_package_is_clean(installed, check):
-    """Lint, format and types, as its pyproject.toml has them."""
+    """The package passes the linter, the formatter and the type checker, as configured in its pyproject.toml."""
     done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

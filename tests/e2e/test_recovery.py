@@ -1,4 +1,4 @@
-"""What outlives the server: IDs after a kill, a crash of one backend, and on a standby that takes over."""
+"""Recovery: committed IDs survive a kill of the server, a crash of one backend, and a failover to a standby."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from load import Load, assert_all_different
 
 
 def create_orders(connection) -> None:
-    """For each type a table of IDs and the numbers of their rows."""
+    """Creates for each type a table of IDs and row numbers."""
     connection.execute("CREATE EXTENSION scru")
     for id_type in TYPES:
         columns = f"id {id_type.name} PRIMARY KEY DEFAULT {id_type.generator}, n bigserial"
@@ -22,13 +22,14 @@ def create_orders(connection) -> None:
 
 
 def insert(connection, count: int) -> None:
-    """So many new orders of each type, in transactions that are committed."""
+    """Inserts and commits `count` new orders of each type."""
     for id_type in TYPES:
         connection.execute(f"INSERT INTO {id_type.name}_orders SELECT FROM generate_series(1, %s)", [count])
 
 
 def assert_all_are_there(server, count: int) -> None:
-    """So many orders of each type, by the primary key's index in order of creation."""
+    """Checks that there are `count` orders of each type, and that the primary key's index returns them in order of
+    creation."""
     with server.connect() as connection:
         connection.execute("SET enable_seqscan = off; SET enable_sort = off")
         for id_type in TYPES:
@@ -58,7 +59,7 @@ def test_a_killed_server_recovers(new_server, end):
 
 
 def test_a_killed_backend_takes_no_id_along(new_server):
-    """The server ends all sessions and recovers by itself; then IDs go on, and none that was committed is lost."""
+    """The server terminates all sessions and recovers. Afterwards it generates greater IDs, and has all committed ones."""
     server = new_server()
     with server.connect() as connection:
         create_orders(connection)
@@ -73,13 +74,13 @@ def test_a_killed_backend_takes_no_id_along(new_server):
 
 
 def kill_an_inserting_backend(server, loads) -> None:
-    """Kills one of the sessions that are at work."""
+    """Kills one of the inserting sessions."""
     server.kill_backend(loads[0].pids[0])
 
 
 def test_what_was_committed_under_load_is_there(new_server):
-    """Sessions insert, each row a transaction of its own, and keep the ID that they get: whatever ends the server, time and
-    again, each of these IDs is there, and none is there twice. Of every type, drawn by the server or by the session."""
+    """Sessions insert single rows, each in a transaction, and record the returned IDs. However often and however the server
+    ends, each recorded ID is in the table once. Covers all types, and both scopes of generators."""
     server = new_server()
     with server.connect() as connection:
         create_orders(connection)
@@ -112,7 +113,7 @@ def test_what_was_committed_under_load_is_there(new_server):
 
 
 def test_a_standby_reads_and_takes_over(new_server):
-    """A standby has the same IDs and finds them; promoted, it generates the next."""
+    """A standby returns its primary's IDs. After its promotion it generates greater ones."""
     primary = new_server()
     with primary.connect() as connection:
         create_orders(connection)

@@ -1,4 +1,4 @@
-"""Replication: a standby that takes over, and two servers that both write and send each other what they write."""
+"""Replication: physical, to a standby that is promoted, and logical, between two servers that both write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from server import since, wait_until
 
 
 def test_a_promoted_standby_has_it_all(new_server):
-    """The standby has the same rows, and indexes that find them; it generates no ID of the server until it is promoted."""
+    """The standby has the same rows and working indexes. It generates no 64-bit IDs until it is promoted."""
     primary = new_server()
     with primary.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -56,7 +56,7 @@ def test_a_promoted_standby_has_it_all(new_server):
 
 # -------------------------------------------------------------------------------------------------------------- logical
 
-# Two nodes of one size, so that their IDs never meet.
+# Two nodes of the same size, so that the servers' IDs are different.
 NODES = [
     {"wal_level": "logical", "scru.scru64_node": "1/4", "scru.ulidflake_scalability": "1"},
     {"wal_level": "logical", "scru.scru64_node": "2/4", "scru.ulidflake_scalability": "2"},
@@ -65,7 +65,7 @@ NODES = [
 
 @pytest.fixture
 def nodes(new_server) -> Iterator[list[psycopg.Connection]]:
-    """Connections to two servers that have the extension; on the second, its types have other OIDs."""
+    """Connections to two servers with the extension. Its types have different OIDs on them."""
     servers = [new_server(settings) for settings in NODES]
     connections = [server.connect() for server in servers]
     connections[1].execute("CREATE TYPE before AS ENUM ('takes', 'some', 'OIDs'); DROP TYPE before")
@@ -79,7 +79,7 @@ def nodes(new_server) -> Iterator[list[psycopg.Connection]]:
 
 
 def create(connection: psycopg.Connection, name: str) -> None:
-    """For each type a table of this name in a schema of the type's name."""
+    """Creates for each type a table of this name, in a schema named like the type."""
     for id_type in TYPES:
         t = id_type.name
         connection.execute(
@@ -93,7 +93,7 @@ def create(connection: psycopg.Connection, name: str) -> None:
 
 
 def write(connection: psycopg.Connection, name: str, writer: int) -> None:
-    """New rows of a writer, of which some change afterwards, and some go away again."""
+    """Inserts rows of a writer, updates some of them, and deletes others."""
     for id_type in TYPES:
         table = f"{id_type.name}.{name}"
         connection.execute(f"INSERT INTO {table} (n) SELECT {writer} FROM generate_series(1, 300)")
@@ -108,12 +108,12 @@ def write(connection: psycopg.Connection, name: str, writer: int) -> None:
 
 
 def contents(connection: psycopg.Connection, name: str) -> list[list[tuple]]:
-    """All rows of the tables of a name."""
+    """Returns all rows of the tables of this name."""
     return [connection.execute(f"SELECT t::text FROM {t.name}.{name} AS t ORDER BY id").fetchall() for t in TYPES]
 
 
 def publish(connection: psycopg.Connection, name: str) -> None:
-    """Publishes the tables of a name."""
+    """Publishes the tables of this name."""
     tables = ", ".join(f"{id_type.name}.{name}" for id_type in TYPES)
     connection.execute(f"CREATE PUBLICATION {name} FOR TABLE {tables}")
 
@@ -121,22 +121,22 @@ def publish(connection: psycopg.Connection, name: str) -> None:
 def subscribe(
     connection: psycopg.Connection, to: psycopg.Connection, name: str, subscription: str, options: str
 ) -> None:
-    """Subscribes to what the other server has published, and waits for the initial copy."""
+    """Subscribes to a publication of the other server, and waits for the initial copy."""
     other = f"host={to.info.host} dbname=postgres user=postgres"
     connection.execute(f"CREATE SUBSCRIPTION {subscription} CONNECTION '{other}' PUBLICATION {name} WITH ({options})")
     synchronised = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: connection.execute(synchronised).fetchone()[0], "the subscription has its initial copy")
+    wait_until(lambda: connection.execute(synchronised).fetchone()[0], "the initial copy is complete")
 
 
 def wait_until_sent(connection: psycopg.Connection) -> None:
-    """Waits until all that this server has written is applied where it is subscribed to."""
+    """Waits until the subscriber has applied everything that this server has written."""
     [(written,)] = connection.execute("SELECT pg_current_wal_insert_lsn()::text")
     sent = f"SELECT count(*) > 0 AND bool_and(replay_lsn >= '{written}'::pg_lsn) FROM pg_stat_replication"
     wait_until(lambda: connection.execute(sent).fetchone()[0], f"the other server has applied {written}")
 
 
 def check_tables(connection: psycopg.Connection, name: str) -> None:
-    """The indexes are sound and find each row."""
+    """Checks that the indexes are valid and find each row."""
     if amcheck.is_available(connection):
         connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
     for id_type in TYPES:
@@ -147,10 +147,10 @@ def check_tables(connection: psycopg.Connection, name: str) -> None:
         indexes |= {index: f"DROP INDEX {id_type.name}.{index}" for index in (f"{name}_id_idx", f"{name}_id_idx1")}
         for index in indexes:
             with connection.transaction(force_rollback=True):
-                # One index at a time: the others are gone while it is asked.
+                # Tests one index at a time: drops the others in a transaction that is rolled back.
                 for other in indexes.keys() - {index}:
                     connection.execute(indexes[other])
-                # OFFSET keeps 18 from seeing that a table is joined with itself.
+                # OFFSET 0 prevents PostgreSQL 18 from removing the self-join.
                 ids = f"(SELECT id FROM {table} OFFSET 0) AS a"
                 query = f"SELECT b.id::text, b.n FROM {ids} JOIN {table} AS b ON b.id = a.id"
                 orders.compare_with_all_rows(connection, query, index)
@@ -158,7 +158,7 @@ def check_tables(connection: psycopg.Connection, name: str) -> None:
 
 @pytest.mark.parametrize("binary", ["false", "true"], ids=["text", "binary"])
 def test_two_servers_send_each_other_what_they_write(nodes, binary):
-    """Each writes tables of its own, before the other subscribes to them and after."""
+    """Each server writes its own tables, before and after the other one subscribes to them."""
     names = ["first", "second"]
     for connection in nodes:
         for name in names:
@@ -181,10 +181,10 @@ def test_two_servers_send_each_other_what_they_write(nodes, binary):
     unsubscribe(nodes)
 
 
-@since(16, "subscription to what is of no other origin")
+@since(16, "subscriptions with origin = none")
 @pytest.mark.parametrize("binary", ["false", "true"], ids=["text", "binary"])
 def test_two_servers_write_the_same_tables(nodes, binary):
-    """Each sends the other what it has written itself: all IDs are different, for each server has its node."""
+    """Each server replicates its own writes to the other. All IDs are different because each server has its own node."""
     for connection in nodes:
         create(connection, "shared")
     write(nodes[0], "shared", 0)
@@ -195,7 +195,7 @@ def test_two_servers_write_the_same_tables(nodes, binary):
     for _ in range(3):
         for writer, connection in enumerate(nodes):
             write(connection, "shared", writer)
-    for _ in range(2):  # what one has applied it does not send back, but it has to have passed it
+    for _ in range(2):  # each server must also have decoded, and skipped, the rows that it has applied
         for connection in nodes:
             wait_until_sent(connection)
     here, there = (contents(connection, "shared") for connection in nodes)
@@ -214,6 +214,6 @@ def test_two_servers_write_the_same_tables(nodes, binary):
 
 
 def unsubscribe(nodes: list[psycopg.Connection]) -> None:
-    """Ends the subscriptions, so that each server can end without waiting for the other."""
+    """Drops the subscriptions, so that the servers can shut down without waiting for each other."""
     for connection, subscription in zip(nodes, ["of_second", "of_first"], strict=True):
         connection.execute(f"DROP SUBSCRIPTION {subscription}")

@@ -1,9 +1,11 @@
-"""What the server's own regression tests ask of its catalogs (opr_sanity, type_sanity): the extension adds nothing that they
-would list, but two casts."""
+"""Checks of the catalogs like those of the server's regression tests opr_sanity and type_sanity.
+
+The extension adds only two casts to the objects that they list.
+"""
 
 from __future__ import annotations
 
-# Each query lists what is wrong, or at least unusual.
+# Each query lists objects that are wrong or unusual.
 QUERIES = {
     "binary-coercible casts whose reverse is not": """
         SELECT castsource::regtype::text, casttarget::regtype::text, castcontext FROM pg_cast AS c
@@ -36,15 +38,21 @@ QUERIES = {
         WHERE amopmethod = (SELECT oid FROM pg_am WHERE amname = 'btree') AND (oprrest = 0 OR oprjoin = 0)""",
     "estimators on operators that have other results or one argument": """
         SELECT oid::regoperator::text FROM pg_operator
-        WHERE (oprrest <> 0 OR oprjoin <> 0) AND oprresult <> 'boolean'::regtype OR oprjoin <> 0 AND 0 IN (oprleft, oprright)""",
+        WHERE (oprrest <> 0 OR oprjoin <> 0) AND oprresult <> 'boolean'::regtype
+           OR oprjoin <> 0 AND 0 IN (oprleft, oprright)""",
     "functions of operators without a comment that says so": """
-        SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') FROM pg_operator AS o JOIN pg_proc AS p ON p.oid = oprcode
-        WHERE NOT EXISTS (SELECT FROM pg_operator AS same WHERE same.oprcode = p.oid
-                          AND obj_description(p.oid, 'pg_proc') = format('implementation of %s operator', same.oprname))""",
+        SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc')
+        FROM pg_operator AS o JOIN pg_proc AS p ON p.oid = oprcode
+        WHERE NOT EXISTS (
+            SELECT FROM pg_operator AS same
+            WHERE same.oprcode = p.oid
+              AND obj_description(p.oid, 'pg_proc') = format('implementation of %s operator', same.oprname))""",
     "functions that share their code but not their properties": """
-        SELECT p.oid::regprocedure::text, q.oid::regprocedure::text FROM pg_proc AS p JOIN pg_proc AS q USING (prosrc, probin, prolang)
+        SELECT p.oid::regprocedure::text, q.oid::regprocedure::text
+        FROM pg_proc AS p JOIN pg_proc AS q USING (prosrc, probin, prolang)
         WHERE p.oid < q.oid AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
-          AND (p.prorettype, p.provolatile, p.proisstrict, p.proretset) <> (q.prorettype, q.provolatile, q.proisstrict, q.proretset)""",
+          AND (p.prorettype, p.provolatile, p.proisstrict, p.proretset)
+           <> (q.prorettype, q.provolatile, q.proisstrict, q.proretset)""",
     "leakproof functions that are not immutable or not strict": """
         SELECT oid::regprocedure::text FROM pg_proc WHERE proleakproof AND (provolatile <> 'i' OR NOT proisstrict)""",
     "support functions of the wrong kind": """
@@ -56,17 +64,20 @@ QUERIES = {
     "operator classes that do not validate": "SELECT opcname FROM pg_opclass WHERE NOT amvalidate(oid)",
     "types whose length, alignment and passing do not fit": """
         SELECT oid::regtype::text FROM pg_type
-        WHERE typbyval AND (typlen, typalign) NOT IN ((1, 'c'), (2, 's'), (4, 'i'), (8, 'd')) OR typlen > 0 AND typlen < 9
-              AND typisdefined AND typtype = 'b' AND NOT typbyval AND typname NOT IN ('macaddr', 'macaddr8', 'tid')
+        WHERE typbyval AND (typlen, typalign) NOT IN ((1, 'c'), (2, 's'), (4, 'i'), (8, 'd'))
+              OR typlen > 0 AND typlen < 9 AND typisdefined AND typtype = 'b' AND NOT typbyval
+                 AND typname NOT IN ('macaddr', 'macaddr8', 'tid')
               OR typstorage <> 'p' AND typlen <> -1""",
     "types without all four functions of input and output, or with ones that do not fit": """
         SELECT t.oid::regtype::text FROM pg_type AS t
         LEFT JOIN pg_proc AS i ON i.oid = typinput LEFT JOIN pg_proc AS o ON o.oid = typoutput
         LEFT JOIN pg_proc AS r ON r.oid = typreceive LEFT JOIN pg_proc AS s ON s.oid = typsend
         WHERE typtype = 'b' AND typelem = 0 AND typname !~ '^_' AND (
-            i.proargtypes[0], i.prorettype, o.proargtypes[0], o.prorettype, r.proargtypes[0], r.prorettype, s.proargtypes[0], s.prorettype)
+            i.proargtypes[0], i.prorettype, o.proargtypes[0], o.prorettype,
+            r.proargtypes[0], r.prorettype, s.proargtypes[0], s.prorettype)
             IS DISTINCT FROM (
-            'cstring'::regtype, t.oid, t.oid, 'cstring'::regtype, 'internal'::regtype, t.oid, t.oid, 'bytea'::regtype)""",
+            'cstring'::regtype, t.oid, t.oid, 'cstring'::regtype,
+            'internal'::regtype, t.oid, t.oid, 'bytea'::regtype)""",
     "types without an array type": """
         SELECT oid::regtype::text FROM pg_type AS t
         WHERE typtype = 'b' AND typname !~ '^_' AND NOT EXISTS (
@@ -76,7 +87,7 @@ EXPECTED = {"binary-coercible casts whose reverse is not": {("scru64", "bigint")
 
 
 def test_the_extension_adds_nothing_unusual(new_database):
-    """What each query lists after CREATE EXTENSION, and did not before."""
+    """Compares the results of each query before and after CREATE EXTENSION."""
     with new_database(extension=False).connect() as connection:
 
         def lists() -> dict[str, set]:

@@ -1,4 +1,4 @@
-"""sql/contrib/scru_uuid.sql: without the extension, the same bytes and texts as with it."""
+"""sql/contrib/scru_uuid.sql gives the same bytes and texts as the extension, without it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ of_both = of_types([SCRU128, ULID])
 
 @pytest.fixture
 def connection(database) -> Iterator[psycopg.Connection]:
-    """A connection to a database with the script and, to compare with, the extension."""
+    """A connection to a database with the script, and with the extension for comparison."""
     with database.connect() as connection:
         connection.execute(SCRIPT)
         yield connection
 
 
 def vectors(id_type: IdType, kind: str = "valid") -> list[dict]:
-    """The test vectors of a type."""
+    """Returns the test vectors of a type."""
     return json.loads((ROOT / "tests" / "vectors" / f"{id_type.name}.json").read_text())[kind]
 
 
 def test_it_needs_no_extension(new_database):
-    """It is created, generates, and goes away where there is nothing but the server."""
+    """The schema can be created, used and dropped on a server without the extension."""
     with new_database(extension=False).connect() as connection:
         connection.execute(SCRIPT)
         connection.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate(), n int)")
@@ -48,7 +48,7 @@ def test_it_needs_no_extension(new_database):
 
 @of_both
 def test_texts_and_times_of_the_vectors(connection, id_type):
-    """Those of the specifications' examples; input is case-insensitive."""
+    """Texts and times equal those of the specifications' examples. Input is case-insensitive."""
     name = id_type.name
     for vector in vectors(id_type):
         id = UUID(vector["bytes"])
@@ -61,7 +61,7 @@ def test_texts_and_times_of_the_vectors(connection, id_type):
 
 @of_both
 def test_the_same_texts_and_times_as_the_extension(connection, id_type):
-    """On random values of every magnitude, both ways."""
+    """Conversions in both directions agree on random values of every magnitude."""
     name = id_type.name
     ids = [UUID(bytes=id_type.binary(value)) for value in id_type.samples(1000, seed=20)]
     query = f"""
@@ -74,14 +74,16 @@ def test_the_same_texts_and_times_as_the_extension(connection, id_type):
 
 @of_both
 def test_bounds_by_time(connection, id_type):
-    """Those of the extension, for times to the microsecond, at a tick and beside it, and the infinite ones."""
+    """Bounds equal those of the extension for times in microseconds, at ticks and next to them, and for infinite times."""
     name = id_type.name
     times = """
-        SELECT timestamptz 'epoch' + n * interval '977 days 3 hours 1 minute 0.123457 seconds' FROM generate_series(0, 3000) AS n
+        SELECT timestamptz 'epoch' + n * interval '977 days 3 hours 1 minute 0.123457 seconds'
+            FROM generate_series(0, 3000) AS n
         UNION ALL SELECT timestamptz '2026-11-01' + n * interval '1 microsecond' FROM generate_series(-1001, 1001) AS n
         UNION ALL VALUES (timestamptz 'epoch'), ('10889-08-02 05:31:50.655+00'), ('-infinity'), ('infinity')"""
     query = f"""
-        SELECT count(*), count(*) FILTER (WHERE scru_uuid.lower(t) = {name}_lower(t)::uuid AND scru_uuid.upper(t) = {name}_upper(t)::uuid)
+        SELECT count(*), count(*) FILTER (
+            WHERE scru_uuid.lower(t) = {name}_lower(t)::uuid AND scru_uuid.upper(t) = {name}_upper(t)::uuid)
         FROM ({times}) AS times (t)"""
     count, equal = connection.execute(query).fetchone()
     assert (count, equal) == (3001 + 2003 + 4, count)
@@ -89,7 +91,7 @@ def test_bounds_by_time(connection, id_type):
 
 @of_both
 def test_malformed_texts(connection, id_type):
-    """The extension's SQLSTATE and message for each of its test vectors; only the extension has a DETAIL."""
+    """Invalid texts raise the same SQLSTATE and message as in the extension. Only the extension adds a DETAIL."""
     digit = id_type.text(0)[1:]
     malformed = ["", digit, f"{digit}00", f"{digit}!", f"{digit} ", f"{digit}\u212a", f"{digit}\u0660"]
     for text in malformed:
@@ -122,9 +124,10 @@ def test_a_random_id_of_a_time(connection):
 
 @pytest.mark.parametrize("generator", ["generate", "generate_increasing"])
 def test_an_id_has_the_time_and_random_bits(connection, generator):
-    """The time of the call to the millisecond, and no bit of the 80 that is always the same."""
+    """An ID contains the time of the call in milliseconds. Each of the other 80 bits varies."""
     query = f"""
-        SELECT count(*), count(DISTINCT id), bool_and(scru_uuid.timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after),
+        SELECT count(*), count(DISTINCT id),
+               bool_and(scru_uuid.timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after),
                bit_or(body)::text, bit_and(body)::text
         FROM (SELECT clock_timestamp() AS before, scru_uuid.{generator}() AS id, clock_timestamp() AS after
               FROM generate_series(1, 2000)) AS made,
@@ -136,7 +139,7 @@ def test_an_id_has_the_time_and_random_bits(connection, generator):
 
 
 def test_increasing_within_a_session(connection):
-    """Each greater than the one before, with a new random tail: also after a transaction that is rolled back."""
+    """Each ID is greater than the one before and has new random low bits, even after a rollback."""
     made = []
     for rolled_back in (False, True, False):
         with connection.transaction(force_rollback=rolled_back):
@@ -152,10 +155,13 @@ def test_increasing_within_a_session(connection):
     ("ahead", "goes_on"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
 )
 def test_increasing_where_the_clock_moved_back(connection, ahead, goes_on):
-    """It goes on with the last timestamp up to 10 s, counting through all its bits; further back it begins anew."""
-    last = f"SELECT left(replace(scru_uuid.lower(clock_timestamp() + '{ahead}'::interval)::text, '-', ''), 12) || 'ffffffffffff00000000'"
+    """If the clock is up to 10 s behind, generation continues from the last ID, and the counter carries into the
+    timestamp. If it is further behind, generation starts anew."""
+    last = f"""SELECT left(replace(scru_uuid.lower(clock_timestamp() + '{ahead}'::interval)::text, '-', ''), 12)
+                      || 'ffffffffffff00000000'"""
     connection.execute(f"SELECT set_config('scru_uuid.last', ({last}), false)")
-    state = "SELECT current_setting('scru_uuid.last')::uuid, scru_uuid.generate_increasing(), clock_timestamp() + '1 second'"
+    state = """SELECT current_setting('scru_uuid.last')::uuid, scru_uuid.generate_increasing(),
+                      clock_timestamp() + '1 second'"""
     before, id, _ = connection.execute(state).fetchone()
     assert (id > before) == goes_on
     if goes_on and ahead != "0":
@@ -163,7 +169,7 @@ def test_increasing_where_the_clock_moved_back(connection, ahead, goes_on):
 
 
 def test_moving_to_the_extension_rewrites_nothing(connection):
-    """The table's file stays, and so do texts, times and order."""
+    """The table keeps its file, and the texts and order of its IDs."""
     connection.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate_increasing(), n serial)")
     connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
     file = "SELECT pg_relation_filenode('orders')"
@@ -181,7 +187,7 @@ def test_moving_to_the_extension_rewrites_nothing(connection):
 
 
 def test_the_page_lists_the_functions(connection):
-    """docs/migrate.md names each function that is there for users, and no other."""
+    """docs/migrate.md names exactly the functions for users."""
     query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace
                AND proname NOT IN ('digits', 'from_digits')"""
     page = (ROOT / "docs" / "migrate.md").read_text()
@@ -190,7 +196,7 @@ def test_the_page_lists_the_functions(connection):
 
 @pytest.mark.alone
 def test_the_speed_of_the_generators(connection, measured):
-    """What the script's generators take beside gen_scru128(): the header of the script has these figures."""
+    """Measures the script's generators relative to gen_scru128(). The header of the script states the ratios."""
     pid = connection.info.backend_pid
     connection.execute("SET jit = off")
 
