@@ -103,7 +103,7 @@ def test_malformed_texts(connection, id_type):
 
 
 def test_times_that_no_id_has(connection):
-    """Generators have the first and the last timestamp reserved; bounds raise where there is no answer."""
+    """Generators reject the first and the last timestamp, which are reserved. Bounds fail for times without an ID."""
     for call in (
         "generate(timestamptz 'epoch')",
         "generate(timestamptz '10889-08-02 05:31:50.655+00')",

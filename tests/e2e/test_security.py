@@ -1,4 +1,4 @@
-"""What somebody hostile can do in a database with the extension, and what row-level security holds back."""
+"""Security: attacks by an ordinary user on a database with the extension, and row-level security."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from plans import explain
 
 RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[2].glob("sql/released/scru--*.sql")]
 
-# ------------------------------------------------------------------------------------- while it is installed and updated
+# ------------------------------------------------------------------------------------------- installation and update
 
 
 @pytest.fixture
 def shared_database(new_database: Callable[..., Database]) -> Database:
-    """A database without the extension, where anybody may create in the schema that the extension goes to."""
+    """A database without the extension, where every user may create objects in the schema public."""
     database = new_database(extension=False)
     with database.connect() as connection:
         connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
@@ -28,8 +28,8 @@ def shared_database(new_database: Callable[..., Database]) -> Database:
 
 
 def traps() -> list[str]:
-    """Functions and operators of the names that the scripts use, with the arguments that the server's own have and with
-    others that a carelessly written call would fit better. Whoever calls one makes its owner a superuser."""
+    """Returns statements that create functions and operators with names that the scripts use, and with argument types that
+    match as well as those of the server's own or better. A call by a superuser makes the attacker a superuser."""
     body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
     result = []
     for argument in "text", "varchar", "name", "anyelement":
@@ -46,9 +46,9 @@ def traps() -> list[str]:
 
 @pytest.mark.parametrize("version", [None, *RELEASED])
 def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, version):
-    """They run as superuser, with the extension's schema in the search path, whatever else is in it. No member depends on
-    anything but other members and the server's own, and none is in a language in which a name would be looked up later, but
-    for one that looks names up in the server's own schema alone."""
+    """The scripts run as superuser with the extension's schema, and an attacker's objects in it, in the search path. Members
+    depend only on other members and the server's objects. They are written in C, except for functions with a fixed
+    search_path of pg_catalog, because other languages resolve names at run time."""
     with shared_database.connect(user=plain_user) as connection:
         for trap in traps():
             connection.execute(trap)
@@ -85,7 +85,7 @@ def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, ver
     ids=["type", "generator", "inspect"],
 )
 def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, squatter, error):
-    """Else its owner could go on to change what others take for the extension's."""
+    """Otherwise the owner of such an object could change it after the extension has adopted it."""
     with shared_database.connect(user=plain_user) as connection:
         connection.execute(f"CREATE {squatter}")
     with shared_database.connect() as connection:
@@ -95,7 +95,7 @@ def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, sq
 
 
 def test_only_a_superuser_gets_at_the_parts(shared_database, plain_user):
-    """Who created the extension may drop it, and use all of it, but change none of its members."""
+    """The user who created the extension may use and drop it, but not change its members."""
     with shared_database.connect() as connection:
         connection.execute(f"ALTER DATABASE {shared_database.name} OWNER TO {plain_user}")
     with shared_database.connect(user=plain_user) as connection:
@@ -110,13 +110,13 @@ def test_only_a_superuser_gets_at_the_parts(shared_database, plain_user):
                 connection.execute(change)
 
 
-# ------------------------------------------------------------------------------------------------------ while it is used
+# ------------------------------------------------------------------------------------------------------------------ use
 
 
 @each_type
 def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_type: IdType):
-    """What compares IDs tells nothing but its result, so it may run ahead of a policy, and the index serves it. What could
-    tell more, here by a notice, sees none but the user's own rows."""
+    """Comparisons are leakproof: they may be evaluated before a policy, so queries use the index. A function that is not
+    leakproof, here one that raises a notice, sees only the user's own rows."""
     t = id_type.name
     values = list(dict.fromkeys(id_type.samples(1000)))
     mine = {id_type.text(value) for value in values[::10]}
@@ -155,10 +155,11 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
 
 @each_type
 def test_the_estimator_serves_only_its_own_operators(connection, id_type):
-    """An operator of somebody else's can name it. (Late minor releases leave that to superusers.)"""
+    """If another operator uses the estimator, queries with it work. (In recent minor releases only superusers can do so.)"""
     connection.execute(
         f"""
-        CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt, RESTRICT = {id_type.name}_rangesel);
+        CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt,
+                            RESTRICT = {id_type.name}_rangesel);
         CREATE FUNCTION is_like(integer, tstzrange) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = tstzrange, FUNCTION = is_like,
                             RESTRICT = {id_type.name}_rangesel);
@@ -172,7 +173,7 @@ def test_the_estimator_serves_only_its_own_operators(connection, id_type):
 
 @each_type
 def test_no_function_can_be_called_with_what_only_the_server_has(connection, id_type):
-    """Those that take a pointer of the server's can be called by nobody; all others leave out a call with a NULL."""
+    """Functions with an argument of type internal cannot be called from SQL. All others are strict."""
     functions = f"""
         SELECT proname, proargtypes::regtype[]::text[] FROM pg_proc
         WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0

@@ -1,4 +1,4 @@
-"""One generator for the whole server: order across connections and databases, without preloading, without a lock."""
+"""Server-wide generators: order across connections and databases, without preloading and without locks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from server import Server, wait_until
 
 
 def draw(connection, id_type, count: int = 1) -> list[str]:
-    """So many IDs of one statement."""
+    """Generates `count` IDs in one statement."""
     return [id_ for (id_,) in connection.execute(f"SELECT {id_type.generator}::text FROM generate_series(1, {count})")]
 
 
-# ------------------------------------------------------------------------------------------------------- order, any place
+# ---------------------------------------------------------------------------------------------------------------- order
 
 
 @each_type
 def test_connections_draw_in_turns(new_database, id_type):
-    """Two connections, to two databases of one server: each ID is greater than the other's before it."""
+    """Two connections to different databases of a server: each ID is greater than the other connection's last one."""
     with ExitStack() as stack:
         options = "-c scru.generator_scope=server"
         connections = [stack.enter_context(new_database().connect(options=options)) for _ in range(2)]
@@ -38,7 +38,7 @@ def test_connections_draw_in_turns(new_database, id_type):
 
 @each_type
 def test_connections_draw_at_once(new_database, id_type):
-    """No ID is smaller than one that any connection of any database already had when it was asked for."""
+    """Each ID is greater than all IDs that any connection to any database had received before the request."""
     databases = [new_database(), new_database()]
     turns = iter(databases * 6)
 
@@ -50,24 +50,24 @@ def test_connections_draw_at_once(new_database, id_type):
     assert len(load.ids) == len(set(load.ids))
 
 
-# ---------------------------------------------------------------------------------------------------------- without preload
+# -------------------------------------------------------------------------------------------------- without preloading
 
 
 def seconds_to_draw(connection, id_type) -> float:
-    """The time that one ID takes."""
+    """Returns the time in seconds that the generation of one ID takes."""
     begin = time.monotonic()
     draw(connection, id_type)
     return time.monotonic() - begin
 
 
 def test_it_works_without_preloading(new_server):
-    """Right after CREATE EXTENSION. Only the first draw from the server waits, for as long as a predecessor may have been
-    ahead of the clock; and only of the types whose IDs would otherwise come again."""
+    """Server-wide generation works right after CREATE EXTENSION. Only the first generation of a 64-bit ID waits, for as long
+    as IDs of an earlier run of the server may have been ahead of the clock."""
     server = new_server({"shared_preload_libraries": ""})
     with server.connect() as first, server.connect() as second:
         first.execute("CREATE EXTENSION scru")
         for connection in first, second:
-            # A wait without an end is a failure, too.
+            # Turns an endless wait into a failure.
             connection.execute("SET scru.generator_scope = server; SET statement_timeout = '10s'")
         times = {id_type.name: (seconds_to_draw(first, id_type), seconds_to_draw(second, id_type)) for id_type in TYPES}
     assert 0.9 < times.pop("ulidflake")[0] < 1.5
@@ -81,17 +81,17 @@ def test_preloading_spares_the_wait(new_server):
         connection.execute("CREATE EXTENSION scru")
         connection.execute("SET scru.generator_scope = server")
         age = "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '1.3 s'"
-        wait_until(lambda: server.value(age), "a predecessor's IDs are all of the past")
+        wait_until(lambda: server.value(age), "all IDs of an earlier run of the server are in the past")
         times = {id_type.name: seconds_to_draw(connection, id_type) for id_type in TYPES}
     assert {name: time for name, time in times.items() if time >= 0.1} == {}
 
 
-# ------------------------------------------------------------------------------------------------------- ahead of the clock
+# --------------------------------------------------------------------------------------------------- ahead of the clock
 
 
 @pytest.fixture(scope="module")
 def small_counter() -> Iterator[Database]:
-    """A server whose scru64 have a counter of four bits: a few dozen a second."""
+    """A server that generates scru64 IDs with a counter of four bits: a few dozen per second."""
     with Server({"scru.scru64_node": "5/20"}) as server:
         with server.connect() as connection:
             connection.execute("CREATE EXTENSION scru")
@@ -106,7 +106,7 @@ def test_scru64_is_at_most_a_second_ahead(small_counter):
         )
         ahead = [seconds for (seconds,) in rows]
     assert max(ahead) <= 1
-    # It does run ahead: waiting for each tick would need no limit.
+    # The IDs do run ahead, so that the test reaches the limit.
     assert max(ahead) > 0.7
 
 
@@ -119,7 +119,7 @@ def test_ulidflake_is_never_ahead(connection):
 
 
 def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
-    """Within one millisecond there are a few thousand; here it never ends."""
+    """A millisecond has a few thousand IDs. Here the clock stops within one."""
     server = new_server(None, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -140,7 +140,8 @@ def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
 
 
 def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
-    """For the second that a predecessor may have been ahead; what awakes within the last millisecond of it waits on."""
+    """The wait lasts for the second that an earlier run may have been ahead. A session that wakes within the last millisecond
+    of it continues to wait."""
     server = new_server({"scru.ulidflake_on_overflow": "error"}, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -149,13 +150,13 @@ def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
             wait_until_it_waits(server, connection)
             clock.freeze("2030-01-01 00:00:01.000500")
             event = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-            wait_until(lambda: server.value(event) != "Extension", "the session has awoken")
+            wait_until(lambda: server.value(event) != "Extension", "the session is awake")
             assert not first.done()
             clock.freeze("2030-01-01 00:00:01.002")
             assert first.result(timeout=10).fetchone()
 
 
-# ------------------------------------------------------------------------------------------------------------------ waiting
+# -------------------------------------------------------------------------------------------------------------- waiting
 
 
 def test_a_timeout_ends_the_wait(small_counter):
@@ -176,7 +177,7 @@ CANCELS = {"pg_cancel_backend": CANCELED, "Ctrl-C": CANCELED}
 
 @pytest.mark.parametrize("end", [*CANCELS, "pg_terminate_backend"])
 def test_a_cancel_ends_the_wait(small_counter, end):
-    """At once, and the next ID is as good as ever."""
+    """The wait ends at once, and later IDs are unaffected."""
     server = small_counter.server
     with small_counter.connect() as connection, small_counter.connect() as other:
         [before] = draw(other, SCRU64)
@@ -195,7 +196,7 @@ def test_a_cancel_ends_the_wait(small_counter, end):
 
 
 def test_who_waits_holds_nobody_up(small_counter):
-    """The session has no lock but on its own transaction, and the others wait for the clock alone, or not at all."""
+    """The waiting session locks only its own virtual transaction ID. Other sessions wait only for the clock, or not at all."""
     server = small_counter.server
     with small_counter.connect() as connection, small_counter.connect() as other:
         with background(connection, forever(SCRU64)):
@@ -206,7 +207,7 @@ def test_who_waits_holds_nobody_up(small_counter):
             for id_type in TYPES:
                 if id_type is not SCRU64:
                     assert seconds_to_draw(other, id_type) < 0.2
-            # The one that waits takes what there is, but not all of it.
+            # The waiting session generates most of the IDs, but not all.
             ids = [id_ for _ in range(5) for id_ in draw(other, SCRU64)]
             waits = server.rows("SELECT DISTINCT wait_event_type FROM pg_stat_activity WHERE query LIKE '%gen_scru64%'")
             assert not {("Lock",), ("LWLock",), ("BufferPin",)} & set(waits)
@@ -215,7 +216,7 @@ def test_who_waits_holds_nobody_up(small_counter):
 
 @each_server_wide_type
 def test_a_suspended_session_holds_nobody_up(connection, database, id_type):
-    """Wherever in its work a session stops, the others go on: nothing is ever held."""
+    """A session holds no lock while it generates IDs: wherever it is stopped, other sessions continue."""
     with database.connect() as busy:
         connection.execute("SET statement_timeout = '10s'")
         with background(busy, forever(id_type)):
@@ -229,7 +230,7 @@ def test_a_suspended_session_holds_nobody_up(connection, database, id_type):
                 assert ids == sorted(set(ids))
 
 
-# --------------------------------------------------------------------------------------------------------------------- bulk
+# ----------------------------------------------------------------------------------------------------------------- bulk
 
 
 @each_server_wide_type

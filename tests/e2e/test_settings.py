@@ -1,4 +1,4 @@
-"""The settings: who may change them, to what, and where they hold."""
+"""The settings: who may change them, their values, and their scope."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def user(plain_user, database):
 
 
 def show(connection, setting: str = SETTING) -> str:
-    """The setting's value."""
+    """Returns the value of a setting."""
     return connection.execute(f"SHOW {setting}").fetchone()[0]
 
 
@@ -60,7 +60,7 @@ def test_it_holds_for_a_transaction(user):
 
 
 def test_it_can_be_set_before_the_library_is_loaded(database):
-    """A session, a role or postgresql.conf may set it when nothing of the extension has been used yet."""
+    """A session, a role or postgresql.conf may set it before the extension is used."""
     with database.connect(options=f"-c {SETTING}=error") as connection:
         connection.execute("SELECT gen_scru128()")
         assert show(connection) == "error"
@@ -90,7 +90,7 @@ def test_a_database_and_a_reload_change_it(new_server):
 
 
 def test_names_that_are_none_are_refused(connection):
-    """A misspelt setting of the extension is an error, not a setting without effect."""
+    """A misspelled setting of the extension is an error, not a setting without effect."""
     connection.execute("SELECT gen_scru128()")
     with expect.error(
         "42602", 'invalid configuration parameter name "scru.on_clock_rolback"', '"scru" is a reserved prefix.'

@@ -1,4 +1,4 @@
-"""docs/settings.md has every setting as the server has it."""
+"""docs/settings.md agrees with the server about every setting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text()
 
 
 def test_the_table_is_that_of_the_server(connection):
-    """Name, default and context of each; the values of those that are words or numbers."""
+    """The table has the name, default and context of each setting, and the values of numbers and enums."""
     connection.execute("LOAD 'scru'")
     columns = "name, vartype, boot_val, context, min_val, max_val, enumvals"
     server = connection.execute(f"SELECT {columns} FROM pg_settings WHERE name LIKE 'scru.%'").fetchall()
@@ -26,7 +26,7 @@ def test_the_table_is_that_of_the_server(connection):
 
 
 def test_the_examples_return_what_the_page_says(new_server):
-    """Each block in a session of its own, one after the other on one server."""
+    """Executes the code blocks one after another on one server, each in a new session."""
     server = new_server()
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")

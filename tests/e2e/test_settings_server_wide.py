@@ -1,4 +1,4 @@
-"""The settings of the server's generators: what they may be, and that nobody but the administrator changes them."""
+"""The settings of the server-wide generators: their values, and that only the administrator can change them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHERS = {
     "scru.scru160_counter": "microsecond",
 }
 DECIDING = ("scru.scru64_node", "scru.ulidflake_scalability")
-"""Those that decide uniqueness. For them, roles and databases can have settings: test_settings_sources."""
+"""Settings that decide uniqueness. ALTER ROLE ALL and ALTER DATABASE can set them: see test_settings_sources."""
 
 WHO_MAY = (
     "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have the"
@@ -35,24 +35,24 @@ each_setting = pytest.mark.parametrize("setting", DEFAULTS)
 
 
 def load_library(connection) -> None:
-    """Lets the session know the extension's settings."""
+    """Loads the library, which defines the extension's settings in the session."""
     connection.execute("SELECT gen_scru128()")
 
 
 def execute(server, statement: str) -> None:
-    """Executes a statement in a session of its own, which has not loaded the library."""
+    """Executes a statement in a new session, which has not loaded the library."""
     with server.connect() as connection:
         connection.execute(statement)
 
 
 def show(connection, setting: str) -> str:
-    """A setting's value."""
+    """Returns the value of a setting."""
     return connection.execute(f"SHOW {setting}").fetchone()[0]
 
 
 @pytest.fixture(scope="module")
 def one_server() -> Iterator[Server]:
-    """A server for all tests here."""
+    """A server that the tests of this module share."""
     with Server() as server:
         execute(server, "CREATE EXTENSION scru")
         yield server
@@ -60,7 +60,7 @@ def one_server() -> Iterator[Server]:
 
 @pytest.fixture
 def own_server(one_server) -> Iterator[Server]:
-    """A server whose settings the test changes."""
+    """The shared server. Restores its settings after the test."""
     settings = dict(one_server.settings)
     yield one_server
     one_server.settings = settings
@@ -69,18 +69,17 @@ def own_server(one_server) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def informed(one_server) -> Iterator[psycopg.Connection]:
-    """A session that knows the settings, for tests that change nothing."""
+    """A session that has loaded the library, for tests that change nothing."""
     with one_server.connect() as connection:
         load_library(connection)
         yield connection
 
 
-# --------------------------------------------------------------------------------------------------------- who may set them
+# ----------------------------------------------------------------------------------------------------- who may set them
 
 
-# How SET fails for a superuser, and for anybody else.
 def refusals(setting: str) -> dict[bool, tuple[str, str]]:
-    """By whether the user is a superuser: SQLSTATE and message."""
+    """Returns SQLSTATE and message of the error of SET, for a superuser (`True`) and for other users (`False`)."""
     for_all = (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now')
     privilege = ("42501", f'permission denied to set parameter "{setting}"')
     return {True: for_all, False: privilege if setting in DECIDING else for_all}
@@ -88,7 +87,7 @@ def refusals(setting: str) -> dict[bool, tuple[str, str]]:
 
 @each_setting
 def test_no_session_changes_them(connection, database, plain_user, setting):
-    """Not even a superuser's: two sessions with different values could make the same ID."""
+    """Not even a superuser can set them: two sessions with different values could generate the same ID."""
     for superuser, session in (True, connection), (False, database.connect(user=plain_user)):
         load_library(session)
         detail = WHO_MAY if superuser and setting in DECIDING else None
@@ -103,7 +102,7 @@ def test_no_session_changes_them(connection, database, plain_user, setting):
 @each_setting
 @pytest.mark.parametrize("superuser", [True, False])
 def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, setting, superuser):
-    """A value of a session that does not know the setting yet is dropped once it does."""
+    """A value that a session sets before it loads the library is discarded when the library is loaded."""
     user = {} if superuser else {"user": plain_user}
     with database.connect(**user) as connection:
         warnings = []
@@ -114,14 +113,14 @@ def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, set
         assert warnings == [refusals(setting)[superuser]]
     with database.connect(options=f"-c {setting}={OTHERS[setting]}", **user) as connection:
         load_library(connection)
-        # What decides uniqueness is an error to whoever draws: test_settings_sources.
+        # For settings that decide uniqueness, generation then fails: see test_settings_sources.
         is_shown = superuser and setting in DECIDING
         assert show(connection, setting) == (OTHERS if is_shown else DEFAULTS)[setting]
 
 
 @each_setting
 def test_what_has_gone_from_the_file_has_its_default(own_server, setting):
-    """Also in a session that loads the library later, to which the server has kept the name."""
+    """This includes a session that loads the library later and finds a placeholder of the removed setting."""
     own_server.reload(**{setting: OTHERS[setting]})
     del own_server.settings[setting]
     own_server.reload()
@@ -138,7 +137,7 @@ def test_no_role_and_no_database_has_its_own(own_server, setting):
             load_library(connection)
             with expect.error(expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now'):
                 connection.execute(alter)
-        # Before the library is loaded, it is just a name to the server: then it has no effect.
+        # Before the library is loaded, the server accepts any custom setting; it has no effect.
         execute(own_server, alter)
         with own_server.connect() as connection:
             load_library(connection)
@@ -174,25 +173,26 @@ def test_they_are_described(new_server, preload):
             [[*DEFAULTS]],
         ).fetchall()
         bounds = connection.execute(
-            "SELECT name, min_val, max_val FROM pg_settings WHERE name LIKE 'scru.%' AND vartype = 'integer' ORDER BY name"
+            "SELECT name, min_val, max_val FROM pg_settings"
+            " WHERE name LIKE 'scru.%' AND vartype = 'integer' ORDER BY name"
         ).fetchall()
     context = {name: "superuser" if name in DECIDING else "sighup" for name in DEFAULTS}
     assert sorted(rows) == sorted((name, OTHERS[name], DEFAULTS[name], context[name], True) for name in DEFAULTS)
     assert bounds == [("scru.ulidflake_entropy_bits", "1", "16"), ("scru.ulidflake_scalability", "-1", "31")]
 
 
-# ------------------------------------------------------------------------------------------------------------------- values
+# --------------------------------------------------------------------------------------------------------------- values
 
 ONE_SLASH = 'A node is specified as node_id/node_id_size with one slash, such as "42/8".'
 
 
 def wrong_size(size: str) -> str:
-    """What a size that is none is told."""
+    """Returns the DETAIL for an invalid size."""
     return f'The node_id_size after the slash must be a number from 1 to 23, not "{size}".'
 
 
 def wrong_node(node: str) -> str:
-    """What a node that is none is told."""
+    """Returns the DETAIL for an invalid node."""
     return (
         f'"{node}" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with "0x", nor a'
         " SCRU64 ID of 12 digits."
@@ -200,12 +200,12 @@ def wrong_node(node: str) -> str:
 
 
 def wrong_id(node: str, why: str) -> str:
-    """What an ID to go on from that is none is told."""
+    """Returns the DETAIL for an invalid previous ID."""
     return f'"{node}" before the slash is not a valid SCRU64 ID: {why}.'
 
 
 def too_large(node: str, size: int) -> str:
-    """What a node that the size has no room for is told."""
+    """Returns the DETAIL for a node that does not fit into the size."""
     return f"The node_id {node} does not fit into a node_id_size of {size}."
 
 
@@ -224,7 +224,7 @@ MALFORMED_NODES = {
 
 
 def assert_is_refused(connection, setting: str, value: str, detail: str | None, hint: str | None) -> None:
-    """ALTER SYSTEM does not take a value."""
+    """Checks that ALTER SYSTEM rejects a value."""
     message = f'invalid value for parameter "{setting}": "{value}"'
     with expect.error(expect.INVALID_SETTING, message, detail, hint):
         connection.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
@@ -282,8 +282,8 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
     ],
 )
 def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, malformed, default, log):
-    """As with any setting of an extension there is a warning with the reason, and the default holds. But that may be another
-    server's, so that nothing is made by it, until the value is corrected, be it to the default."""
+    """As for any extension's setting, the server logs a warning with the reason, and uses the default. Because the default
+    may be another server's, generation fails until the value is corrected, even if it is corrected to the default."""
     server = new_server({"shared_preload_libraries": preload, f"scru.{setting}": malformed})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -297,7 +297,7 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
                 "Correct it in the configuration file, and reload.",
             ):
                 connection.execute(f"SELECT gen_{type_}()")
-            # Nor does a setting help that any user may change.
+            # A change of another setting does not help.
             connection.execute("SET scru.ulidflake_on_overflow = 'wait'")
         connection.execute("SELECT gen_scru128(), gen_ulid(), gen_scru160()")
         server.reload(**{f"scru.{setting}": default})
@@ -307,7 +307,7 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
     assert log in server.log_text()
 
 
-# ------------------------------------------------------------------------------------------------------------------ effects
+# -------------------------------------------------------------------------------------------------------------- effects
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_the_node_is_in_the_ids(own_server, node, size, node_id):
 
 
 def test_an_id_to_go_on_from(own_server):
-    """It tells the node, and what comes is greater, though the clock be behind it."""
+    """A previous ID sets the node, and the next ID is greater even if the clock is behind it."""
     with own_server.connect() as connection:
         connection.execute("SELECT gen_scru64()")
         query = "SELECT scru64_upper(clock_timestamp() + '0.7 s')::text"
@@ -336,10 +336,11 @@ def test_an_id_to_go_on_from(own_server):
 
 
 def test_the_microsecond_is_in_the_counter(own_server):
-    """By the specification's alternative its upper 10 bits are 0 to 999; by default it is anything."""
+    """With `microsecond`, the specification's alternative, the upper 10 bits of the counter are 0 to 999."""
     own_server.reload(**{"scru.scru160_counter": "microsecond"})
     with own_server.connect() as connection:
-        query = "SELECT scru160_counter(id) >> 6 FROM (SELECT gen_scru160() AS id FROM generate_series(1, 20000) OFFSET 0) AS t"
+        source = "SELECT gen_scru160() AS id FROM generate_series(1, 20000) OFFSET 0"
+        query = f"SELECT scru160_counter(id) >> 6 FROM ({source}) AS t"
         micros = [micro for (micro,) in connection.execute(query)]
         assert min(micros) >= 0 and max(micros) <= 999 and len(set(micros)) > 500
         ids = [id_ for (id_,) in connection.execute("SELECT gen_scru160()::text FROM generate_series(1, 20000)")]
@@ -370,13 +371,14 @@ def test_the_number_is_in_the_ulidflakes(own_server):
 @pytest.mark.parametrize("bits", [1, 3, 8])
 @pytest.mark.parametrize("number", ["-1", "31"])
 def test_steps_have_so_many_bits(own_server, bits, number):
-    """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1: by exactly 1, if it is one bit. All of
-    them occur."""
+    """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1, so by exactly 1 with one bit. All of
+    these steps occur."""
     own_server.reload(**{"scru.ulidflake_entropy_bits": str(bits), "scru.ulidflake_scalability": number})
     randomness = "ulidflake_randomness" if number == "-1" else "ulidflake_scalable_randomness"
     with own_server.connect() as connection:
         steps = connection.execute(
-            f"SELECT DISTINCT {randomness}(id) - lag({randomness}(id)) OVER (PARTITION BY ulidflake_timestamp(id) ORDER BY id)"
+            f"SELECT DISTINCT {randomness}(id)"
+            f" - lag({randomness}(id)) OVER (PARTITION BY ulidflake_timestamp(id) ORDER BY id)"
             " FROM (SELECT gen_ulidflake() AS id FROM generate_series(1, 20000) OFFSET 0) AS drawn"
         )
         found = {step for (step,) in steps if step is not None}
@@ -384,7 +386,7 @@ def test_steps_have_so_many_bits(own_server, bits, number):
 
 
 def test_the_form_of_the_text(connection):
-    """A session chooses how scru160 are written; both forms are read always, in either case of letters."""
+    """A session chooses the output form of scru160. Both forms are accepted as input, case-insensitively."""
     binary = bytes.fromhex("017bdf6431bb33750751eb63beb3c3f8c5969d86")
     forms = {"base32hex": base64.b32hexencode(binary).decode(), "hex": binary.hex()}
     for output, text in forms.items():
@@ -396,14 +398,14 @@ def test_the_form_of_the_text(connection):
 
 
 def test_the_form_of_the_text_stays_out_of_indexes(connection):
-    """An expression on the text would not be the same for all sessions: no index may be made of it."""
+    """The conversion to text depends on a setting, so it is not immutable, and the server rejects an index on it."""
     connection.execute("CREATE TABLE ids (id scru160)")
     with pytest.raises(psycopg.errors.InvalidObjectDefinition):
         connection.execute("CREATE INDEX ON ids ((id::text))")
 
 
 def test_scope_is_a_sessions_choice(connection):
-    """Within one session the IDs of either scope are in order by themselves."""
+    """A session can change the scope. The IDs of each statement are increasing in either scope."""
     for id_type in ("scru128", "ulid", "scru160"):
         for scope in "backend", "server", "backend", "server":
             connection.execute(f"SET scru.generator_scope = {scope}")
