@@ -1,4 +1,4 @@
-"""The settings that decide uniqueness: which sources may set them, and that no other one makes an ID."""
+"""The settings that decide uniqueness: which sources may set them, and that generation fails with any other source."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not prelo
 
 
 def number_of(setting: str, value: str) -> int:
-    """The number that IDs bear with a value of a setting."""
+    """Returns the server's number in IDs that are generated with this value of a setting."""
     return int(value.removesuffix("/4"))
 
 
 def draw(connection: psycopg.Connection, setting: str) -> int:
-    """The number of the server in a new ID."""
+    """Generates an ID, and returns the server's number in it."""
     return connection.execute(f"SELECT {DRAWN[setting]}").fetchone()[0]
 
 
 def wrong_source(setting: str, value: str, source: str, hint: str):
-    """Raised by a draw while a source sets a value that may not."""
+    """Expects the error of generation with a value from a forbidden source."""
     message = f'parameter "{setting}" must not be set by {source}'
     return expect.error(expect.INVALID_SETTING, message, f'It is set to "{value}". {WHO_MAY}', hint)
 
 
 def wrong_value(setting: str, value: str, source: str, hint: str):
-    """Raised by a draw while the configured value is malformed."""
+    """Expects the error of generation with an invalid configured value."""
     detail = f"It is set by {source}. The default is not used instead, because it may be another server's."
     return expect.error(expect.INVALID_SETTING, f'invalid value for parameter "{setting}": "{value}"', detail, hint)
 
 
 def from_client(setting: str, value: str):
-    """Raised by a draw of a session with the setting among its connection options."""
+    """Expects the error of generation in a session that sets the value in its connection options."""
     hint = "Remove it from the connection options, and reconnect."
     return wrong_source(setting, value, "the connection options", hint)
 
@@ -63,7 +63,7 @@ CORRECT_THE_FILE = "Correct it in the configuration file, and reload."
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Callable[[str, tuple], Server]]:
-    """The servers that the tests share, by their settings."""
+    """Starts servers that the tests share: one for each combination of settings."""
     with ExitStack() as stack:
 
         @cache
@@ -75,7 +75,7 @@ def servers() -> Iterator[Callable[[str, tuple], Server]]:
 
 @pytest.fixture
 def configured(servers) -> Iterator[Callable[..., Server]]:
-    """A server with nodes in its configuration file. What the test stores in the catalog is gone afterwards."""
+    """A server with both settings in its configuration file. Removes what the test has stored in the catalog."""
     used = set()
 
     def start(preload: str = "", settings: dict[str, str] = CONFIGURED) -> Server:
@@ -96,18 +96,18 @@ def configured(servers) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def own_server(new_server) -> Callable[..., Server]:
-    """A server whose configuration file the test changes."""
+    """Starts a server whose configuration file the test may change."""
     return lambda preload, settings: prepared(new_server(server_settings(preload, settings)))
 
 
 def server_settings(preload: str, settings: dict[str, str]) -> dict[str, str]:
-    """All settings of a server."""
+    """Returns all settings of a server."""
     return {**settings, "shared_preload_libraries": preload, "max_parallel_workers_per_gather": "2"}
 
 
 def prepared(server: Server) -> Server:
-    """The same server, with the extension, two roles that may log in, a table that parallel plans read, and a function that
-    tells who reads it."""
+    """Creates the extension, two roles, a table for parallel plans, and a function that returns the PID of the process that
+    runs it. Returns the server."""
     with server.connect() as connection:
         connection.execute(
             """CREATE EXTENSION scru; CREATE ROLE plain LOGIN; CREATE ROLE super LOGIN SUPERUSER;
@@ -118,18 +118,18 @@ def prepared(server: Server) -> Server:
     return server
 
 
-# ----------------------------------------------------------------------------------------------- sources that may not set it
+# ------------------------------------------------------------------------------------------- sources that may not set it
 
 
 @each_setting
 @loaded_or_not
 @pytest.mark.parametrize("value", [FOREIGN, DEFAULTS, CONFIGURED], ids=["foreign", "default", "the same"])
 def test_connection_options_draw_nothing(configured, setting, preload, value):
-    """Not even what the configuration says, for the server does not know that any more."""
+    """Generation fails even if the options have the configured value, because they hide it from the server."""
     server = configured(preload)
     options = f"-c {setting}={value[setting]}"
     if preload:
-        # The server knows the setting as it reads the options.
+        # The setting is defined when the server reads the options.
         with pytest.raises(psycopg.OperationalError, match=f'permission denied to set parameter "{setting}"'):
             server.connect(user="plain", options=options)
     else:
@@ -137,7 +137,7 @@ def test_connection_options_draw_nothing(configured, setting, preload, value):
             for _ in range(2):
                 with from_client(setting, value[setting]):
                     draw(connection, setting)
-            # Neither a change of another setting nor one of its own helps.
+            # Neither a change of another setting nor RESET helps.
             connection.execute("SET scru.ulidflake_on_overflow = 'error'")
             connection.execute("RESET ALL")
             with from_client(setting, value[setting]):
@@ -163,7 +163,7 @@ def test_set_changes_nothing(configured, setting, preload, role):
     }[role]
     with server.connect(user=role) as connection:
         if not preload:
-            # The server does not know the setting yet, and refuses it with a warning as the library is loaded.
+            # The setting is not defined yet. When the library is loaded, the server rejects the value with a warning.
             warnings = []
             connection.add_notice_handler(lambda diag: warnings.append((diag.sqlstate, diag.message_primary)))
             connection.execute(f"SET {setting} = '{value}'")
@@ -186,7 +186,7 @@ def test_set_changes_nothing(configured, setting, preload, role):
 
 @each_setting
 def test_set_in_a_transaction_before_the_library_is_loaded(configured, setting):
-    """What the server keeps to roll back is refused as well."""
+    """The values that the server has saved for a rollback are rejected as well."""
     with configured().connect() as connection:
         with connection.transaction(force_rollback=True):
             connection.execute(f"SET LOCAL {setting} = '{FOREIGN[setting]}'; SAVEPOINT one")
@@ -199,7 +199,8 @@ def test_set_in_a_transaction_before_the_library_is_loaded(configured, setting):
 @loaded_or_not
 def test_a_function_with_a_setting_draws_nothing(configured, setting, preload):
     server = configured(preload)
-    create = f"CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql SET {setting} = '{FOREIGN[setting]}' AS 'SELECT {DRAWN[setting]}'"
+    create = f"""CREATE FUNCTION elsewhere() RETURNS int LANGUAGE sql
+                 SET {setting} = '{FOREIGN[setting]}' AS 'SELECT {DRAWN[setting]}'"""
     refused = (expect.CANNOT_CHANGE_NOW, f'parameter "{setting}" cannot be changed now', WHO_MAY)
     with server.connect(user="super") as connection:
         if not preload:
@@ -243,7 +244,7 @@ def test_a_role_with_a_setting_draws_nothing(configured, setting, preload, when,
 @each_setting
 @loaded_or_not
 def test_only_a_superuser_stores_it(configured, setting, preload):
-    """Not the owner of a database, nor a role for itself, unless the superuser has granted it."""
+    """Neither the owner of a database nor a role for itself can store it, unless a superuser has granted the privilege."""
     server = configured(preload)
     with server.connect() as connection:
         connection.execute("ALTER DATABASE postgres OWNER TO plain")
@@ -270,13 +271,13 @@ def test_only_a_superuser_stores_it(configured, setting, preload):
         assert draw(connection, setting) == number_of(setting, FOREIGN[setting])
 
 
-# ------------------------------------------------------------------------------------------------- values that are malformed
+# ------------------------------------------------------------------------------------------------------- invalid values
 
 
 @each_setting
 @loaded_or_not
 def test_a_malformed_configured_value_and_a_set(own_server, setting, preload):
-    """SET of what would be the default does not hide that the configuration could not be read."""
+    """SET to the default does not hide that the configured value is invalid."""
     server = own_server(preload, MALFORMED)
     with server.connect() as connection:
         if not preload:
@@ -303,7 +304,7 @@ def test_a_malformed_configured_value_and_a_set(own_server, setting, preload):
     ids=["all", "database", "role"],
 )
 def test_a_malformed_value_that_was_stored(configured, setting, target, source):
-    """Before the library is loaded, the server stores any value. Afterwards it refuses it at once."""
+    """Before the library is loaded, the server stores any value. Afterwards it rejects an invalid one."""
     server = configured()
     with server.connect() as connection:
         connection.execute(f"ALTER {target} SET {setting} = '{MALFORMED[setting]}'")
@@ -332,7 +333,8 @@ def test_a_malformed_value_that_was_stored(configured, setting, target, source):
 )
 @pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "no number"])
 def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting, target, source, value):
-    """A server that preloads the library skips the value as a session starts: it knows only from the catalog that there is one."""
+    """A server that preloads the library ignores the value at the start of a session. Only the catalog shows that one is
+    stored."""
     value = value or MALFORMED[setting]
     server = own_server("", CONFIGURED)
     with server.connect() as connection:
@@ -356,20 +358,21 @@ def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting
 @loaded_or_not
 @pytest.mark.parametrize("text", ["0x3", " 3 ", "03"])
 def test_other_ways_to_write_a_number(configured, preload, text):
-    """A value is refused where the server refuses it, and not where it is written otherwise."""
+    """The extension accepts every notation of a number that the server accepts."""
     server = configured(preload, {"scru.ulidflake_entropy_bits": text, NUMBER: text})
     with server.connect() as connection:
         assert draw(connection, NUMBER) == 3
         assert connection.execute("SHOW scru.ulidflake_entropy_bits").fetchone() == ("3",)
 
 
-# -------------------------------------------------------------------------------------------------- sources that may set it
+# ----------------------------------------------------------------------------------------------- sources that may set it
 
 
 @each_setting
 @loaded_or_not
 def test_what_wins(configured, setting, preload):
-    """The file, then ALTER ROLE ALL, then ALTER DATABASE; each for new sessions, loaded or not as it was stored."""
+    """ALTER ROLE ALL overrides the file, and ALTER DATABASE overrides both, for new sessions. It does not matter whether the
+    session that stores the value has loaded the library."""
     server = configured(preload)
     of = {"file": CONFIGURED[setting], "all": FOREIGN[setting], "database": {NODE: "9/4", NUMBER: "9"}[setting]}
 
@@ -392,7 +395,7 @@ def test_what_wins(configured, setting, preload):
             connection.execute(f"ALTER DATABASE other SET {setting} = '{of['database']}'")
             assert drawn() == number_of(setting, of["all"])
             assert drawn("other") == number_of(setting, of["database"])
-            # A session keeps what it had as it began.
+            # A running session keeps its value.
             assert draw(old, setting) == number_of(setting, of["file"])
             connection.execute(f"ALTER DATABASE other RESET {setting}; ALTER ROLE ALL RESET {setting}")
     assert drawn() == drawn("other") == number_of(setting, of["file"])
@@ -408,7 +411,7 @@ def test_a_stored_value_needs_no_file(own_server, setting, preload):
     for user in "plain", "super":
         with server.connect(user=user) as connection:
             assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
-            # A file that says something else does not win after a reload, either.
+            # The stored value also overrides the file after a reload.
             server.reload(**{setting: FOREIGN[setting]})
             assert draw(connection, setting) == number_of(setting, CONFIGURED[setting])
             connection.execute("RESET ALL")
@@ -416,7 +419,7 @@ def test_a_stored_value_needs_no_file(own_server, setting, preload):
 
 
 def test_two_databases_with_different_nodes(configured):
-    """All draw from one state, so that no ID comes twice. Each change of the node takes a new tick."""
+    """All databases share one state, so that IDs are unique. Each change of the node starts a new tick."""
     server = configured("", {})
     with ExitStack() as stack:
         connections = []
@@ -438,7 +441,7 @@ def test_two_databases_with_different_nodes(configured):
     assert seconds > 1
 
 
-# ------------------------------------------------------------------------------------------------------------ parallel plans
+# -------------------------------------------------------------------------------------------------------- parallel plans
 
 FORCED = (
     "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
@@ -447,7 +450,8 @@ FORCED = (
 
 
 def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -> set[int]:
-    """The numbers in IDs of a parallel plan. With the leader off, workers alone draw, which is asserted."""
+    """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, checks that only workers have
+    generated them."""
     connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
     rows = connection.execute(f"SELECT process(), {DRAWN[setting]} FROM rows").fetchall()
     pids = {pid for pid, _ in rows}
@@ -484,7 +488,7 @@ def test_workers_draw_with_the_configured_node(configured, setting, preload, lea
     ("preload", "user"), [("", "plain"), ("", "super"), ("scru", "super")], ids=["plain", "super", "super preloaded"]
 )
 def test_workers_of_a_session_with_connection_options(configured, setting, preload, user, leader, value, first):
-    """A worker draws with the configured node, or refuses as its leader does."""
+    """A worker generates IDs with the configured node, or fails like its leader."""
     server = configured(preload)
     with server.connect(user=user, options=f"-c {setting}={value[setting]}") as connection:
         if first:
@@ -542,8 +546,8 @@ def test_workers_with_a_malformed_value(configured, setting, preload, leader):
 @each_leader
 @pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
 def test_workers_of_an_old_session(configured, setting, preload, leader, first):
-    """A session that began before a node was stored goes on with its own, the configured one or the default; so do its workers,
-    which begin later."""
+    """A session that started before a node was stored keeps the configured one or the default, and so do its workers, which
+    start later."""
     server = configured(preload)
     with server.connect(user="plain") as old, server.connect() as connection:
         if first:
@@ -556,6 +560,6 @@ def test_workers_of_an_old_session(configured, setting, preload, leader, first):
             draw(old, setting)
         connection.execute(f"ALTER ROLE ALL SET {setting} = '{CONFIGURED[setting]}'")
         numbers = draw_in_workers(old, setting, leader)
-        # A stand-alone ulidflake is random where the others have the number.
+        # A stand-alone ulidflake has random bits in place of the number.
         assert numbers == {0} if setting == NODE else len(numbers) > 1
         assert draw_in_workers(server.connect(), setting, leader) == {number_of(setting, CONFIGURED[setting])}

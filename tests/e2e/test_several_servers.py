@@ -1,4 +1,4 @@
-"""docs/several-servers.md: what it tells administrators to execute, on servers that write, copy and replicate."""
+"""docs/several-servers.md: runs its statements for administrators on servers that write, replicate and are copied."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from server import Server, since, wait_until
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
 ROWS = 200
-# What fails to be applied is tried again soon.
+# Restarts a failed apply worker soon.
 LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
 PGLOGICAL = {"shared_preload_libraries": "pglogical"}
 
 
 def nodes_of(ids: list[str], size: int = 4) -> set[int]:
-    """The nodes that made these scru64."""
+    """Returns the nodes in these scru64 IDs."""
     return {(SCRU64.value(id_) & 0xFFFFFF) >> (24 - size) for id_ in ids}
 
 
 def set_node(server: Server, number: int) -> None:
-    """Gives a server its node as the page says."""
+    """Sets a server's node as the page describes."""
     text = page.sql("One server")
     text = text.replace("'1/4'", f"'{number}/4'").replace("= 1;", f"= {number};")
     with server.connect() as connection:
@@ -36,7 +36,7 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """Here and in test_failover.py, test_pooler.py and test_node.py, block by block."""
+    """This module, test_failover.py, test_pooler.py and test_node.py run these code blocks, and the page has no others."""
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,
@@ -53,7 +53,7 @@ def test_every_block_is_run():
 
 
 def test_a_new_cluster_of_cloudnativepg_has_the_node():
-    """There is no Kubernetes here: what its operator is given is what the page gives one server."""
+    """Without Kubernetes: checks that the operator's configuration has the statements of the page for one server."""
     given = re.findall(r"^ +- (ALTER .*)\n", page.yaml("CloudNativePG"), re.MULTILINE)
     assert given == page.sql("One server").rstrip(";\n").split(";\n")
 
@@ -62,7 +62,7 @@ def test_a_new_cluster_of_cloudnativepg_has_the_node():
 
 
 class Writers:
-    """Two servers that write to a table and send each other what they have written."""
+    """Two servers that write to the same table and replicate to each other."""
 
     def __init__(self, servers: list[Server], table: str):
         self.servers = servers
@@ -75,16 +75,16 @@ class Writers:
             self.connections.append(server.connect())
 
     def address(self, number: int) -> str:
-        """How one of them is reached by the other."""
+        """Returns the connection string of one of the servers."""
         return f"host={self.servers[number].folder} user=postgres dbname=postgres"
 
     def subscribe(self, statement: str, address: str = "host=other dbname=shop") -> None:
-        """Has each subscribe to the other, whose address takes the place of this one."""
+        """Subscribes each server to the other, whose address replaces the example's."""
         for number, connection in enumerate(self.connections):
             connection.execute(statement.replace(address, self.address(1 - number)))
 
     def write(self) -> list[str]:
-        """Both insert at the same time, single rows and many at once. Returns the IDs."""
+        """Inserts rows on both servers, singly and concurrently, then in bulk. Returns the IDs."""
         query = "INSERT INTO orders (note) VALUES ('one') RETURNING id::text"
         with ExitStack() as stack:
             loads = [stack.enter_context(Load(server.connect, SCRU64, 2, query=query)) for server in self.servers]
@@ -96,16 +96,16 @@ class Writers:
         return ids
 
     def wait_until_equal(self, ids: list[str]) -> None:
-        """Waits until both have exactly these rows."""
+        """Waits until both servers have exactly these rows."""
         assert_all_different(ids)
         query = "SELECT id::text FROM orders ORDER BY id"
         for connection in self.connections:
-            wait_until(lambda: column(connection, query) == sorted(ids), f"both have all {len(ids)} rows", 30)  # noqa: B023
+            wait_until(lambda: column(connection, query) == sorted(ids), f"{len(ids)} rows arrive", 30)  # noqa: B023
         assert nodes_of(ids) == {1, 2}
 
 
 def column(connection: psycopg.Connection, query: str) -> list:
-    """The only column of a query."""
+    """Returns the values of a query's only column."""
     return [value for (value,) in connection.execute(query)]
 
 
@@ -119,7 +119,7 @@ def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
         return made[-1]
 
     yield create
-    # Neither waits for the other to have received the end.
+    # Immediate mode, because with a fast shutdown each server would wait for the other to receive its WAL.
     for writers in made:
         for connection in writers.connections:
             connection.close()
@@ -127,7 +127,7 @@ def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
             server.stop("immediate")
 
 
-@since(16, "subscription to what is of no other origin")
+@since(16, "subscriptions with origin = none")
 def test_two_servers_write_one_table(new_writers):
     writers = new_writers(TABLE)
     publication, subscription = page.sql("Logical replication", 0).split(";\n", 1)
@@ -159,9 +159,9 @@ def test_two_servers_write_one_table_by_pglogical(new_writers):
 
 
 def replicate_by_pglogical(writers: Writers) -> None:
-    """Has each receive what the other writes, by pglogical."""
+    """Replicates each server's writes to the other with pglogical."""
     names = ["first", "second"]
-    # Newer minor releases run only those output plugins that they are told of.
+    # Newer minor releases run only the output plugins in this setting.
     for server in writers.servers:
         if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
             server.reload(output_plugin_libraries="pgoutput, pglogical_output")
@@ -177,7 +177,7 @@ def replicate_by_pglogical(writers: Writers) -> None:
 
 
 def replicate_natively(writers: Writers) -> None:
-    """Has the second receive what the first writes."""
+    """Replicates the first server's writes to the second with logical replication."""
     first, second = writers.connections
     first.execute("CREATE PUBLICATION written_here FOR TABLE orders")
     address = writers.address(0)
@@ -194,7 +194,7 @@ def replicate_natively(writers: Writers) -> None:
     ],
 )
 def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
-    """What another server has made as this one's node stops the replication, until this one has its own."""
+    """A row from another server with the local node stops the replication, until the local server has a different node."""
     writers = new_writers(TABLE, **settings)
     first, second = writers.connections
     second.execute(page.sql("Several writers"))
@@ -205,13 +205,12 @@ def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
     wait_until(lambda: error in writers.servers[1].log_text(), "the row is refused")
     assert column(second, "SELECT count(*) FROM orders") == [0]
     set_node(writers.servers[1], 2)
-    if (
-        replicate is replicate_by_pglogical
-    ):  # which tries again at its own pace, or at once when it is told to begin anew
+    if replicate is replicate_by_pglogical:
+        # pglogical retries after a long interval. Enabling the subscription anew makes it retry at once.
         for change in "disable", "enable":
             second.execute(f"SELECT pglogical.alter_subscription_{change}('from_first', true)")
     wait_until(lambda: column(second, "SELECT id::text FROM orders") == [id_], "the row has been applied")
-    # What clients insert themselves is none of its business.
+    # The trigger ignores rows that clients insert.
     second.execute("INSERT INTO orders DEFAULT VALUES")
 
 
@@ -220,14 +219,15 @@ def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
 
 @pytest.mark.parametrize(("group", "stored"), [(0, []), (7, ["scru.scru64_node=7/8"])])
 def test_a_citus_node_takes_the_number_of_its_group(new_server, group, stored):
-    """There is no Citus here: a table and a function stand in for its own."""
+    """Without Citus: a table and a function stand in for those of Citus."""
     server = new_server()
     with server.connect() as connection:
         connection.execute(
             f"""
             CREATE EXTENSION scru;
             CREATE TABLE pg_dist_local_group AS SELECT {group} AS groupid;
-            CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS void LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; END';
+            CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS void LANGUAGE plpgsql
+                AS 'BEGIN EXECUTE $1; END';
             """
         )
         connection.execute(page.sql("Citus"))
@@ -239,7 +239,7 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group, stored):
 
 
 def test_a_copy_takes_a_node_of_its_own(new_server):
-    """Until then it has the node of its source, and nothing in it tells it that it is a copy."""
+    """A copy has its source's node until it is changed. The server cannot detect that it is a copy."""
     source = new_server()
     with source.connect() as connection:
         connection.execute("CREATE EXTENSION scru")

@@ -1,4 +1,4 @@
-"""Out of shared memory: an error that says what to do, once; nothing else suffers from it, and what it says helps."""
+"""Out of shared memory: generation fails with a HINT that helps, and nothing else is affected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = Path(__file__).with_name("take_shared_memory.c")
 
 @pytest.fixture
 def server(new_server) -> Iterator[Server]:
-    """A server that nobody has drawn from yet, with a function that takes all of its shared memory that is left."""
+    """A server without server-wide state yet, and with a function that allocates all its remaining shared memory."""
     server = new_server({"shared_preload_libraries": ""})
     library = server.folder / "take_shared_memory.so"
     command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", str(library), str(SOURCE)]
@@ -34,7 +34,7 @@ def server(new_server) -> Iterator[Server]:
     assert server.crashes() == []
 
 
-@pytest.mark.skipif(MAJOR >= 17, reason="from PostgreSQL 17 on, the state does not come out of the memory of the start")
+@pytest.mark.skipif(MAJOR >= 17, reason="from PostgreSQL 17 on, the state is in dynamic shared memory")
 def test_no_shared_memory_is_left(server):
     with server.connect() as connection:
         assert connection.execute("SELECT take_shared_memory()").fetchone()[0] > 0
@@ -46,7 +46,7 @@ def test_no_shared_memory_is_left(server):
                 for _ in range(2):
                     assert_no_memory(connection, f"SELECT {id_type.generator}")
             assert_no_memory(connection, "SELECT * FROM scru_generators()")
-            # Without the server-wide state everything else works, in this very session.
+            # Everything that does not need the server-wide state works in the same session.
             connection.execute("SET scru.generator_scope = backend")
             connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
         assert connection.execute("SELECT count(DISTINCT id) FROM kept").fetchone() == (10,)
@@ -59,17 +59,17 @@ def test_no_shared_memory_is_left(server):
             assert connection.execute(drawn).fetchone() == (1000,)
 
 
-@since(17, "shared memory that the server allocates when asked")
+@since(17, "dynamic shared memory that the server allocates on request")
 @pytest.mark.parametrize(
     "query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"]
 )
 def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
-    """What the server holds while it allocates is free again, in that session and in others."""
+    """After a failed allocation, the session and others can generate IDs: the server has released its locks."""
     server = new_server()
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
     with server.connect() as other:
-        # The server's list of what is allocated.
+        # Creates the server's registry of allocations.
         other.execute("SELECT gen_ulidflake()")
         with server.connect(options="-c scru.generator_scope=server") as connection:
             connection.execute("LOAD 'scru'")
@@ -82,7 +82,8 @@ def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
 
 
 def limit_file_size(connection: psycopg.Connection, size: str) -> None:
-    """Of the session's process, and so of the memory that it can allocate: only the server's user may."""
+    """Limits the file size of a backend, and so its allocations of shared memory. Runs as the server's user, which has the
+    privilege."""
     prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--fsize={size}:"]
     subprocess.run(as_server_user(*prlimit), check=True)
 

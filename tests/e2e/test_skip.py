@@ -1,4 +1,4 @@
-"""Skip scans, from 18 on: an index on (id, n) answers what is asked of n alone, by stepping over the IDs."""
+"""Skip scans (PostgreSQL 18 and newer): a condition on n can use an index on (id, n)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ ROWS = 20_000
 
 
 def create_table(connection: psycopg.Connection, name: str, column: str, ids: list[str]) -> None:
-    """A table of rows with few IDs and many n, and its index."""
+    """Creates a table with few IDs and many values of n, and its index."""
     connection.execute(f"CREATE TABLE {name} (id {column}, n int)")
     connection.execute(
-        f"INSERT INTO {name} SELECT ids[1 + n %% %s], n FROM generate_series(1, {ROWS}) AS n, (SELECT %s::{column}[] AS ids)",
+        f"INSERT INTO {name} SELECT ids[1 + n %% %s], n"
+        f" FROM generate_series(1, {ROWS}) AS n, (SELECT %s::{column}[] AS ids)",
         [len(ids), ids],
     )
     connection.execute(f"INSERT INTO {name} SELECT NULL, n FROM generate_series(1, {ROWS}, 10) AS n")
@@ -24,14 +25,14 @@ def create_table(connection: psycopg.Connection, name: str, column: str, ids: li
 
 
 def searches(connection: psycopg.Connection, query: str) -> int:
-    """How often a query has descended the index that answers it."""
+    """Returns the number of index searches of a query, which must use an index-only scan."""
     scans = [node for node in plans.nodes(plans.analyze(connection, query)) if "Index Searches" in node]
     assert [scan["Node Type"] for scan in scans] == ["Index Only Scan"]
     return scans[0]["Index Searches"]
 
 
 def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
-    """IDs that follow each other, with both ends of the type; and the same for a bigint, with both ends of that."""
+    """Returns the texts of consecutive IDs and of both ends of the type's range, and the like for bigint."""
     middle = id_type.largest // 2
     neighbours = range(middle, middle + 5)
     ids = [0, 1, *neighbours, id_type.largest - 1, id_type.largest]
@@ -39,7 +40,7 @@ def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
     return [id_type.text(value) for value in ids], [str(number) for number in numbers]
 
 
-# What is asked of both tables, with two IDs in place.
+# Conditions for the queries on both tables. The placeholders stand for two IDs.
 CONDITIONS = (
     "n = 777",
     "n IN (777, 1777, 19777)",
@@ -70,7 +71,7 @@ def test_an_index_skips_ids_as_it_does_numbers(connection, id_type):
 @since(18, "skip support")
 @each_server_wide_type
 def test_without_its_support_a_skip_costs_more(database, id_type):
-    """What is counted above tells whether there is any."""
+    """Without skip support a query needs more index searches, so the counts of the test above are meaningful."""
     texts, _ = texts_and_numbers(id_type)
     query = "SELECT n FROM orders WHERE id IS NOT NULL AND n = 777 ORDER BY id, n"
     with database.connect() as connection:

@@ -1,4 +1,4 @@
-"""Order: sorts, with and without memory, workers and indexes, put IDs in the order of their bytes."""
+"""Order: sorts in memory, on disk, with parallel workers and by indexes return IDs in the order of their bytes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from wire import binary_copy, copy_in
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
-    """Values as bulk loads make them, which tempt a sort to look at too few of their bits: few timestamps, and within
-    each long runs of neighbours, runs that lie far apart, and some of all other kinds."""
+    """Returns values that are hard to sort by abbreviated keys: few timestamps, each with long runs of values with small or
+    large steps, as bulk loads generate them, and some random values."""
     source = random.Random(7)
     values = id_type.samples(count // 10, seed=8)
     while len(values) < count:
@@ -24,7 +24,7 @@ def crowded(id_type: IdType, count: int) -> list[int]:
         run = (base + i * step for i in range(source.randrange(1, 2000)))
         values += [value for value in run if value <= id_type.largest]
     values = values[:count]
-    # Sorted, reversed and shuffled stretches: what is seen first decides how a sort goes on.
+    # Sorted, reversed and unsorted parts: the first values decide whether the sort keeps abbreviated keys.
     third = count // 3
     values[:third] = sorted(values[:third])
     values[third : 2 * third] = sorted(values[third : 2 * third], reverse=True)
@@ -32,7 +32,7 @@ def crowded(id_type: IdType, count: int) -> list[int]:
 
 
 def load(connection, id_type: IdType, values: list[int]) -> None:
-    """A table of these values, in this order, and some NULLs."""
+    """Creates a table with these values in this order, and two NULLs."""
     connection.execute(f"CREATE UNLOGGED TABLE ids (id {id_type.name})")
     rows = [None, *map(id_type.binary, values), None]
     copy_in(connection, "COPY ids FROM STDIN (FORMAT binary)", binary_copy(rows))
@@ -40,13 +40,13 @@ def load(connection, id_type: IdType, values: list[int]) -> None:
 
 
 def sorted_by_server(connection, order: str) -> list[bytes | None]:
-    """The IDs' bytes in the order that the server puts them in."""
+    """Returns the bytes of the IDs as the server sorts them."""
     query = f"SELECT id::bytea FROM (SELECT id FROM ids ORDER BY id {order}) AS t"
     return [id_ for (id_,) in connection.execute(query)]
 
 
 def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes | None]:
-    """The IDs' bytes in the order that is right."""
+    """Returns the bytes of the IDs in the expected order."""
     inner = [id_type.binary(value) for value in sorted(values, reverse="DESC" in order)]
     nulls_first = "NULLS FIRST" in order or order == "DESC"
     return [None, None, *inner] if nulls_first else [*inner, None, None]
@@ -55,7 +55,7 @@ def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes |
 @each_type
 @pytest.mark.parametrize("memory", ["64kB", "256MB"])
 def test_order_is_that_of_the_bytes(connection, id_type, memory):
-    """In memory, and on disk, where the sort has to merge runs."""
+    """Sorts in memory, and on disk, where the sort merges runs."""
     connection.execute(f"SET work_mem = '{memory}'")
     for values in crowded(id_type, 30_000), id_type.samples(30_000, seed=9):
         load(connection, id_type, values)
@@ -68,7 +68,7 @@ def test_order_is_that_of_the_bytes(connection, id_type, memory):
 
 @each_type
 def test_order_across_parallel_workers(connection, id_type):
-    """Each worker sorts its part by itself, and the leader merges the parts."""
+    """Each worker sorts its part, and the leader merges the parts."""
     values = crowded(id_type, 100_000)
     load(connection, id_type, values)
     prefer_parallel_plans(connection)
@@ -81,7 +81,7 @@ def test_order_across_parallel_workers(connection, id_type):
 @each_type
 @pytest.mark.parametrize("workers", [0, 4])
 def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
-    """By one process and by several, each of which sorts a part of the table."""
+    """Builds indexes with one process, and with several, each of which sorts a part of the table."""
     amcheck.install(connection)
     values = crowded(id_type, 100_000)
     load(connection, id_type, values)
@@ -99,7 +99,7 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
 
 @each_type
 def test_a_grown_index_is_in_order(connection, id_type):
-    """An index that rows were inserted into and deleted from, with duplicates."""
+    """Tests an index with duplicates after insertions and deletions."""
     amcheck.install(connection)
     connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX ids_id ON ids (id)")
     for seed in range(3):
@@ -123,7 +123,7 @@ def test_min_and_max_read_the_index(connection, id_type):
         scans = [node for node in nodes(plan) if "Scan" in node["Node Type"]]
         assert [(scan["Node Type"], scan["Actual Rows"]) for scan in scans] == [("Index Only Scan", 1)]
         assert connection.execute(query).fetchone() == (id_type.text(expected),)
-        # Without an index it is the same.
+        # The result is the same without an index.
         query = f"SELECT {aggregate}(id)::text FROM (SELECT id FROM ids OFFSET 0) AS t"
         assert connection.execute(query).fetchone() == (id_type.text(expected),)
     assert connection.execute("SELECT min(id), max(id) FROM ids WHERE id IS NULL").fetchone() == (None, None)
@@ -131,7 +131,7 @@ def test_min_and_max_read_the_index(connection, id_type):
 
 @each_type
 def test_parallel_aggregates(connection, id_type):
-    """Each worker finds the least and the greatest of its part, the leader those of all; equal IDs hash alike."""
+    """Workers compute partial min and max, and the leader combines them. Grouping and joins find equal IDs."""
     values = id_type.samples(50_000, seed=11)
     load(connection, id_type, values + values[:25_000])
     prefer_parallel_plans(connection)

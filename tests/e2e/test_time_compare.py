@@ -1,5 +1,8 @@
-"""Comparison with a time on a table of a million rows: one hour of a hundred days costs what two bounds written by hand cost, to
-run and to plan."""
+"""Comparison of IDs with times on a table of a million rows.
+
+A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes about as
+long as for a column of times.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ START = datetime.now(UTC).replace(microsecond=0) - ROWS * STEP
 
 
 def time_of(hours: int) -> str:
-    """A literal."""
+    """Returns a timestamptz literal for a number of hours after the start."""
     return f"timestamptz '{START + timedelta(hours=hours)}'"
 
 
@@ -28,10 +31,10 @@ ROWS_OF_THE_HOUR = sum(50 * 24 + 2 <= n * STEP / timedelta(hours=1) < 50 * 24 + 
 BY_TIME = f"SELECT * FROM orders WHERE id >= {FROM} AND id < {TO}"
 BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({FROM}) AND id < scru128_lower({TO})"
 BY_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {FROM} AND created_at < {TO}"
-# The same hour, but not known before the query starts.
+# The same hour, computed at the start of execution.
 HOURS = "(date_part('hour', clock_timestamp() - now()) * interval '1 hour')"
 BY_VARIABLE = f"SELECT * FROM orders WHERE id >= (SELECT {FROM} + {HOURS}) AND id < (SELECT {TO} + {HOURS})"
-# An hour by the clock.
+# An hour relative to now().
 CLOCK_FROM, CLOCK_TO = "now() - interval '50 days 1 hour'", "now() - interval '50 days'"
 BY_CLOCK = f"SELECT * FROM orders WHERE id >= {CLOCK_FROM} AND id < {CLOCK_TO}"
 BY_CLOCK_BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({CLOCK_FROM}) AND id < scru128_lower({CLOCK_TO})"
@@ -40,7 +43,7 @@ BY_CLOCK_OF_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {CLOCK
 
 @pytest.fixture(scope="module")
 def orders() -> Iterator[psycopg.Connection]:
-    """A million orders, one every 8.64 s until now; and the same with a column for the time."""
+    """A table of a million orders, one every 8.64 s until now, and one with the times of the IDs in a column instead."""
     moment = f"{time_of(0)} + n * interval '{STEP.total_seconds()} s'"
     with Server({"autovacuum": "off"}) as server, server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -56,7 +59,7 @@ def orders() -> Iterator[psycopg.Connection]:
 
 
 def touched(connection: psycopg.Connection, query: str) -> tuple[int, int]:
-    """How many rows a query gives by an index scan without a filter, and how many pages it touches for them."""
+    """Returns the number of rows of a query, which must use an index scan without a filter, and the pages it touches."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
     node = nodes(plans[0]["Plan"])[0]
     assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)
@@ -83,9 +86,10 @@ def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
     ids=["constants", "clock"],
 )
 def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orders, measured, queries):
-    """In turns of a few plans each, which are short enough to be seldom interrupted, by the medians."""
+    """Compares medians of alternating runs of ten plans each. Such a run is short enough to be interrupted seldom."""
     orders.execute(
-        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[] LANGUAGE plpgsql AS $$
+        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[]
+        LANGUAGE plpgsql AS $$
         DECLARE
             plan json;
             times float[];
@@ -105,7 +109,7 @@ def test_planning_takes_at_most_a_quarter_longer_than_for_a_column_of_times(orde
     rounds = orders.execute("SELECT planning_times(%s, 1000)", [list(queries)]).fetchall()
     by_column, by_time, by_hand = (100 * median(times[number] for (times,) in rounds) for number in range(3))
     measured(
-        f"planning one hour: {by_time:.1f} µs, of a column of times: {by_column:.1f} µs, ratio {by_time / by_column:.3f};"
-        f" of bounds by hand {by_hand / by_column:.3f}"
+        f"planning one hour: {by_time:.1f} µs, of a column of times: {by_column:.1f} µs,"
+        f" ratio {by_time / by_column:.3f}; of bounds by hand {by_hand / by_column:.3f}"
     )
     assert by_time <= 1.25 * by_column

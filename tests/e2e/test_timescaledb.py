@@ -1,4 +1,4 @@
-"""TimescaleDB: hypertables whose time dimension is a scru64 or a ulidflake, as docs/timescaledb.md has it."""
+"""TimescaleDB: hypertables with a scru64 or a ulidflake as time dimension, as docs/timescaledb.md describes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ DAY |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER
 
 @pytest.fixture(scope="module")
 def timescale(server) -> Iterator[psycopg.Connection]:
-    """A server of its own, since TimescaleDB has to be preloaded."""
+    """A connection to a server that preloads TimescaleDB."""
     with server.connect() as connection:
         query = "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'"
         if connection.execute(query).fetchone() == (0,):
-            pytest.skip("this server comes without TimescaleDB")
+            pytest.skip("this server has no TimescaleDB")
     settings = {"shared_preload_libraries": "timescaledb", "timescaledb.telemetry_level": "off"}
     with Server(settings) as timescale, timescale.connect() as connection:
         connection.execute("SET client_min_messages = warning; CREATE EXTENSION timescaledb; CREATE EXTENSION scru")
@@ -31,17 +31,19 @@ def timescale(server) -> Iterator[psycopg.Connection]:
 
 @of_types(SERVER_WIDE)
 def test_hypertable(timescale, id_type):
-    """Ten chunks of a day: a question by time reads those of its days alone, and finds all rows."""
+    """Ten chunks of one day: a query by time scans only the chunks of its days, and returns all rows."""
     t, table = id_type.name, f"{id_type}_events"
     timescale.execute(
         f"""CREATE TABLE {table} (id {t} PRIMARY KEY DEFAULT gen_{t}(), n int);
             SELECT create_hypertable('{table}', by_range('id', {DAY[id_type]}));
-            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n FROM generate_series(0, 239) AS n;
-            INSERT INTO {table} SELECT ({t}_lower(timestamptz '2026-11-03')::bigint + n)::{t} FROM generate_series(1, 9) AS n;
+            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n
+                FROM generate_series(0, 239) AS n;
+            INSERT INTO {table} SELECT ({t}_lower(timestamptz '2026-11-03')::bigint + n)::{t}
+                FROM generate_series(1, 9) AS n;
             CREATE TABLE {table}_plain AS TABLE {table}"""
     )
     assert timescale.execute(f"SELECT count(*) FROM show_chunks('{table}')").fetchone() == (10,)
-    # Where a hypertable is planned as a table without children, a range is no comparison of IDs.
+    # Older versions plan a hypertable as a table without children, so that a range does not become a comparison of IDs.
     [(version,)] = timescale.execute("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
     excludes_by_range = [int(part) for part in version.split(".")[:2]] >= [2, 31]
     start = f"{t}_lower(timestamptz '2026-11-03')"
@@ -60,13 +62,14 @@ def test_hypertable(timescale, id_type):
         query = f"SELECT count(*), sum(n) FROM {table} WHERE {condition}"
         with timescale.transaction(force_rollback=True):
             timescale.execute(
-                "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off"
+                "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;"
+                " SET LOCAL enable_indexonlyscan = off"
             )
             plan = plans.explain(timescale, query)
         assert plan.count("Seq Scan on") == expected, condition
         plain = timescale.execute(f"SELECT count(*), sum(n) FROM {table}_plain WHERE {condition}").fetchone()
         assert timescale.execute(query).fetchone() == plain, condition
-    # A range that begins with the clock is looked at as the query starts.
+    # With a bound relative to now(), chunks are excluded at the start of execution.
     recent = f"SELECT * FROM {table} WHERE id <@ tstzrange(now() + interval '100 years', NULL)"
     assert ("Chunks excluded during startup: 10" in plans.explain(timescale, recent)) == excludes_by_range
     [(dropped,)] = timescale.execute(
@@ -78,20 +81,21 @@ def test_hypertable(timescale, id_type):
 
 
 def test_other_types_are_refused(timescale):
-    """A type without a binary cast to bigint is no dimension."""
+    """A type without a binary-coercible cast to bigint cannot be a dimension."""
     timescale.execute("CREATE TABLE events (id scru128 PRIMARY KEY)")
     with expect.error("42809", 'invalid type for dimension "id"', None, "Use an integer, timestamp, or date type."):
         timescale.execute("SELECT create_hypertable('events', by_range('id'))")
 
 
 def test_a_partitioning_function_gives_wrong_rows(timescale):
-    """Why the page advises against one: TimescaleDB takes the function of an ID to be as exact as the ID. If this fails, it has
-    changed, and so may the page."""
+    """Shows why the page advises against a partitioning function: TimescaleDB assumes that its result is as precise as the
+    ID. If this test fails, TimescaleDB has changed, and the page may change as well."""
     first = "scru128_lower(timestamptz '2026-11-03')"
     neighbour = f"set_byte({first}::bytea, 15, 5)::scru128"
     timescale.execute(
         f"""CREATE TABLE partitioned (id scru128 PRIMARY KEY);
-            SELECT create_hypertable('partitioned', by_range('id', interval '1 day', partition_func => 'scru128_timestamp'));
+            SELECT create_hypertable(
+                'partitioned', by_range('id', interval '1 day', partition_func => 'scru128_timestamp'));
             INSERT INTO partitioned SELECT set_byte({first}::bytea, 15, n)::scru128 FROM generate_series(1, 9) AS n"""
     )
     assert timescale.execute(

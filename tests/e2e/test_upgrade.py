@@ -1,4 +1,4 @@
-"""Upgrades: of the extension, from every version that was released, and of the server."""
+"""Upgrades of the extension, from every released version, and of the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ each_earlier_release = pytest.mark.parametrize("version", [version for version i
 
 
 def test_what_was_released_is_frozen():
-    """Install scripts and the upgrade scripts between them are what they were: databases made of them are out there."""
+    """The install scripts of released versions, and the upgrade scripts between them, never change: databases created with
+    them exist."""
     assert {name for name in FROZEN if name.startswith("./released/")} == {
         f"./released/scru--{v}.sql" for v in RELEASED
     }
@@ -39,7 +40,8 @@ def test_what_was_released_is_frozen():
 
 
 def test_each_upgrade_script_adapts_to_the_server():
-    """Which takes a superuser, as whom the scripts of a trusted extension run: so the owner of a database needs none for it."""
+    """Every upgrade script calls scru_adapt_to_server(), which needs a superuser. The scripts of a trusted extension run as
+    superuser, so the owner of a database can upgrade."""
     scripts = sorted(SQL.glob("scru--*--*.sql"))
     assert scripts
     assert [script.name for script in scripts if "SELECT scru_adapt_to_server();" not in script.read_text()] == []
@@ -47,7 +49,7 @@ def test_each_upgrade_script_adapts_to_the_server():
 
 @each_release
 def test_the_library_keeps_the_symbols_of_a_release(version):
-    """A database that was made by a released script calls the library by the names in it."""
+    """Databases created by a released script call the library by the symbols in that script."""
     library = Path(pg_config("--pkglibdir")) / "scru.so"
     listing = subprocess.run(["nm", "--dynamic", "--defined-only", library], check=True, capture_output=True, text=True)
     exported = {line.split()[-1] for line in listing.stdout.splitlines()}
@@ -59,7 +61,7 @@ def test_the_library_keeps_the_symbols_of_a_release(version):
 
 @each_earlier_release
 def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
-    """All members, with all their properties and comments, are the same."""
+    """All members of the extension have the same properties and comments after an upgrade as after an installation."""
     with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
         upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
         upgraded.execute("ALTER EXTENSION scru UPDATE")
@@ -69,7 +71,7 @@ def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
 @since(18, "skip support")
 @each_earlier_release
 def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version):
-    """A database that pg_upgrade brought to 18 has no skip support until then."""
+    """A database that pg_upgrade has migrated to PostgreSQL 18 gets skip support by the upgrade of the extension."""
     with new_database(extension=False).connect() as upgraded, new_database().connect() as fresh:
         upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
         forget_skip_support(upgraded)
@@ -79,7 +81,8 @@ def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version
 
 @since(18, "temporal keys")
 def test_adapting_to_a_server_adds_what_an_older_one_did_not_know(new_database):
-    """A database of this version that pg_upgrade brought to 18 lacks it until then. It is added once."""
+    """A database with this version that pg_upgrade has migrated to PostgreSQL 18 gets temporal keys and skip support by
+    scru_adapt_to_server(). A second call adds nothing."""
     with new_database().connect() as adapted, new_database().connect() as fresh:
         for t in TYPES:
             adapted.execute(f'ALTER OPERATOR FAMILY {t}_gist_ops USING gist DROP FUNCTION 12 ("any", "any")')
@@ -93,7 +96,7 @@ def test_adapting_to_a_server_adds_what_an_older_one_did_not_know(new_database):
 
 
 def forget_skip_support(connection: psycopg.Connection) -> None:
-    """Makes the database one that an older server made."""
+    """Drops skip support, as in a database created by an older server."""
     for t in (id_type for id_type in TYPES if id_type.is_server_wide):
         connection.execute(
             f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
@@ -103,7 +106,7 @@ def forget_skip_support(connection: psycopg.Connection) -> None:
 
 
 def assert_the_same(upgraded: psycopg.Connection, fresh: psycopg.Connection) -> None:
-    """Both have this version, and all of it."""
+    """Checks that both databases have the current version with the same members."""
     assert upgraded.execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchone() == (CURRENT,)
     before, after = catalog.everything(fresh), catalog.everything(upgraded)
     for name in before:
@@ -112,7 +115,7 @@ def assert_the_same(upgraded: psycopg.Connection, fresh: psycopg.Connection) -> 
 
 @each_release
 def test_the_library_serves_an_older_script(new_database, version):
-    """A new library is there before `ALTER EXTENSION … UPDATE` is: till then, and after it, all goes on."""
+    """The new library works with the SQL of an older version, before and after `ALTER EXTENSION … UPDATE`."""
     with new_database(extension=False).connect() as connection:
         if amcheck.is_available(connection):
             amcheck.install(connection)
@@ -132,8 +135,8 @@ def test_the_library_serves_an_older_script(new_database, version):
 
 @pytest.mark.parametrize("id_type", TYPES, ids=str)
 def test_ranges_of_time_survive_the_new_names_of_their_bounds(new_database, id_type):
-    """With the SQL of 0.1.0 the planner finds the bounds by their old names, and nothing that a user has put under the new ones;
-    views that name the old ones go on. A dump that names them has to be changed."""
+    """With the SQL of 0.1.0 the planner uses the bounds by their old names, and ignores a user's functions with the new names.
+    Views that use the old names survive the upgrade. A dump with the old names has to be edited."""
     t = id_type.name
     within = "SELECT id FROM orders WHERE id <@ tstzrange(now() - interval '1 day', NULL) ORDER BY id"
     with new_database(extension=False).connect() as connection:
@@ -170,9 +173,9 @@ OLD_PG_CONFIG = os.environ.get("OLD_PG_CONFIG")
 @pytest.mark.skipif(OLD_PG_CONFIG is None, reason="OLD_PG_CONFIG names no pg_config of an older server that has scru")
 @pytest.mark.parametrize("mode", ["--copy", "--link"])
 def test_pg_upgrade(mode):
-    """Tables and indexes are taken over as they are, and no index has to be built anew."""
+    """Tables and indexes are migrated unchanged, without REINDEX."""
     assert major_of(OLD_PG_CONFIG) < MAJOR
-    # Since 18 this is the default: both have to be the same.
+    # The default since PostgreSQL 18. pg_upgrade requires that both servers agree.
     checksums = ("--data-checksums",)
     with Server(bindir=bindir_of(OLD_PG_CONFIG), initdb=checksums) as old:
         before = {}
@@ -193,7 +196,7 @@ def test_pg_upgrade(mode):
             except RuntimeError as error:
                 logs = new.data.glob("pg_upgrade_output.d/**/*.log")
                 raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
-            # pg_upgrade leaves it behind.
+            # pg_upgrade does not copy the folder.
             assert not (new.data / "scru").exists()
             new.run("/bin/cp", "-R", old.data / "scru", new.data, as_server=True)
             new.start()
@@ -208,7 +211,8 @@ def test_pg_upgrade(mode):
                     assert orders.contents(connection) == before[id_type]
                     if MAJOR >= 18:
                         connection.execute(
-                            f"""CREATE TABLE stays (id {id_type}, during tstzrange, PRIMARY KEY (id, during WITHOUT OVERLAPS));
+                            f"""CREATE TABLE stays (
+                                    id {id_type}, during tstzrange, PRIMARY KEY (id, during WITHOUT OVERLAPS));
                                 INSERT INTO stays SELECT id, '[2026-01-01,2026-02-01)' FROM orders"""
                         )
                     connection.execute("ANALYZE")
@@ -220,14 +224,14 @@ def test_pg_upgrade(mode):
 
 
 def forget_column_versions(connection: psycopg.Connection) -> None:
-    """Late minor releases give each column an option of their own, which an earlier minor release of a later major does not
-    know: pg_upgrade from the one to the other would fail with tables of any type."""
+    """Removes an option that recent minor releases add to each column. Earlier minor releases of a later major version do not
+    know it, so that pg_upgrade to one of them would fail with tables of any type."""
     if b"pg_attver" not in (BINDIR / "postgres").read_bytes():
         connection.execute("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'")
 
 
 def indexes(server: Server) -> list[tuple]:
-    """All indexes on IDs, whether they are valid, and their files, which a REINDEX would change."""
+    """Returns all indexes of users, whether they are valid, and their file nodes, which REINDEX would change."""
     return server.rows(
         """SELECT indexrelid::regclass::text, indisvalid, indisready, relfilenode FROM pg_index
            JOIN pg_class ON pg_class.oid = indexrelid WHERE relnamespace > 16384 ORDER BY 1"""

@@ -1,4 +1,4 @@
-"""What docs/types.md says of the server's own `uuid` and of what PostgreSQL 19 brings."""
+"""The statements in docs/types.md about the server's `uuid`, and about features of PostgreSQL 19."""
 
 from __future__ import annotations
 

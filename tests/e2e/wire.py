@@ -1,4 +1,4 @@
-"""What goes over the wire: COPY in and out, binary files made by hand, binary parameters, and messages byte by byte."""
+"""The frontend/backend protocol: COPY, binary COPY files, binary parameters, and raw messages."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ SIGNATURE = b"PGCOPY\n\xff\r\n\0"
 
 
 def binary_copy(values: list[bytes | None]) -> bytes:
-    """A binary COPY file with one column, made by hand."""
+    """Returns a binary COPY file with one column."""
     rows = (struct.pack("!hi", 1, -1 if value is None else len(value)) + (value or b"") for value in values)
     return SIGNATURE + struct.pack("!ii", 0, 0) + b"".join(rows) + struct.pack("!h", -1)
 
 
 def copy_in(connection: psycopg.Connection, statement: str, data: bytes) -> None:
-    """Sends a file to COPY … FROM STDIN."""
+    """Executes COPY … FROM STDIN with a file's contents."""
     with connection.cursor().copy(statement) as copy:
         copy.write(data)
 
 
 def copy_out(connection: psycopg.Connection, statement: str) -> bytes:
-    """What COPY … TO STDOUT sends."""
+    """Returns the output of COPY … TO STDOUT."""
     with connection.cursor().copy(statement) as copy:
         return b"".join(map(bytes, copy))
 
 
 def send_binary(connection: psycopg.Connection, query: str, id_type: IdType, value: bytes) -> PGresult:
-    """The result of a query whose one parameter is sent as these bytes, and whose result comes in binary."""
+    """Executes a query with one binary parameter, and returns its result in binary format."""
     [(oid,)] = connection.execute("SELECT %s::regtype::oid", [id_type.name]).fetchall()
     return connection.pgconn.exec_params(
         query.encode(), [value], param_types=[oid], param_formats=[Format.BINARY], result_format=Format.BINARY
@@ -44,17 +44,17 @@ def send_binary(connection: psycopg.Connection, query: str, id_type: IdType, val
 
 
 class RawConnection:
-    """A session that says whatever it is told to, byte by byte: no driver stands between, to keep it in order."""
+    """A session that sends arbitrary bytes, without a driver that would ensure valid messages."""
 
     def __init__(self, server: Server, dbname: str = "postgres"):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(60)
         self._socket.connect(str(server.folder / ".s.PGSQL.5432"))
         self._incoming = self._socket.makefile("rb")
-        # What it is told shall not fill the server's log.
+        # The errors must not fill the server's log.
         options = "-c log_min_messages=panic"
         startup = f"user\0postgres\0database\0{dbname}\0options\0{options}\0\0".encode()
-        # By a thread: a server that waits for us to take its replies does not go on reading.
+        # Sends in a thread: the server stops reading while it waits for the client to receive its replies.
         self._sender = ThreadPoolExecutor(1)
         self.send(struct.pack("!ii", len(startup) + 8, 3 << 16) + startup)
         self.replies()
@@ -69,11 +69,11 @@ class RawConnection:
         self._socket.close()
 
     def send(self, messages: bytes) -> None:
-        """Sends messages, of which some may never be taken: the replies tell."""
+        """Sends messages without waiting. The server may close the session before it has read all of them."""
         self._sender.submit(self._socket.sendall, messages)
 
     def replies(self) -> list[tuple[bytes, bytes]]:
-        """The server's messages, type and content, up to where it is ready for more or has hung up."""
+        """Returns the type and content of the server's messages until ReadyForQuery or the end of the session."""
         replies = []
         while head := self._read(5):
             replies.append((head[:1], self._read(int.from_bytes(head[1:], "big") - 4)))
@@ -82,20 +82,20 @@ class RawConnection:
         return replies
 
     def _read(self, length: int) -> bytes:
-        # A server that ends the session may leave what was sent to it unread.
+        # If the server closes the session with unread input, the connection is reset.
         with suppress(ConnectionResetError):
             return self._incoming.read(length)
         return b""
 
     def prepare(self, query: str, *types: int) -> None:
-        """Prepares the query, for parameters of these types, as the one that `bind` means."""
+        """Prepares the unnamed statement, which `bind` refers to, with parameters of these types."""
         content = b"\0" + query.encode() + b"\0" + struct.pack(f"!h{len(types)}I", len(types), *types)
         self.send(message(b"P", content) + SYNC)
         assert [kind for kind, _ in self.replies()] == [b"1", b"Z"]
 
 
 def message(kind: bytes, content: bytes = b"") -> bytes:
-    """A message of the protocol."""
+    """Returns a message of the protocol."""
     return kind + struct.pack("!i", len(content) + 4) + content
 
 
@@ -104,19 +104,19 @@ EXECUTE = message(b"E", struct.pack("!xi", 0))
 
 
 def bind(value: bytes, format_: Format) -> bytes:
-    """The message that binds the prepared query's one parameter, and asks for a result in the same format."""
+    """Returns the Bind message for the unnamed statement with one parameter, and with the result in the same format."""
     content = struct.pack("!xxhhhi", 1, format_, 1, len(value)) + value + struct.pack("!hh", 1, format_)
     return message(b"B", content)
 
 
 def sqlstate(error: bytes) -> str:
-    """The SQLSTATE within an error message's content."""
+    """Returns the SQLSTATE in the content of an ErrorResponse."""
     [state] = [field[1:] for field in error.split(b"\0") if field[:1] == b"C"]
     return state.decode()
 
 
 def outcome(replies: Iterable[tuple[bytes, bytes]]) -> bytes | str:
-    """What a query of one row and column came to: its bytes, or an SQLSTATE."""
+    """Returns the value of a query with one row and column, or the SQLSTATE of its error."""
     for kind, content in replies:
         if kind == b"D":
             return content[6:]
