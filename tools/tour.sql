@@ -1,10 +1,10 @@
--- The tour of `make run`: typical uses of IDs in an application, on a million rows. Run by psql; :folder is a folder that the
--- server can write to. Rows of an earlier run are kept.
+-- The tour of `make run`: what an application does with IDs, on a million rows. Run by psql; :folder is a folder of the
+-- server's. Where the rows are there already, they stay.
 \set ECHO none
 \pset pager off
 SET client_min_messages = warning;
 
--- Since an earlier run, the user may have changed the type of the column.
+-- It is the user's table as well, and a change of its type may have been tried.
 SELECT count(*) > 0 AS has_other_ids
 FROM pg_attribute WHERE attrelid = to_regclass('orders') AND attname = 'id' AND atttypid <> 'scru128'::regtype \gset
 \if :has_other_ids
@@ -26,7 +26,7 @@ SELECT format('INSERT INTO orders (note) SELECT ''order no. '' || n FROM generat
 FROM generate_series(:present + 1, 1000000, 100000) first, least(first + 99999, 1000000) last \gexec
 SELECT CASE WHEN :present < 1000000
             THEN format('  inserted in %s s', round(extract(epoch FROM clock_timestamp() - :'begun'), 1))
-            ELSE format('  the table has %s orders already', :present) END;
+            ELSE format('  %s orders are here already', :present) END;
 SELECT :present < 1000000 AS is_new \gset
 \if :is_new
 VACUUM ANALYZE orders;
@@ -45,7 +45,7 @@ SELECT * FROM orders WHERE id = :'id';
 \set ECHO none
 \timing off
 \echo
-\echo '=== 3. List them in order of creation: IDs sort by time, and contain it ==='
+\echo '=== 3. List them in order of creation: that is the order of their IDs, and the IDs know the time ==='
 \echo
 \set ECHO queries
 \timing on
@@ -55,7 +55,7 @@ SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id DESC LIMIT 5;
 \set ECHO none
 \timing off
 \echo
-\echo '=== 4. Count them by time: extract it from each ID, or scan a range of the index ==='
+\echo '=== 4. Count them by time: read from each ID, or as a range of the index ==='
 \echo
 SELECT first, first + (last - first) / 4 AS quarter
 FROM (SELECT scru128_timestamp(min(id)) AS first, scru128_timestamp(max(id)) AS last FROM orders) AS span \gset
@@ -69,7 +69,7 @@ SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
 
 \set ECHO none
 \echo
-\echo '=== 5. Export and import them, as text and as binary, without loss ==='
+\echo '=== 5. Export and import them, as text and as binary: nothing is lost on the way ==='
 \echo
 \set text :folder '/orders.txt'
 \set binary :folder '/orders.bin'
@@ -88,7 +88,7 @@ SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) 
 
 \set ECHO none
 \echo
-\echo '=== 6. Compare their size on disk with uuid, which has the same 16 bytes ==='
+\echo '=== 6. The room they take: as much as uuid, which has the same 16 bytes ==='
 \echo
 \set ECHO queries
 CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;

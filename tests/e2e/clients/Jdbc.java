@@ -1,4 +1,4 @@
-// JDBC: PostgreSQL's own driver. IDs are strings.
+// PostgreSQL's JDBC driver. IDs are strings.
 
 import java.io.StringReader;
 import java.io.StringWriter;
@@ -18,7 +18,7 @@ import org.postgresql.copy.CopyManager;
 import org.postgresql.util.PSQLException;
 
 class Jdbc {
-    // One line: what was tried, and the values that came of it.
+    // Prints a line for the test: a name, and the resulting values.
     static void report(String name, Object... values) {
         var line = new StringBuilder(name);
         for (var value : values) line.append(' ').append(value == null ? "NULL" : value);
@@ -64,7 +64,7 @@ class Jdbc {
         report("found_by_time", found.toArray());
     }
 
-    // With a cast in SQL, any string will do.
+    // With a cast in SQL, setString works.
     static void cast(Connection connection, String[] ids) throws SQLException {
         String sql = "INSERT INTO orders (id, note) VALUES (?::scru128, 'cast')";
         try (var insert = connection.prepareStatement(sql)) {
@@ -76,7 +76,7 @@ class Jdbc {
         }
     }
 
-    // With stringtype=unspecified in the URL, any string will do without one.
+    // With stringtype=unspecified in the URL, setString works without a cast.
     static void unspecified(String url, String[] ids) throws SQLException {
         try (var connection = DriverManager.getConnection(url + "&stringtype=unspecified");
              var insert = connection.prepareStatement("INSERT INTO orders (id, note) VALUES (?, 'unspecified')")) {

@@ -1,4 +1,4 @@
-"""asyncpg. IDs are strings, and bytes in the binary format."""
+"""asyncpg. IDs are strings, or bytes in the binary format."""
 
 import asyncio
 import io
@@ -10,7 +10,7 @@ import asyncpg
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     print(name, *("NULL" if value is None else value if isinstance(value, str) else value.hex() for value in values))
 
 

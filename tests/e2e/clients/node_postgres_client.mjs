@@ -1,4 +1,4 @@
-// node-postgres. IDs are strings; buffers are sent as their bytes. COPY is the package pg-copy-streams.
+// node-postgres. IDs are strings, or buffers with their bytes. COPY uses the package pg-copy-streams.
 
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from, to } from 'pg-copy-streams';
 
-// One line: what was tried, and the values that came of it.
+// Prints a line for the test: a name, and the resulting values.
 function report(name, values) {
   console.log(name, ...values.map((value) => value?.toString('hex') ?? 'NULL'));
 }

@@ -1,4 +1,4 @@
-// pgx, version 5. IDs are strings, and bytes in the binary format.
+// pgx, version 5. IDs are strings, or bytes in the binary format.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 var ctx = context.Background()
 
-// One line: what was tried, and the values that came of it.
+// Prints a line for the test: a name, and the resulting values.
 func report(name string, values ...string) {
 	fmt.Println(strings.Join(append([]string{name}, values...), " "))
 }
@@ -45,12 +45,12 @@ func inHex(values [][]byte) []string {
 	return texts
 }
 
-// Strings, in the text format alone: in the binary format an ID is its bytes.
+// A codec for strings, which supports only the text format: the binary format of an ID is its bytes.
 type idText struct{ pgtype.TextCodec }
 
 func (idText) FormatSupported(format int16) bool { return format == pgtype.TextFormatCode }
 
-// Tells pgx what the type and arrays of it are: strings with idText{}, bytes with pgtype.ByteaCodec{}.
+// Registers the type and its array type with pgx: as strings with idText{}, as bytes with pgtype.ByteaCodec{}.
 func register(conn *pgx.Conn, codec pgtype.Codec) error {
 	var oid uint32
 	if err := conn.QueryRow(ctx, "SELECT 'scru128'::regtype::oid").Scan(&oid); err != nil {

@@ -1,4 +1,4 @@
-"""psycopg 3. IDs are strings, and bytes in the binary format."""
+"""psycopg 3. IDs are strings, or bytes in the binary format."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from psycopg.types import TypeInfo
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     print(name, *("NULL" if value is None else value if isinstance(value, str) else value.hex() for value in values))
 
 

@@ -1,4 +1,4 @@
-"""SQLAlchemy on psycopg 3. IDs are strings. COPY is psycopg's."""
+"""SQLAlchemy on psycopg 3. IDs are strings. For COPY, use psycopg."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from sqlalchemy.types import UserDefinedType
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     print(name, *("NULL" if value is None else value for value in values))
 
 

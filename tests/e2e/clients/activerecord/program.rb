@@ -1,4 +1,4 @@
-# ActiveRecord with Debian's packages: migrates, writes schema.rb, and works with the models. IDs are strings.
+# ActiveRecord: runs a migration, writes schema.rb, and uses the models. IDs are strings.
 
 require "logger"
 require "active_record"
@@ -13,12 +13,12 @@ class Item < ActiveRecord::Base
   belongs_to :order
 end
 
-# One line: what was tried, and the values that came of it.
+# Prints a line for the test: a name, and the resulting values.
 def report(name, *values)
   puts [name, *values.map { |value| value.nil? ? "NULL" : value }].join(" ")
 end
 
-# From Rails 7.2 on, a pool of connections takes the place of one.
+# From Rails 7.2 on, these methods take a connection pool instead of a connection.
 NEW = ActiveRecord.version >= Gem::Version.new("7.2")
 
 def migrate(migrations)

@@ -1,4 +1,4 @@
-# config/initializers/scru.rb: the types of the extension, for migrations, models and schema.rb.
+# config/initializers/scru.rb: defines the extension's types for migrations, models and schema.rb.
 
 require "active_record/connection_adapters/postgresql_adapter"
 
@@ -17,7 +17,7 @@ end
 
 ActiveRecord::ConnectionAdapters::PostgreSQLAdapter.tap do |adapter|
   Scru::TYPES.each { |name| adapter::NATIVE_DATABASE_TYPES[name] = { name: name.to_s } }
-  # A method of each adapter until Rails 6.1, and of the class since.
+  # An instance method up to Rails 6.1, and a class method in later versions.
   (adapter.respond_to?(:initialize_type_map) ? adapter.singleton_class : adapter).prepend(Scru::TypeMap)
 end
 ActiveRecord::ConnectionAdapters::PostgreSQL::ColumnMethods.module_eval do

@@ -1,4 +1,4 @@
-"""Orders with items, and a row with all types."""
+"""Orders with items, and a table with all types."""
 
 from scru_postgres import Scru128, Ulid
 from scru_postgres.sqlalchemy import SCRU64, SCRU128, SCRU160, ULID, ULIDFLAKE

@@ -1,4 +1,4 @@
-"""What reflection sees: of each column of a type of the extension its class, and of arrays that of their elements."""
+"""Prints the class of each column's type, or of its elements' type for an array, as reflection returns it."""
 
 import os
 

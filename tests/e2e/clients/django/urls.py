@@ -1,4 +1,4 @@
-"""The URLs: the admin."""
+"""The URLs of the admin site."""
 
 from django.contrib import admin
 from django.urls import path

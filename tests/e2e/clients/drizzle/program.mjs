@@ -10,7 +10,7 @@ const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
 const db = drizzle(client);
 
-// One line: what was tried, and the values that came of it.
+// Prints a line for the test: a name, and the resulting values.
 function report(name, ...values) {
   console.log(name, ...values.map((value) => value ?? "NULL"));
 }

@@ -1,4 +1,4 @@
-"""scru_postgres.asyncpg: IDs are values of their class, in binary."""
+"""scru_postgres.asyncpg: IDs are instances of their class, in the binary format."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from scru_postgres.asyncpg import register
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     assert all(value is None or type(value) is Scru128 for value in values)
     print(name, *("NULL" if value is None else value for value in values))
 

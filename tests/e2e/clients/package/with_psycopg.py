@@ -1,4 +1,4 @@
-"""scru_postgres.psycopg: IDs are values of their class, in text and in binary."""
+"""scru_postgres.psycopg: IDs are instances of their class, in the text and binary formats."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from scru_postgres.psycopg import register
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     assert all(value is None or type(value) is Scru128 for value in values)
     print(name, *("NULL" if value is None else value for value in values))
 

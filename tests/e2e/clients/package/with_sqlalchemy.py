@@ -1,4 +1,4 @@
-"""scru_postgres.sqlalchemy, on psycopg and on asyncpg: IDs are values of their class, and reflection knows the types."""
+"""scru_postgres.sqlalchemy, on psycopg and asyncpg: IDs are instances of their class, and reflection returns the types."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 
 def report(name, *values):
-    """One line: what was tried, and the values that came of it."""
+    """Prints a line for the test: a name, and the resulting values."""
     assert all(value is None or type(value) is Scru128 for value in values)
     print(name, *("NULL" if value is None else value for value in values))
 

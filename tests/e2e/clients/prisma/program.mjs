@@ -1,4 +1,4 @@
-// Prisma, after `prisma generate`. IDs are UUIDs; the server makes them as scru128.
+// Prisma, after `prisma generate`. IDs are UUIDs that the server generates as scru128.
 
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient } from "./generated/index.js";
@@ -6,7 +6,7 @@ import { PrismaClient } from "./generated/index.js";
 const ids = process.argv.slice(2);
 const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL }) });
 
-// One line: what was tried, and the values that came of it.
+// Prints a line for the test: a name, and the resulting values.
 function report(name, ...values) {
   console.log(name, ...values);
 }

@@ -1,4 +1,4 @@
--- What `prisma migrate` would write, but for the first line.
+-- The SQL that `prisma migrate` would write, after a statement for the extension.
 CREATE EXTENSION IF NOT EXISTS scru;
 CREATE TABLE "orders" (
     "id" UUID NOT NULL DEFAULT (gen_scru128())::uuid,

@@ -1,4 +1,4 @@
-"""Alembic's environment: the models, and the database of the environment's variable."""
+"""Alembic's environment: migrates the database of DATABASE_URL to the models."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Orders in the admin, found by their ID."""
+"""The admin site for orders, with a search by ID."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""Orders with items, and a row with all types."""
+"""Orders with items, and a table with all types."""
 
 from django.db import models
 from scru_postgres.django import (

@@ -1,4 +1,4 @@
-"""What the application does with IDs. Run by `manage.py test` on a database of its own, made by the migrations."""
+"""Tests of the application. `manage.py test` runs them on a separate database, which the migrations create."""
 
 import datetime
 
@@ -41,7 +41,7 @@ class Models(TestCase):
 
     def test_queries(self):
         Order.objects.bulk_create(Order(note=str(n)) for n in range(5))
-        orders = list(Order.objects.order_by("id"))  # bulk_create does not tell primary keys that are a db_default
+        orders = list(Order.objects.order_by("id"))  # bulk_create does not set primary keys with a db_default
         ids = [order.id for order in orders]
         self.assertEqual([order.note for order in orders], ["0", "1", "2", "3", "4"])
         self.assertEqual(Order.objects.filter(id__in=ids[:2]).count(), 2)

@@ -1,5 +1,5 @@
-//! Runs one driver on IDs of one type: `clients DRIVER TYPE ID…`, with DATABASE_URL in the environment. It reports what it
-//! has seen; `test_clients.py` knows what that has to be.
+//! Runs a driver with IDs of a type: `clients DRIVER TYPE ID…`, with the environment variable DATABASE_URL. Prints the results,
+//! which `test_clients.py` checks.
 
 mod with_sqlx;
 mod with_tokio_postgres;
@@ -10,7 +10,7 @@ use std::error::Error;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use with_sqlx::Value;
 
-/// One line: what was tried, and the values that came of it.
+/// Prints a line for the test: a name, and the resulting values.
 fn report(name: &str, values: impl IntoIterator<Item: ToString>) {
     let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
     println!("{name} {}", values.join(" "));

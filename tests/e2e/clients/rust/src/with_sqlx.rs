@@ -1,4 +1,4 @@
-//! sqlx, with IDs as values of the types of `scru-ids`, and as text.
+//! sqlx, with IDs as values of the types of `scru-ids` and as text.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection, Decode, Encode, PgConnection, Row, Type};
 
 use crate::{or_null, report};
 
-/// What the types of `scru-ids` are to sqlx.
+/// The traits of sqlx that the types of `scru-ids` implement.
 pub trait Value:
     SortableId + Unpin + Type<Postgres> + PgHasArrayType + for<'q> Encode<'q, Postgres> + for<'r> Decode<'r, Postgres>
 {
@@ -45,7 +45,7 @@ async fn query<Id: Value>(connection: &mut PgConnection, ids: &[Id]) -> Result<(
     let select = "SELECT id FROM orders WHERE note = 'given' AND id = ANY($1) ORDER BY id";
     let found: Vec<Id> = sqlx::query_scalar(select).bind(ids).fetch_all(&mut *connection).await?;
 
-    // What is no prepared statement has its results in the text format.
+    // Without a prepared statement, results are in the text format.
     let select = "SELECT id FROM orders WHERE note = 'given' ORDER BY id";
     let rows = sqlx::raw_sql(select).fetch_all(&mut *connection).await?;
     let found_in_text: Vec<Id> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
@@ -88,7 +88,7 @@ async fn copy<Id: Value>(connection: &mut PgConnection, ids: &[Id]) -> Result<()
     Ok(())
 }
 
-/// Without the crate `scru-ids`: strings, which SQL casts.
+/// IDs as strings with casts in SQL, without the crate `scru-ids`.
 async fn as_text(connection: &mut PgConnection, name: &str, ids: &[String]) -> Result<(), Box<dyn Error>> {
     let insert = format!("INSERT INTO orders (id, note) VALUES ($1::text::{name}, 'cast') RETURNING id::text");
     let insert = |text| sqlx::query_scalar::<_, String>(AssertSqlSafe(insert.clone())).bind(text);

@@ -1,4 +1,4 @@
-//! tokio-postgres, with IDs as values of the types of `scru-ids`, and as text.
+//! tokio-postgres, with IDs as values of the types of `scru-ids` and as text.
 
 use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
@@ -71,7 +71,7 @@ async fn copy<Id: SortableId + ToSql + FromSqlOwned>(client: &Client, ids: &[Id]
     Ok(())
 }
 
-/// Without the crate `scru-ids`: strings, which SQL casts.
+/// IDs as strings with casts in SQL, without the crate `scru-ids`.
 async fn as_text(client: &Client, name: &str, ids: &[String]) -> Result<(), Box<dyn Error>> {
     let insert = format!("INSERT INTO orders (id, note) VALUES ($1::text::{name}, 'cast') RETURNING id::text");
     let mut cast = Vec::new();

@@ -1,4 +1,4 @@
-"""The extension."""
+"""Creates the extension."""
 
 from alembic import op
 

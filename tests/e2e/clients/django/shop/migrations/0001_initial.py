@@ -1,4 +1,4 @@
-"""As makemigrations wrote it, but for the extension."""
+"""The migration that makemigrations wrote, with an operation for the extension added."""
 
 import django.db.models.deletion
 import scru_postgres.django
