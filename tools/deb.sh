@@ -6,7 +6,7 @@ source "$(dirname "$0")/env.sh"
 PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
 PGRX_PG_CONFIG_PATH=$PG_CONFIG
 SCRU=$ROOT
-# debhelper runs the build with an empty home directory.
+# Set explicitly, because debhelper runs the build with an empty home directory.
 : "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}"
 export PG_CONFIG PGRX_PG_CONFIG_PATH SCRU CARGO_HOME RUSTUP_HOME
 unset DESTDIR

@@ -1,4 +1,4 @@
-"""Prints the layers of src, lowest first: each file uses only files of earlier layers. Fails if dependencies are cyclic."""
+"""Prints the layers of src, lowest first: a file uses only files of earlier layers. Fails on cyclic dependencies."""
 
 import re
 import sys

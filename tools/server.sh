@@ -55,7 +55,7 @@ copy_server() {
 
 ctl() { as_server "$(pg bindir)/pg_ctl" --silent --wait --pgdata="$DATA" "$@"; }
 
-# The second line of postmaster.pid is the server's data folder. It differs in a copy of a clone, which includes this file.
+# The second line of postmaster.pid names the data folder. In a copy of a clone, the file still names that of the original.
 is_running() { [ "$(sed -n 2p "$DATA/postmaster.pid" 2>/dev/null)" = "$DATA" ] && ctl status >/dev/null; }
 has_old_library() { [ "$(pg pkglibdir)/scru.so" -nt "$DATA/postmaster.pid" ]; }
 

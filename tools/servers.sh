@@ -13,7 +13,7 @@ declare -A DEBIAN=([15]=bookworm [17]=trixie [18]=sid [19]=sid)
 # Version that is not released yet: only Debian experimental has it.
 UNRELEASED=19
 
-# ------------------------------------------------------------------------------------------------ PostgreSQL 16, from a wheel
+# ------------------------------------------------------------------------------------------ PostgreSQL 16, from a wheel
 
 fetch_wheel() {
     ls "$CACHE/$WHEEL"-*.whl 2>/dev/null && return
@@ -43,7 +43,7 @@ run_16() {
     PG_MAJOR=16 PGRX_PG_CONFIG_PATH=$PG_CONFIG "$@"
 }
 
-# -------------------------------------------------------------------------------- PostgreSQL 17 and newer, in a Debian of their own
+# -------------------------------------------------------------------- PostgreSQL 17 and newer, in a Debian of their own
 
 # Prints Debian's packages for the tests and the benchmark, which tools/setup.sh checks, and pg_partman and TimescaleDB. The
 # Debian of 15 is for tests that install a package: it has the server and no compiler.
@@ -164,7 +164,7 @@ run_debian() {
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
 
-# -------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 
 MAJOR=${2:-}
 FOLDER=$CACHE/${DEBIAN[${MAJOR:-0}]:-}-$MAJOR

@@ -5,7 +5,7 @@ source "$(dirname "$0")/env.sh"
 MAJORS=("${MAJORS[@]:1}")
 LOGS=$ROOT/target/test
 
-# Prepares all servers in parallel.
+# Fetches all servers in parallel, before the first run.
 prepare() {
     local major
     say "Preparing PostgreSQL ${MAJORS[*]}: the logs are $LOGS/prepare-*.log"

@@ -15,7 +15,7 @@ CACHE=$(find_cache)
 CHECKED=$CACHE/pg$PG_MAJOR-checked
 LOGS=$ROOT/target/memory
 
-# ---------------------------------------------------------------------------------------------- the server with assertions
+# ------------------------------------------------------------------------------------------- the server with assertions
 
 # Runs a program of apt with lists of source packages in a separate folder, so that the machine's configuration is not changed.
 apt_source() {
@@ -56,7 +56,7 @@ build_server() {
     ) >"$LOGS/build.log" 2>&1 || { tail -n 40 "$LOGS/build.log" && exit 1; }
 }
 
-# -------------------------------------------------------------------------------------------------------------- the tests
+# ------------------------------------------------------------------------------------------------------------ the tests
 
 # Creates a program to run instead of `postgres`: each process runs under valgrind, and has a log of valgrind's reports.
 make_valgrind_server() {

@@ -8,7 +8,7 @@ PROFILE=dev
 SUITES=" $* "
 SERVERS='' # the folder of the private servers; set once the machine is set up
 
-# ---------------------------------------------------------------------------------------------------------- the suites
+# ----------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
@@ -79,7 +79,7 @@ untouched_server() {
     diff "$LOGS/system_files" <(system_files)
 }
 
-# ------------------------------------------------------------ counts of passed, failed and skipped tests, from a log
+# --------------------------------------------------------------- counts of passed, failed and skipped tests, from a log
 
 count_check() { echo "$((1 - STATUS)) $STATUS 0"; }
 count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p + 0, f + 0, s + 0 }' "$1"; }
@@ -99,7 +99,7 @@ print(run - failures - errors - skipped, failures + errors, skipped)
 PYTHON
 }
 
-# ------------------------------------------------------------------------------------------------------- running a suite
+# ------------------------------------------------------------------------------------------------------ running a suite
 
 # suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
 # no tests, has failed whatever the counts.

@@ -20,7 +20,7 @@ from server import wait_until
 
 ROWS = 300
 
-# ------------------------------------------------------------------------------------------------------ the migrations
+# ------------------------------------------------------------------------------------------------------- the migrations
 
 UUID_V7 = """CREATE FUNCTION uuid_v7(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE RETURN
     overlay(overlay(gen_random_uuid()::text
@@ -150,7 +150,7 @@ RECIPES = [
     replace(BACK, section="Back to text", new="text", rewrites=True, old_text="id::text"),
 ]
 
-# ---------------------------------------------------------------------------------------------------------- the checks
+# ----------------------------------------------------------------------------------------------------------- the checks
 
 
 def create(connection: psycopg.Connection, recipe: Recipe, rows: int = ROWS) -> None:
@@ -191,7 +191,7 @@ INDEXES = """
 
 
 def check(connection: psycopg.Connection, new: str, rows: int) -> None:
-    """Checks that all rows exist, items still refer to their orders, and constraints, indexes, view and default work."""
+    """Checks that all rows and references exist, and that constraints, indexes, view and default work."""
     assert value(connection, "SELECT count(*) FROM orders") == rows
     assert value(connection, "SELECT count(*) FROM orders JOIN items ON order_id = id AND what = note") == rows
     assert value(connection, "SELECT count(DISTINCT id) FROM order_items") == rows
@@ -226,7 +226,7 @@ def check_times(connection: psycopg.Connection, expression: str) -> None:
     assert value(connection, wrong) == 0
 
 
-# --------------------------------------------------------------------------------------------------------- the recipes
+# ---------------------------------------------------------------------------------------------------------- the recipes
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
@@ -256,7 +256,7 @@ def test_pgx_ulid_can_go(new_database):
         *change, move = blocks(PGX.section)
         for block in change:
             run(block)
-        connection.execute("DROP FUNCTION gen_ulid(); DROP DOMAIN ulid")  # DROP EXTENSION pgx_ulid
+        connection.execute("DROP FUNCTION gen_ulid(); DROP DOMAIN ulid")  # stands in for DROP EXTENSION pgx_ulid
         run(move)
         check(connection, "ulid", ROWS)
 
@@ -283,7 +283,7 @@ def test_bigint_sorts_before_what_is_new(connection):
     assert connection.execute(query).fetchone() == (True, True)
 
 
-# -------------------------------------------------------------------------------------------------------------- online
+# --------------------------------------------------------------------------------------------------------------- online
 
 ONLINE = [
     replace(V4, section="Online", time=time_of("scru128")),

@@ -64,7 +64,7 @@ def server():
 
 
 def test_sessions_of_two_libraries_draw_from_one_word(server):
-    """IDs generated in turns are increasing, IDs generated concurrently are unique, and no ID is repeated after a crash."""
+    """IDs generated in turns are increasing, concurrent ones are unique, and none is repeated after a crash."""
 
     def connect() -> psycopg.Connection:
         connection = server.connect(options="-c scru.generator_scope=server")

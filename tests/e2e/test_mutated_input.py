@@ -1,7 +1,7 @@
 """Invalid input in bulk: for each type, 100,000 mutated texts and as many mutated binary messages.
 
-Each must give the result that the specification requires: the ID, or the SQLSTATE for its error. All of them are sent in
-one session, which the server must survive.
+Each must give the result that the specification requires: the ID, or the SQLSTATE for its error. All of them are sent
+in one session, which the server must survive.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOO_MANY = "54000"
 WRONG_ELEMENT_TYPE = "42804"
 
 
-# ---------------------------------------------------------------------------------------------------------- the mutations
+# -------------------------------------------------------------------------------------------------------- the mutations
 
 
 def mutated(source: random.Random, seeds: list[bytes]) -> Iterator[bytes]:
@@ -112,7 +112,7 @@ def seeds(id_type: IdType, form: str, encode: Callable[[int], bytes]) -> list[by
     return found + list(map(encode, id_type.samples(4 * len(found))))
 
 
-# ------------------------------------------------------------------------------------------------------------ the session
+# ---------------------------------------------------------------------------------------------------------- the session
 
 
 def outcomes(session: RawConnection, values: list[bytes], format_: Format) -> Iterator[bytes | str]:
@@ -144,7 +144,7 @@ def type_oid(connection: psycopg.Connection, name: str) -> int:
     return connection.execute("SELECT %s::regtype::oid", [name]).fetchone()[0]
 
 
-# ------------------------------------------------------------------------------------------------------------------- text
+# ----------------------------------------------------------------------------------------------------------------- text
 
 
 def expected_of_text(id_type: IdType, text: bytes, encoding: str) -> bytes | str:
@@ -190,7 +190,7 @@ def test_mutated_texts(new_database, id_type, encoding):
     assert seen == {"read", expect.INVALID_TEXT, NOT_IN_THE_ENCODING} | out_of_range
 
 
-# ----------------------------------------------------------------------------------------------------------------- binary
+# --------------------------------------------------------------------------------------------------------------- binary
 
 
 @each_type
@@ -212,7 +212,7 @@ def test_mutated_binary_messages(database, id_type):
     assert seen == {"read"} | errors_of_binary(id_type)
 
 
-# ----------------------------------------------------------------------------------------------------- around the values
+# ---------------------------------------------------------------------------------------------- containers and messages
 
 
 def errors(outcomes: Iterable[bytes | str]) -> set[str]:
@@ -251,7 +251,7 @@ def test_mutated_arrays(database, id_type):
 
 @each_type
 def test_mutated_messages(database, id_type):
-    """The Bind messages that contain an ID are mutated, except for the length of the message."""
+    """Mutates the Bind messages that contain an ID, except for the lengths of the messages."""
     source = random.Random(f"{id_type} messages")
     with one_server(database) as connection, RawConnection(database.server, database.name) as session:
         session.prepare("SELECT $1", type_oid(connection, id_type.name))

@@ -66,7 +66,7 @@ def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
 
 @pytest.mark.parametrize("end", ["a backend killed", "all killed"])
 def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
-    """This holds however fast the restart is: here the clock stands still between the last ID and the next attempt."""
+    """The wait does not rely on a slow restart: the clock stops from the last ID to the next attempt."""
     if preload["shared_preload_libraries"] and end == "a backend killed" and MAJOR < 16:
         pytest.skip(
             "up to PostgreSQL 15 the postmaster restarts in a signal handler, where libfaketime returns the real time"
@@ -106,7 +106,7 @@ def wait_until_it_is_gone(connection) -> None:
 
 
 def test_an_orphaned_session_keeps_a_new_server_away(new_server):
-    """If the postmaster is killed and one of its backends continues, no new server can start, and so no new state."""
+    """While a backend of a killed postmaster continues to generate IDs, no new server can start with new state."""
     server = new_server()
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -195,7 +195,7 @@ def test_a_promoted_standby_repeats_nothing(primary_and_standby):
 
 
 def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
-    """After the known ID, the primary may have generated IDs for another second, so the standby skips that ID's tick."""
+    """The primary may have generated further IDs of the known ID's tick, so the standby skips that tick."""
     _, standby = primary_and_standby
     standby.promote()
     with standby.connect() as connection:

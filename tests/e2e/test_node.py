@@ -1,4 +1,4 @@
-"""The server's number in 64-bit IDs: it follows the data in a failover, and the server warns if it may not be unique."""
+"""The server's number in 64-bit IDs: failover, dumps, the log, warnings, and IDs of the local server."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def node(connection: psycopg.Connection) -> int:
     return connection.execute("SELECT scru64_node_id(gen_scru64(), 4)").fetchone()[0]
 
 
-# ----------------------------------------------------------------------------------------------------------------- failover
+# ------------------------------------------------------------------------------------------------------------- failover
 
 
 @loaded_or_not
 def test_a_standby_takes_over_the_stored_node(new_server, preload):
-    """This includes a standby that was created before the node was set."""
+    """A promoted standby uses the stored node, even if it was created before the node was set."""
     primary = with_extension(new_server({"shared_preload_libraries": preload}))
     standby = primary.standby()
     try:
@@ -121,7 +121,7 @@ def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
         assert node(connection) == 3
 
 
-# ------------------------------------------------------------------------------------------------------------------ the log
+# -------------------------------------------------------------------------------------------------------------- the log
 
 
 def log_of(server: Server, type_: str) -> list[str]:
@@ -159,7 +159,7 @@ def test_the_log_names_the_node_once_per_start(new_server, preload):
     assert log_of(server, "ulidflake") == (lines["ulidflake"] or [ulidflake])
 
 
-# -------------------------------------------------------------------------------------------------------------- the warning
+# ---------------------------------------------------------------------------------------------------------- the warning
 
 UNSET = {
     "scru64": 'scru.scru64_node is not set, and its default "0/4" may not be unique among servers',
@@ -187,7 +187,7 @@ def warnings_of(connection: psycopg.Connection) -> list[tuple]:
 
 @pytest.fixture(params=["subscription", "Citus"])
 def one_of_several(request, new_server) -> tuple[Server, str, str]:
-    """A server with a subscription or with settings of Citus; the DETAIL of its warnings, and the place in their HINT."""
+    """A server with a subscription or settings of Citus; the DETAIL of its warnings, and the place in their HINT."""
     place = PLACE[request.param]
     if request.param == "Citus":
         reason = "This server is a Citus node, and other nodes may have the same value."
@@ -251,7 +251,7 @@ def test_a_server_alone_is_not_warned(new_server):
         assert warnings == []
 
 
-# ---------------------------------------------------------------------------------------------------------------- is_local
+# ------------------------------------------------------------------------------------------------------------- is_local
 
 
 def test_which_ids_are_local(new_server):
@@ -285,8 +285,8 @@ def recipe() -> str:
 
 
 def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
-    """Replicated rows of another node are applied, and local rows are inserted. A replicated row with the local node stops
-    the subscription."""
+    """Replicated rows of another node are applied, and local rows are inserted. A replicated row with the local node
+    stops the subscription."""
     settings = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
     publisher = with_extension(new_server({**settings, NODE: "2/4"}))
     subscriber = with_extension(new_server({**settings, NODE: "1/4"}))

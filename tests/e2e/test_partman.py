@@ -1,7 +1,7 @@
 """pg_partman on tables with an ID as primary key: it creates partitions, rows are routed to them, and old ones expire.
 
-The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns have a domain
-named `text`; docs/ask-by-time.md describes this.
+The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns have a
+domain named `text`; docs/ask-by-time.md describes this.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Events:
         self.connection.execute("INSERT INTO events VALUES (DEFAULT, now())")
 
     def add_of(self, *moments: datetime) -> None:
-        """Inserts rows with the first and the last ID of each time. Skips IDs that exist: two times may share a tick."""
+        """Inserts rows with the first and the last ID of each time. Skips existing IDs: two times may share a tick."""
         for moment in moments:
             for bound in f"{self.type}_lower", f"{self.type}_upper":
                 insert = f"INSERT INTO events VALUES ({bound}(%s::timestamptz), %s) ON CONFLICT DO NOTHING"
@@ -129,7 +129,7 @@ def test_days_come_and_go(events, id_type):
 
 @each_type
 def test_hours_follow_each_other_without_a_gap(events):
-    """This holds even if an hour is not a whole number of ticks: a tick of scru64 has 256 ms."""
+    """Partitions are contiguous even if an hour is not a whole number of ticks: a tick of scru64 has 256 ms."""
     events.partition("1 hour", start=NOON - HOUR, premake=1)
     for hour in range(1, 6):
         events.set_clock(NOON + hour * HOUR + HOUR / 2)

@@ -58,7 +58,7 @@ def run(installed: Path, folder: Path, database, *arguments: object, **environme
     return done.stdout
 
 
-# -------------------------------------------------------------------------------------------------------------- values
+# --------------------------------------------------------------------------------------------------------------- values
 
 
 def class_of(id_type) -> type:
@@ -137,7 +137,7 @@ def test_the_example_of_the_readme():
     assert example in (PACKAGE / "README.md").read_text()
 
 
-# ------------------------------------------------------------------------------------------------------------- drivers
+# -------------------------------------------------------------------------------------------------------------- drivers
 
 REPORTS = {
     "psycopg": {"made", "found", "null", "array", "copied", "found_in_binary", "array_in_binary", "copied_in_binary"},
@@ -186,8 +186,8 @@ def copy_of(project: str, folder: Path) -> Path:
 
 
 def test_django(installed, new_database, tmp_path):
-    """The migration creates the extension and the tables, and no changes remain to migrate. The project's own tests pass
-    with client-side and server-side binding of parameters."""
+    """The migration creates the extension and the tables, and no changes remain to migrate. The project's own tests
+    pass with client-side and server-side binding of parameters."""
     database = new_database(extension=False)
     project = copy_of("django", tmp_path)
     run(installed, project, database, "manage.py", "migrate", "--verbosity=0")
@@ -249,7 +249,7 @@ def test_alembic(installed, new_database, tmp_path):
         assert connection.execute("SELECT count(*) FROM pg_type WHERE typname = 'scru128'").fetchone() == (0,)
 
 
-# --------------------------------------------------------------------------------------------------- what the pages say
+# -------------------------------------------------------------------------------------------------------- documentation
 
 
 def test_the_pages_show_what_is_run(installed):

@@ -25,7 +25,7 @@ def orders(connection):
 
 
 def buffers(connection, query: str) -> tuple[int, int]:
-    """Returns the number of rows of a query, which must use an index scan, and the number of pages it touches."""
+    """Returns how many rows a query returns and how many pages it touches, in an index scan without a filter."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
     [node] = nodes(plans[0]["Plan"])
     assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)

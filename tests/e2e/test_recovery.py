@@ -59,7 +59,7 @@ def test_a_killed_server_recovers(new_server, end):
 
 
 def test_a_killed_backend_takes_no_id_along(new_server):
-    """The server terminates all sessions and recovers. Afterwards it generates greater IDs, and has all committed ones."""
+    """The server terminates all sessions and recovers. No committed ID is lost, and new IDs are greater."""
     server = new_server()
     with server.connect() as connection:
         create_orders(connection)
@@ -79,8 +79,8 @@ def kill_an_inserting_backend(server, loads) -> None:
 
 
 def test_what_was_committed_under_load_is_there(new_server):
-    """Sessions insert single rows, each in a transaction, and record the returned IDs. However often and however the server
-    ends, each recorded ID is in the table once. Covers all types, and both scopes of generators."""
+    """Sessions insert single rows, each in a transaction, and record the returned IDs. However often and however the
+    server ends, each recorded ID is in the table once. Covers all types, and both scopes of generators."""
     server = new_server()
     with server.connect() as connection:
         create_orders(connection)

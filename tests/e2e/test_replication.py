@@ -184,7 +184,7 @@ def test_two_servers_send_each_other_what_they_write(nodes, binary):
 @since(16, "subscriptions with origin = none")
 @pytest.mark.parametrize("binary", ["false", "true"], ids=["text", "binary"])
 def test_two_servers_write_the_same_tables(nodes, binary):
-    """Each server replicates its own writes to the other. All IDs are different because each server has its own node."""
+    """Each server replicates its own writes to the other. All IDs differ because each server has its own node."""
     for connection in nodes:
         create(connection, "shared")
     write(nodes[0], "shared", 0)

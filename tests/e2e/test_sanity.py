@@ -7,47 +7,47 @@ from __future__ import annotations
 
 # Each query lists objects that are wrong or unusual.
 QUERIES = {
-    "binary-coercible casts whose reverse is not": """
+    "binary-coercible casts without a binary-coercible reverse": """
         SELECT castsource::regtype::text, casttarget::regtype::text, castcontext FROM pg_cast AS c
         WHERE castmethod = 'b' AND NOT EXISTS (
             SELECT FROM pg_cast AS back
             WHERE back.castmethod = 'b' AND (back.castsource, back.casttarget) = (c.casttarget, c.castsource))""",
-    "casts whose function does not fit": """
+    "casts with a function of the wrong signature": """
         SELECT castsource::regtype::text, casttarget::regtype::text FROM pg_cast JOIN pg_proc AS p ON p.oid = castfunc
         WHERE pronargs NOT BETWEEN 1 AND 3 OR prorettype <> casttarget OR proargtypes[0] <> castsource""",
-    "operators whose commutator does not commute": """
+    "operators with an inconsistent commutator": """
         SELECT o.oid::regoperator::text FROM pg_operator AS o LEFT JOIN pg_operator AS c ON c.oid = o.oprcom
         WHERE o.oprcom <> 0 AND (c.oprleft, c.oprright, c.oprresult, c.oprcom, c.oprnamespace)
                             IS DISTINCT FROM (o.oprright, o.oprleft, o.oprresult, o.oid, o.oprnamespace)""",
-    "operators whose negator does not negate": """
+    "operators with an inconsistent negator": """
         SELECT o.oid::regoperator::text FROM pg_operator AS o LEFT JOIN pg_operator AS n ON n.oid = o.oprnegate
         WHERE o.oprnegate <> 0 AND (n.oprleft, n.oprright, n.oprresult, n.oprnegate, o.oid = n.oid)
                                IS DISTINCT FROM (o.oprleft, o.oprright, 'boolean'::regtype::oid, o.oid, false)""",
-    "operators without a function, or with one that does not fit": """
+    "operators without a function, or with one of the wrong signature": """
         SELECT o.oid::regoperator::text FROM pg_operator AS o LEFT JOIN pg_proc AS p ON p.oid = o.oprcode
         WHERE (o.oprleft, o.oprright, o.oprresult) IS DISTINCT FROM (p.proargtypes[0], p.proargtypes[1], p.prorettype)
           AND o.oprleft <> 0""",
-    "functions of commuting or negating operators that differ in what they promise": """
+    "functions of commutators or negators with different properties": """
         SELECT o.oid::regoperator::text, other.oid::regoperator::text
         FROM pg_operator AS o JOIN pg_operator AS other ON other.oid IN (o.oprcom, o.oprnegate)
         JOIN pg_proc AS p ON p.oid = o.oprcode JOIN pg_proc AS q ON q.oid = other.oprcode
         WHERE (p.provolatile, p.proleakproof, p.proisstrict, p.proparallel)
            <> (q.provolatile, q.proleakproof, q.proisstrict, q.proparallel)""",
-    "boolean operators of btree without estimators": """
+    "btree operators without selectivity estimators": """
         SELECT amopopr::regoperator::text FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr
         WHERE amopmethod = (SELECT oid FROM pg_am WHERE amname = 'btree') AND (oprrest = 0 OR oprjoin = 0)""",
-    "estimators on operators that have other results or one argument": """
+    "selectivity estimators of operators that are not boolean or not binary": """
         SELECT oid::regoperator::text FROM pg_operator
         WHERE (oprrest <> 0 OR oprjoin <> 0) AND oprresult <> 'boolean'::regtype
            OR oprjoin <> 0 AND 0 IN (oprleft, oprright)""",
-    "functions of operators without a comment that says so": """
+    "functions of operators without the standard comment": """
         SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc')
         FROM pg_operator AS o JOIN pg_proc AS p ON p.oid = oprcode
         WHERE NOT EXISTS (
             SELECT FROM pg_operator AS same
             WHERE same.oprcode = p.oid
               AND obj_description(p.oid, 'pg_proc') = format('implementation of %s operator', same.oprname))""",
-    "functions that share their code but not their properties": """
+    "functions with the same symbol and different properties": """
         SELECT p.oid::regprocedure::text, q.oid::regprocedure::text
         FROM pg_proc AS p JOIN pg_proc AS q USING (prosrc, probin, prolang)
         WHERE p.oid < q.oid AND p.prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
@@ -55,20 +55,20 @@ QUERIES = {
            <> (q.prorettype, q.provolatile, q.proisstrict, q.proretset)""",
     "leakproof functions that are not immutable or not strict": """
         SELECT oid::regprocedure::text FROM pg_proc WHERE proleakproof AND (provolatile <> 'i' OR NOT proisstrict)""",
-    "support functions of the wrong kind": """
+    "support functions of the wrong signature": """
         SELECT p.oid::regprocedure::text FROM pg_proc AS p JOIN pg_proc AS s ON s.oid = p.prosupport
         WHERE s.prorettype <> 'internal'::regtype OR s.pronargs <> 1 OR s.proargtypes[0] <> 'internal'::regtype""",
-    "strategies of btree that are missing": """
+    "btree operator families with missing strategies": """
         SELECT amopfamily, amoplefttype::regtype::text, amoprighttype::regtype::text FROM pg_amop
         WHERE amopmethod = (SELECT oid FROM pg_am WHERE amname = 'btree') GROUP BY 1, 2, 3 HAVING count(*) <> 5""",
     "operator classes that do not validate": "SELECT opcname FROM pg_opclass WHERE NOT amvalidate(oid)",
-    "types whose length, alignment and passing do not fit": """
+    "types with inconsistent length, alignment and passing": """
         SELECT oid::regtype::text FROM pg_type
         WHERE typbyval AND (typlen, typalign) NOT IN ((1, 'c'), (2, 's'), (4, 'i'), (8, 'd'))
               OR typlen > 0 AND typlen < 9 AND typisdefined AND typtype = 'b' AND NOT typbyval
                  AND typname NOT IN ('macaddr', 'macaddr8', 'tid')
               OR typstorage <> 'p' AND typlen <> -1""",
-    "types without all four functions of input and output, or with ones that do not fit": """
+    "types with missing or unsuitable input and output functions": """
         SELECT t.oid::regtype::text FROM pg_type AS t
         LEFT JOIN pg_proc AS i ON i.oid = typinput LEFT JOIN pg_proc AS o ON o.oid = typoutput
         LEFT JOIN pg_proc AS r ON r.oid = typreceive LEFT JOIN pg_proc AS s ON s.oid = typsend
@@ -83,7 +83,9 @@ QUERIES = {
         WHERE typtype = 'b' AND typname !~ '^_' AND NOT EXISTS (
             SELECT FROM pg_type AS a WHERE a.oid = t.typarray AND a.typelem = t.oid AND a.typdelim = t.typdelim)""",
 }
-EXPECTED = {"binary-coercible casts whose reverse is not": {("scru64", "bigint"), ("ulidflake", "bigint")}}
+EXPECTED = {
+    "binary-coercible casts without a binary-coercible reverse": {("scru64", "bigint"), ("ulidflake", "bigint")}
+}
 
 
 def test_the_extension_adds_nothing_unusual(new_database):

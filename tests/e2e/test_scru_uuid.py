@@ -74,7 +74,7 @@ def test_the_same_texts_and_times_as_the_extension(connection, id_type):
 
 @of_both
 def test_bounds_by_time(connection, id_type):
-    """Bounds equal those of the extension for times in microseconds, at ticks and next to them, and for infinite times."""
+    """Bounds equal the extension's for times in microseconds, at ticks and next to them, and for infinite times."""
     name = id_type.name
     times = """
         SELECT timestamptz 'epoch' + n * interval '977 days 3 hours 1 minute 0.123457 seconds'

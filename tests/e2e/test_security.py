@@ -15,7 +15,7 @@ from plans import explain
 
 RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[2].glob("sql/released/scru--*.sql")]
 
-# ------------------------------------------------------------------------------------------- installation and update
+# ---------------------------------------------------------------------------------------------- installation and update
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def shared_database(new_database: Callable[..., Database]) -> Database:
 
 
 def traps() -> list[str]:
-    """Returns statements that create functions and operators with names that the scripts use, and with argument types that
-    match as well as those of the server's own or better. A call by a superuser makes the attacker a superuser."""
+    """Returns statements that create functions and operators with names that the scripts use, and with argument types
+    that match as well as those of the server's own or better. A call by a superuser makes the attacker a superuser."""
     body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
     result = []
     for argument in "text", "varchar", "name", "anyelement":
@@ -46,9 +46,9 @@ def traps() -> list[str]:
 
 @pytest.mark.parametrize("version", [None, *RELEASED])
 def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, version):
-    """The scripts run as superuser with the extension's schema, and an attacker's objects in it, in the search path. Members
-    depend only on other members and the server's objects. They are written in C, except for functions with a fixed
-    search_path of pg_catalog, because other languages resolve names at run time."""
+    """The scripts run as superuser with the extension's schema, and an attacker's objects in it, in the search path.
+    Members depend only on other members and the server's objects. They are written in C, except for functions with a
+    fixed search_path of pg_catalog, because other languages resolve names at run time."""
     with shared_database.connect(user=plain_user) as connection:
         for trap in traps():
             connection.execute(trap)
@@ -85,7 +85,7 @@ def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, ver
     ids=["type", "generator", "inspect"],
 )
 def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, squatter, error):
-    """Otherwise the owner of such an object could change it after the extension has adopted it."""
+    """CREATE EXTENSION fails if a user's object has a member's name, because its owner could change it later."""
     with shared_database.connect(user=plain_user) as connection:
         connection.execute(f"CREATE {squatter}")
     with shared_database.connect() as connection:
@@ -115,8 +115,8 @@ def test_only_a_superuser_gets_at_the_parts(shared_database, plain_user):
 
 @each_type
 def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_type: IdType):
-    """Comparisons are leakproof: they may be evaluated before a policy, so queries use the index. A function that is not
-    leakproof, here one that raises a notice, sees only the user's own rows."""
+    """Comparisons are leakproof: they may be evaluated before a policy, so queries use the index. A function that is
+    not leakproof, here one that raises a notice, sees only the user's own rows."""
     t = id_type.name
     values = list(dict.fromkeys(id_type.samples(1000)))
     mine = {id_type.text(value) for value in values[::10]}
@@ -155,7 +155,7 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
 
 @each_type
 def test_the_estimator_serves_only_its_own_operators(connection, id_type):
-    """If another operator uses the estimator, queries with it work. (In recent minor releases only superusers can do so.)"""
+    """A user's operator with this estimator works. (In recent minor releases only superusers can create one.)"""
     connection.execute(
         f"""
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt,

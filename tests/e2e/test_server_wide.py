@@ -50,7 +50,7 @@ def test_connections_draw_at_once(new_database, id_type):
     assert len(load.ids) == len(set(load.ids))
 
 
-# -------------------------------------------------------------------------------------------------- without preloading
+# --------------------------------------------------------------------------------------------------- without preloading
 
 
 def seconds_to_draw(connection, id_type) -> float:
@@ -61,8 +61,8 @@ def seconds_to_draw(connection, id_type) -> float:
 
 
 def test_it_works_without_preloading(new_server):
-    """Server-wide generation works right after CREATE EXTENSION. Only the first generation of a 64-bit ID waits, for as long
-    as IDs of an earlier run of the server may have been ahead of the clock."""
+    """Server-wide generation works right after CREATE EXTENSION. Only the first generation of a 64-bit ID waits, for as
+    long as IDs of an earlier run of the server may have been ahead of the clock."""
     server = new_server({"shared_preload_libraries": ""})
     with server.connect() as first, server.connect() as second:
         first.execute("CREATE EXTENSION scru")
@@ -140,8 +140,8 @@ def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
 
 
 def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
-    """The wait lasts for the second that an earlier run may have been ahead. A session that wakes within the last millisecond
-    of it continues to wait."""
+    """The wait lasts for the second that an earlier run may have been ahead. A session that wakes within the last
+    millisecond of it continues to wait."""
     server = new_server({"scru.ulidflake_on_overflow": "error"}, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -196,7 +196,7 @@ def test_a_cancel_ends_the_wait(small_counter, end):
 
 
 def test_who_waits_holds_nobody_up(small_counter):
-    """The waiting session locks only its own virtual transaction ID. Other sessions wait only for the clock, or not at all."""
+    """The waiting session locks only its virtual transaction ID. Other sessions wait only for the clock."""
     server = small_counter.server
     with small_counter.connect() as connection, small_counter.connect() as other:
         with background(connection, forever(SCRU64)):

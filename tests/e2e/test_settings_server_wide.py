@@ -28,8 +28,8 @@ DECIDING = ("scru.scru64_node", "scru.ulidflake_scalability")
 """Settings that decide uniqueness. ALTER ROLE ALL and ALTER DATABASE can set them: see test_settings_sources."""
 
 WHO_MAY = (
-    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have the"
-    " same value."
+    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have"
+    " the same value."
 )
 each_setting = pytest.mark.parametrize("setting", DEFAULTS)
 
@@ -87,7 +87,7 @@ def refusals(setting: str) -> dict[bool, tuple[str, str]]:
 
 @each_setting
 def test_no_session_changes_them(connection, database, plain_user, setting):
-    """Not even a superuser can set them: two sessions with different values could generate the same ID."""
+    """Not even a superuser's session can change them: two sessions with different values could generate the same ID."""
     for superuser, session in (True, connection), (False, database.connect(user=plain_user)):
         load_library(session)
         detail = WHO_MAY if superuser and setting in DECIDING else None
@@ -120,7 +120,7 @@ def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, set
 
 @each_setting
 def test_what_has_gone_from_the_file_has_its_default(own_server, setting):
-    """This includes a session that loads the library later and finds a placeholder of the removed setting."""
+    """A removed setting has its default, even if a session loads the library later and has a placeholder for it."""
     own_server.reload(**{setting: OTHERS[setting]})
     del own_server.settings[setting]
     own_server.reload()
@@ -194,8 +194,8 @@ def wrong_size(size: str) -> str:
 def wrong_node(node: str) -> str:
     """Returns the DETAIL for an invalid node."""
     return (
-        f'"{node}" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with "0x", nor a'
-        " SCRU64 ID of 12 digits."
+        f'"{node}" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with "0x", nor'
+        " a SCRU64 ID of 12 digits."
     )
 
 
@@ -210,7 +210,8 @@ def too_large(node: str, size: int) -> str:
 
 
 MALFORMED_NODES = {
-    "": ONE_SLASH, "42": ONE_SLASH, "42/8/8": ONE_SLASH, "/": wrong_size(""), "42/": wrong_size(""), "/8": wrong_node(""),
+    "": ONE_SLASH, "42": ONE_SLASH, "42/8/8": ONE_SLASH,
+    "/": wrong_size(""), "42/": wrong_size(""), "/8": wrong_node(""),
     "1/0": wrong_size("0"), "1/24": wrong_size("24"), "1/-1": wrong_size("-1"), "1/+8": wrong_size("+8"),
     "1/ 8": wrong_size(" 8"), "1/8 ": wrong_size("8 "), "1/0x8": wrong_size("0x8"), "1/0008": wrong_size("0008"),
     "1/eight": wrong_size("eight"), "1/99999999999": wrong_size("99999999999"),
@@ -282,8 +283,9 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
     ],
 )
 def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, malformed, default, log):
-    """As for any extension's setting, the server logs a warning with the reason, and uses the default. Because the default
-    may be another server's, generation fails until the value is corrected, even if it is corrected to the default."""
+    """As for any extension's setting, the server logs a warning with the reason, and uses the default. Because the
+    default may be another server's, generation fails until the value is corrected, even if it is corrected to the
+    default."""
     server = new_server({"shared_preload_libraries": preload, f"scru.{setting}": malformed})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -293,7 +295,8 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
             with expect.error(
                 expect.INVALID_SETTING,
                 f'invalid value for parameter "scru.{setting}": "{malformed}"',
-                "It is set by the configuration file. The default is not used instead, because it may be another server's.",
+                "It is set by the configuration file."
+                " The default is not used instead, because it may be another server's.",
                 "Correct it in the configuration file, and reload.",
             ):
                 connection.execute(f"SELECT gen_{type_}()")
@@ -371,8 +374,8 @@ def test_the_number_is_in_the_ulidflakes(own_server):
 @pytest.mark.parametrize("bits", [1, 3, 8])
 @pytest.mark.parametrize("number", ["-1", "31"])
 def test_steps_have_so_many_bits(own_server, bits, number):
-    """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1, so by exactly 1 with one bit. All of
-    these steps occur."""
+    """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1, so by exactly 1 with one bit. All
+    of these steps occur."""
     own_server.reload(**{"scru.ulidflake_entropy_bits": str(bits), "scru.ulidflake_scalability": number})
     randomness = "ulidflake_randomness" if number == "-1" else "ulidflake_scalable_randomness"
     with own_server.connect() as connection:

@@ -22,8 +22,8 @@ DRAWN = {NODE: "scru64_node_id(gen_scru64(), 4)", NUMBER: "ulidflake_scalability
 TYPE = {NODE: "scru64", NUMBER: "ulidflake"}
 
 WHO_MAY = (
-    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have the"
-    " same value."
+    "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must have"
+    " the same value."
 )
 
 each_setting = pytest.mark.parametrize("setting", [NODE, NUMBER], ids=["node", "number"])
@@ -106,8 +106,8 @@ def server_settings(preload: str, settings: dict[str, str]) -> dict[str, str]:
 
 
 def prepared(server: Server) -> Server:
-    """Creates the extension, two roles, a table for parallel plans, and a function that returns the PID of the process that
-    runs it. Returns the server."""
+    """Creates the extension, two roles, a table for parallel plans, and a function that returns the PID of the process
+    that runs it. Returns the server."""
     with server.connect() as connection:
         connection.execute(
             """CREATE EXTENSION scru; CREATE ROLE plain LOGIN; CREATE ROLE super LOGIN SUPERUSER;
@@ -118,7 +118,7 @@ def prepared(server: Server) -> Server:
     return server
 
 
-# ------------------------------------------------------------------------------------------- sources that may not set it
+# ------------------------------------------------------------------------------------------ sources that may not set it
 
 
 @each_setting
@@ -244,7 +244,7 @@ def test_a_role_with_a_setting_draws_nothing(configured, setting, preload, when,
 @each_setting
 @loaded_or_not
 def test_only_a_superuser_stores_it(configured, setting, preload):
-    """Neither the owner of a database nor a role for itself can store it, unless a superuser has granted the privilege."""
+    """Neither a database's owner nor the role itself can store it, unless a superuser has granted the privilege."""
     server = configured(preload)
     with server.connect() as connection:
         connection.execute("ALTER DATABASE postgres OWNER TO plain")
@@ -333,8 +333,7 @@ def test_a_malformed_value_that_was_stored(configured, setting, target, source):
 )
 @pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "no number"])
 def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting, target, source, value):
-    """A server that preloads the library ignores the value at the start of a session. Only the catalog shows that one is
-    stored."""
+    """A server that preloads the library ignores the value: only the catalog shows that one is stored."""
     value = value or MALFORMED[setting]
     server = own_server("", CONFIGURED)
     with server.connect() as connection:
@@ -365,14 +364,14 @@ def test_other_ways_to_write_a_number(configured, preload, text):
         assert connection.execute("SHOW scru.ulidflake_entropy_bits").fetchone() == ("3",)
 
 
-# ----------------------------------------------------------------------------------------------- sources that may set it
+# ---------------------------------------------------------------------------------------------- sources that may set it
 
 
 @each_setting
 @loaded_or_not
 def test_what_wins(configured, setting, preload):
-    """ALTER ROLE ALL overrides the file, and ALTER DATABASE overrides both, for new sessions. It does not matter whether the
-    session that stores the value has loaded the library."""
+    """ALTER ROLE ALL overrides the file, and ALTER DATABASE overrides both, for new sessions. It does not matter
+    whether the session that stores the value has loaded the library."""
     server = configured(preload)
     of = {"file": CONFIGURED[setting], "all": FOREIGN[setting], "database": {NODE: "9/4", NUMBER: "9"}[setting]}
 
@@ -441,7 +440,7 @@ def test_two_databases_with_different_nodes(configured):
     assert seconds > 1
 
 
-# -------------------------------------------------------------------------------------------------------- parallel plans
+# ------------------------------------------------------------------------------------------------------- parallel plans
 
 FORCED = (
     "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
@@ -450,8 +449,8 @@ FORCED = (
 
 
 def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -> set[int]:
-    """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, checks that only workers have
-    generated them."""
+    """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, checks that only workers
+    have generated them."""
     connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
     rows = connection.execute(f"SELECT process(), {DRAWN[setting]} FROM rows").fetchall()
     pids = {pid for pid, _ in rows}
@@ -546,8 +545,8 @@ def test_workers_with_a_malformed_value(configured, setting, preload, leader):
 @each_leader
 @pytest.mark.parametrize("first", [False, True], ids=["first draw", "later draw"])
 def test_workers_of_an_old_session(configured, setting, preload, leader, first):
-    """A session that started before a node was stored keeps the configured one or the default, and so do its workers, which
-    start later."""
+    """A session that started before a node was stored keeps the configured one or the default, and so do its workers,
+    which start later."""
     server = configured(preload)
     with server.connect(user="plain") as old, server.connect() as connection:
         if first:

@@ -36,7 +36,7 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """This module, test_failover.py, test_pooler.py and test_node.py run these code blocks, and the page has no others."""
+    """The page's code blocks are those that this module, test_failover.py, test_pooler.py and test_node.py run."""
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,
@@ -58,7 +58,7 @@ def test_a_new_cluster_of_cloudnativepg_has_the_node():
     assert given == page.sql("One server").rstrip(";\n").split(";\n")
 
 
-# ----------------------------------------------------------------------------------------------------- several writers
+# ------------------------------------------------------------------------------------------------------ several writers
 
 
 class Writers:
@@ -194,7 +194,7 @@ def replicate_natively(writers: Writers) -> None:
     ],
 )
 def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
-    """A row from another server with the local node stops the replication, until the local server has a different node."""
+    """A row from another server with the local node stops the replication until the local node is changed."""
     writers = new_writers(TABLE, **settings)
     first, second = writers.connections
     second.execute(page.sql("Several writers"))

@@ -82,8 +82,8 @@ def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
 
 
 def limit_file_size(connection: psycopg.Connection, size: str) -> None:
-    """Limits the file size of a backend, and so its allocations of shared memory. Runs as the server's user, which has the
-    privilege."""
+    """Limits the file size of a backend, and so its allocations of shared memory. Runs as the server's user, which has
+    the privilege."""
     prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--fsize={size}:"]
     subprocess.run(as_server_user(*prlimit), check=True)
 

@@ -1,7 +1,7 @@
 """Comparison of IDs with times on a table of a million rows.
 
-A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes about as
-long as for a column of times.
+A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes
+about as long as for a column of times.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ BY_CLOCK_OF_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {CLOCK
 
 @pytest.fixture(scope="module")
 def orders() -> Iterator[psycopg.Connection]:
-    """A table of a million orders, one every 8.64 s until now, and one with the times of the IDs in a column instead."""
+    """A table of a million orders, one every 8.64 s until now, and one with a column for the times instead of IDs."""
     moment = f"{time_of(0)} + n * interval '{STEP.total_seconds()} s'"
     with Server({"autovacuum": "off"}) as server, server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -59,7 +59,7 @@ def orders() -> Iterator[psycopg.Connection]:
 
 
 def touched(connection: psycopg.Connection, query: str) -> tuple[int, int]:
-    """Returns the number of rows of a query, which must use an index scan without a filter, and the pages it touches."""
+    """Returns how many rows a query returns and how many pages it touches, in an index scan without a filter."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {query}")
     node = nodes(plans[0]["Plan"])[0]
     assert (node["Node Type"], "Filter" in node) == ("Index Scan", False)

@@ -30,8 +30,8 @@ each_earlier_release = pytest.mark.parametrize("version", [version for version i
 
 
 def test_what_was_released_is_frozen():
-    """The install scripts of released versions, and the upgrade scripts between them, never change: databases created with
-    them exist."""
+    """The install scripts of released versions, and the upgrade scripts between them, never change: databases created
+    with them exist."""
     assert {name for name in FROZEN if name.startswith("./released/")} == {
         f"./released/scru--{v}.sql" for v in RELEASED
     }
@@ -40,8 +40,8 @@ def test_what_was_released_is_frozen():
 
 
 def test_each_upgrade_script_adapts_to_the_server():
-    """Every upgrade script calls scru_adapt_to_server(), which needs a superuser. The scripts of a trusted extension run as
-    superuser, so the owner of a database can upgrade."""
+    """Every upgrade script calls scru_adapt_to_server(), which needs a superuser. The scripts of a trusted extension
+    run as superuser, so the owner of a database can upgrade."""
     scripts = sorted(SQL.glob("scru--*--*.sql"))
     assert scripts
     assert [script.name for script in scripts if "SELECT scru_adapt_to_server();" not in script.read_text()] == []
@@ -135,8 +135,8 @@ def test_the_library_serves_an_older_script(new_database, version):
 
 @pytest.mark.parametrize("id_type", TYPES, ids=str)
 def test_ranges_of_time_survive_the_new_names_of_their_bounds(new_database, id_type):
-    """With the SQL of 0.1.0 the planner uses the bounds by their old names, and ignores a user's functions with the new names.
-    Views that use the old names survive the upgrade. A dump with the old names has to be edited."""
+    """With the SQL of 0.1.0 the planner uses the bounds by their old names, and ignores a user's functions with the new
+    names. Views that use the old names survive the upgrade. A dump with the old names has to be edited."""
     t = id_type.name
     within = "SELECT id FROM orders WHERE id <@ tstzrange(now() - interval '1 day', NULL) ORDER BY id"
     with new_database(extension=False).connect() as connection:
@@ -224,8 +224,8 @@ def test_pg_upgrade(mode):
 
 
 def forget_column_versions(connection: psycopg.Connection) -> None:
-    """Removes an option that recent minor releases add to each column. Earlier minor releases of a later major version do not
-    know it, so that pg_upgrade to one of them would fail with tables of any type."""
+    """Removes an option that recent minor releases add to each column. Earlier minor releases of a later major version
+    do not know it, so that pg_upgrade to one of them would fail with tables of any type."""
     if b"pg_attver" not in (BINDIR / "postgres").read_bytes():
         connection.execute("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'")
 

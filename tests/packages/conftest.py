@@ -1,7 +1,7 @@
 """Fixtures and functions shared by the tests of the build and of the packages.
 
-Run them with `tools/test.sh packages`, or with `/usr/bin/python3 -m pytest tests/packages` and the path of a pg_config in the
-environment variable PG_CONFIG.
+Run the tests with `tools/test.sh packages`, or with `/usr/bin/python3 -m pytest tests/packages` and the path of a
+pg_config in the environment variable PG_CONFIG.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine 
 
 
 def run(*command: object, **options: object) -> str:
-    """Runs a command of the project, and returns its output. If it fails, raises an error with the end of its output."""
+    """Runs a command of the project, and returns its output. If it fails, raises an error that quotes the output."""
     done = subprocess.run(
         [str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options}
     )

@@ -44,7 +44,7 @@ class Machine:
         self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
         apart = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec", START)
         self.keeper = subprocess.Popen([*apart, str(debian), str(self.folder)])
-        wait_until(self._is_ready, "the machine has its root")
+        wait_until(self._is_ready, "the root directory of the machine is mounted")
 
     @property
     def root(self) -> Path:

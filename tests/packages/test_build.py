@@ -109,8 +109,8 @@ def expected() -> set[str]:
 
 
 def test_an_ordinary_user_installs_without_a_network(place):
-    """`make DESTDIR=… install` with vendored crates and an empty Cargo home installs exactly the extension's files, and calls no
-    forbidden program."""
+    """`make DESTDIR=… install`, with vendored crates and an empty Cargo home, installs exactly the extension's files,
+    and calls no forbidden program."""
     destination = place.folder / "destination"
     place.run("make", "install", f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
     assert installed(place) == expected()
@@ -146,7 +146,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
     config = (place.sources / "vendor/config.toml").read_text()
     (crates / "config.toml").write_text(config.replace('directory = "', f'directory = "{place.sources}/'))
     destination = place.folder / "destination"
-    # pgxn uses sudo if the server's directories belong to root. With DESTDIR it does not need to: `env` takes sudo's place.
+    # pgxn calls sudo if the server's directories belong to root. With DESTDIR that is unnecessary: `env` replaces sudo.
     options = ("--pg_config", SYSTEM, "--sudo", "env")
     place.run("pgxn", "install", str(there), *options, folder=place.home, DESTDIR=str(destination))
     assert installed(place) == expected()

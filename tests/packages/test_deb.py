@@ -34,7 +34,7 @@ def files(package: Path) -> set[str]:
 
 
 def test_files(package):
-    """The extension's files are in the directories of Debian's server. The package has the copyright and the changelogs."""
+    """The extension's files are in the directories of Debian's server. The package has a copyright and changelogs."""
     committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
     scripts = {f"{EXTENSION}/{name}" for name in [f"scru--{VERSION}.sql", *(path.name for path in committed)]}
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
@@ -71,8 +71,8 @@ def test_lintian(packages):
 @as_root
 @on_the_oldest
 def test_three_commands_of_the_readme(machine, package):
-    """The README's commands install the package and generate an ID with its time, in less than a minute, on a Debian without a
-    compiler and a network."""
+    """The README's commands install the package and generate an ID with its time, in less than a minute, on a Debian
+    without a compiler and a network."""
     for compiler in ("cargo", "rustc", "cc"):
         with pytest.raises(RuntimeError, match="No such file or directory"):
             machine.run(compiler, "--version")
@@ -125,7 +125,7 @@ def install(machine: Machine, package: Path) -> None:
     machine.run("apt", "install", "--yes", machine.copy(package))
 
 
-# ------------------------------------------------------------------------------------------------------------ the upgrade
+# ---------------------------------------------------------------------------------------------------------- the upgrade
 
 
 RELEASED = "0.1.0"

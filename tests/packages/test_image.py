@@ -57,8 +57,8 @@ def blob(layout: Path, digest: str) -> dict:
 
 
 def test_a_server_finds_the_extension(unpacked):
-    """The server finds it with the two settings that CloudNativePG makes for a mounted volume. The extension's own control file
-    is hidden meanwhile."""
+    """The server finds the extension with the two settings that CloudNativePG makes for a mounted volume. A control
+    file in the server's own directory is hidden during the test."""
     settings = {
         "extension_control_path": f"$system:{unpacked}/share",
         "dynamic_library_path": f"$libdir:{unpacked}/lib",

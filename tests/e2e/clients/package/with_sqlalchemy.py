@@ -1,4 +1,4 @@
-"""scru_postgres.sqlalchemy, on psycopg and asyncpg: IDs are instances of their class, and reflection returns the types."""
+"""scru_postgres.sqlalchemy, on psycopg and asyncpg: IDs are instances of their class. Reflection returns the types."""
 
 import asyncio
 import os
