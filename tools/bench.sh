@@ -4,7 +4,7 @@
 # bench.sh report: renders docs/bench, docs/performance.md and the README's table from the results.
 source "$(dirname "$0")/env.sh"
 
-# A server that this machine does not have is measured in a Debian that has it.
+# If this machine does not have the server, runs the benchmark in a Debian that has it.
 if [ "${1:-}" = run ] && [ ! -x "$(command -v "$PG_CONFIG")" ] && [ "$PG_MAJOR" -gt "${MAJORS[0]}" ]; then
     exec tools/servers.sh run "$PG_MAJOR" tools/bench.sh "$@"
 fi
