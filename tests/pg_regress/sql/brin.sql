@@ -2,7 +2,7 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- Ordered IDs for minmax; ordered ones with outliers for minmax-multi; random ones for bloom.
+-- minmax: ordered IDs. minmax-multi: ordered IDs with outliers. bloom: IDs in random order.
 CALL make_random_ids(30000);
 CALL for_each_type($$
     CREATE TABLE $T_minmax AS SELECT id, bytes FROM $T_ids ORDER BY bytes;
@@ -16,7 +16,7 @@ CALL for_each_type($$
     ANALYZE $T_minmax, $T_multi, $T_bloom;
 $$);
 
--- The planner uses them.
+-- The planner uses the indexes.
 SET enable_seqscan = off;
 SELECT * FROM each_type($$
     SELECT operator, replace(plan_of(format('SELECT FROM $T_minmax WHERE id %s %L', operator, id)), id::text, 'ID')
@@ -30,7 +30,7 @@ SELECT * FROM each_type($$
     SELECT replace(plan_of(format('SELECT FROM $T_bloom WHERE id = %L', id)), id::text, 'ID') FROM $T_ids LIMIT 1
 $$);
 
--- The rows found are right.
+-- The indexes return the correct rows.
 CREATE FUNCTION count_of(source text, operator text, id text, type text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     result bigint;
@@ -48,7 +48,7 @@ SELECT * FROM each_type($$
     SELECT id FROM $T_ids WHERE n % 1000 = 0 AND count_of('$T_bloom', '=', id::text, '$T') <> 1
 $$);
 
--- And few others are looked at: at the most a tenth of the table for one ID.
+-- A search for one ID reads, on average, less than a tenth of the table.
 CREATE FUNCTION share_read(source text, id text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
@@ -63,7 +63,7 @@ SELECT * FROM each_type($$
     GROUP BY source ORDER BY source
 $$);
 
--- The distance by which minmax-multi merges: never negative, and that of the numbers.
+-- The distance function of minmax-multi returns the difference of the integer values, and zero instead of a negative one.
 SELECT * FROM each_type($$
     SELECT a.id, b.id FROM $T_ids AS a JOIN $T_ids AS b ON b.n = a.n + 1
     WHERE a.n <= 500

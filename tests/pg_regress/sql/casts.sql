@@ -1,22 +1,22 @@
--- Casts: the same bytes read otherwise, and numbers.
+-- Casts to and from times, bytes, numbers, built-in types of the same bytes, and other types of the extension.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All of the casts: f calls a function, b takes the bytes as they are. Those of the same bytes to a type of the server's are
--- assignment casts (a), all others are explicit (e); none is implicit, as none may change what other statements mean.
+-- All casts. f: calls a function, b: binary-coercible. Binary-coercible casts to built-in types are assignment casts (a). All
+-- others are explicit (e). None is implicit, because implicit casts can change the meaning of other statements.
 SELECT * FROM each_type($$
     SELECT castsource::regtype, casttarget::regtype, castmethod, castcontext
     FROM pg_cast WHERE '$T'::regtype IN (castsource, casttarget)
     ORDER BY castsource::regtype::text, casttarget::regtype::text
 $$);
 
--- Between two of the server's own types the extension casts nothing.
+-- The extension defines no cast between two built-in types.
 SELECT castsource::regtype, casttarget::regtype
 FROM pg_depend JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru')
   AND castsource NOT IN (SELECT oid FROM types) AND casttarget NOT IN (SELECT oid FROM types);
 
--- What is not cast by hand is an error, but for an assignment of an ID to the type of the same bytes.
+-- Assignment without an explicit cast raises an error, unless an ID is assigned to the built-in type of the same bytes.
 CALL make_random_ids(1000);
 CALL for_each_type('CREATE TABLE $T_peers (peer $P, made timestamptz)');
 SELECT * FROM each_type('SELECT error_of(''INSERT INTO $T_peers (made) SELECT id FROM $T_ids'')');
@@ -31,7 +31,7 @@ SELECT * FROM each_type($$
            error_of('INSERT INTO $T_ids (id) SELECT made FROM $T_peers')
 $$);
 
--- Bytes, and the server's type of the same length.
+-- Casts to and from bytea and the peer.
 SELECT * FROM each_type($$
     SELECT source, text FROM valid WHERE type = '$T' AND (text::$T::bytea <> bytes OR bytes::$T <> text::$T)
 $$);
@@ -41,7 +41,7 @@ SELECT * FROM each_type($$
         CASE '$P' WHEN 'bigint' THEN number_of(bytes)::text WHEN 'bytea' THEN bytes::text ELSE encode(bytes, 'hex') END)
 $$);
 
--- Bytes of a wrong number, and bytes of no ID.
+-- Bytes of the wrong length, and bytes above the largest ID.
 SELECT * FROM each_type($$
     SELECT number, error FROM types,
         unnest(ARRAY[0, 1, length - 1, length + 1, 1000]) AS number,
@@ -57,7 +57,8 @@ SELECT * FROM each_type($$
     WHERE name = '$T'
 $$);
 
--- A number that is no ID, with the range of those that are: a bigint, where there are casts from bigint. (The next one after the largest bigint is beyond bigint itself.)
+-- A bigint out of range raises an error with the valid range. The test skips types without a cast from bigint, and values that
+-- bigint cannot represent.
 SELECT * FROM each_type($$
     SELECT value, error FROM
         (SELECT unnest(ARRAY[-1, -9223372036854775808, number_of(largest('$T')::$T::bytea) + 1, 9223372036854775807]) AS value) AS q,
@@ -68,7 +69,7 @@ SELECT * FROM each_type($$
             number_of(largest('$T')::$T::bytea))
 $$);
 
--- Numbers. For which types there are such casts is told above.
+-- Casts to and from numeric. The list of all casts shows which types have them.
 CREATE FUNCTION casts_to(type text, target regtype) RETURNS boolean LANGUAGE sql AS $$
     SELECT EXISTS (SELECT FROM pg_cast WHERE castsource = type::regtype AND casttarget = target)
 $$;
@@ -81,13 +82,13 @@ FROM unnest('{(-1)::numeric, 340282366920938463463374607431768211456, 1e40, 0.5,
               ''-Infinity''::numeric}'::text[]) AS value;
 SELECT 340282366920938463463374607431768211455::scru128, 1.000::scru128, (-0.0)::scru128, 0::numeric::scru128;
 
--- NULL stays NULL.
+-- A cast of NULL returns NULL.
 SELECT * FROM each_type($$
     SELECT NULL::$T::bytea, NULL::bytea::$T, NULL::$T::$P, NULL::$P::$T, NULL::$T::timestamptz, NULL::timestamptz::$T
 $$);
 
--- Where the bytes stay as they are, a column changes its type without a rewrite of the table. So it does back, unless
--- the values have to be checked.
+-- Changing the type of a column by a binary-coercible cast does not rewrite the table. Changing it back rewrites the table only
+-- if the cast has to check the values.
 CREATE FUNCTION rewrites(name text, target text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     file oid := pg_relation_filenode(name::regclass);
@@ -102,7 +103,7 @@ SELECT * FROM each_type($$
 $$);
 SELECT * FROM each_type('SELECT id, bytes FROM $T_ids WHERE id::$T::bytea <> bytes');
 
--- To the server's own type of the same bytes no USING is needed, and nothing is rewritten; the default comes along.
+-- ALTER TYPE to the built-in type of the same bytes needs no USING clause, does not rewrite the table, and keeps the default.
 CREATE FUNCTION plainly_rewrites(name text, target text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     file oid := pg_relation_filenode(name::regclass);

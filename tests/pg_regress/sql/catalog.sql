@@ -1,4 +1,4 @@
--- The catalogs: what the extension is made of.
+-- The catalogs: the members of the extension and their properties.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
@@ -6,8 +6,8 @@
 SELECT typname, typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typmodin, typdelim
 FROM types JOIN pg_type USING (oid) ORDER BY typname;
 
--- The members of the extension, without the array types, which are members from 18 on. Those that belong to no type; all
--- others have a type's name in theirs.
+-- The members of the extension, without array types, which are members in PostgreSQL 18 and later only. The result lists the
+-- members without a type's name in their description.
 CREATE VIEW members AS
     SELECT classid, objid, pg_describe_object(classid, objid, 0) AS description
     FROM pg_depend
@@ -16,11 +16,11 @@ CREATE VIEW members AS
 SELECT description FROM members
 WHERE NOT EXISTS (SELECT FROM types WHERE description ~ ('(?<![a-z0-9])' || name || '(?![a-z0-9])')) ORDER BY description COLLATE "C";
 
--- All are commented.
+-- All members have a COMMENT.
 SELECT description FROM members WHERE coalesce(obj_description(objid, classid::regclass::name), '') = '';
 
--- What one type has, so has every other: how many members, and the real differences: a line here is either
--- meant, or missing elsewhere. (Skip support is looked at below.)
+-- The number of members that all types have, and a list of those that only some types have. A line of this list is either
+-- intended, or a member that is missing for the other types. Skip support is tested below.
 CREATE TABLE differences AS SELECT * FROM each_type($$
     SELECT description FROM members WHERE description ~ '(?<![a-z0-9])$T(?![a-z0-9])' ORDER BY description COLLATE "C"
 $$);
@@ -28,7 +28,8 @@ SELECT for_types, count(*) FROM differences WHERE for_types = 'every type' GROUP
 SELECT for_types, result FROM differences
 WHERE for_types <> 'every type' AND result <> 'function $T_skipsupport(internal)' ORDER BY for_types, result COLLATE "C";
 
--- Functions are immutable and strict, but for these; safe in parallel, all; leakproof, these alone.
+-- The functions that are not immutable or not strict; the ones that are not parallel safe; the leakproof ones; and the ones with
+-- SECURITY DEFINER or a cost other than 1.
 CREATE VIEW functions AS
     SELECT p.* FROM members JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND objid = p.oid;
 SELECT * FROM each_type($$
@@ -43,7 +44,7 @@ SELECT * FROM each_type($$
 $$);
 SELECT oid::regprocedure, prosecdef, procost FROM functions WHERE prosecdef OR procost <> 1;
 
--- The operator classes: valid, complete, and the default but for two.
+-- The operator classes are valid and complete. All but two are the default.
 CREATE VIEW opclasses AS
     SELECT o.oid, opcname, amname, opcdefault, opcfamily, opcintype::regtype::text AS type
     FROM members JOIN pg_opclass AS o ON classid = 'pg_opclass'::regclass AND objid = o.oid JOIN pg_am AS a ON a.oid = opcmethod;
@@ -53,7 +54,8 @@ SELECT * FROM each_type($$
             FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr WHERE amopfamily = opcfamily)
     FROM opclasses WHERE type = '$T' ORDER BY amname, opcname
 $$);
--- Skip support, for the types passed by value, and what temporal keys ask of GiST are there from 18 on.
+-- The support functions. Two exist in PostgreSQL 18 and later only: btree skip support, for types passed by value, and the GiST
+-- function for temporal keys.
 SELECT * FROM each_type($$
     SELECT amname, opcname, amprocnum, amproc
     FROM opclasses JOIN pg_amproc ON amprocfamily = opcfamily

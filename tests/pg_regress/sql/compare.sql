@@ -1,8 +1,8 @@
--- The operators, the one order that they and the aggregates follow, and what the planner knows of them.
+-- Comparison operators, min and max: results, properties, plans and estimates.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All pairs of the vectors and of a hundred random IDs: the order is the order of the bytes.
+-- For all pairs of vectors and a hundred random IDs, the order of IDs is the order of their bytes.
 CALL make_random_ids(100);
 CALL for_each_type('INSERT INTO $T_ids SELECT NULL, bytes, text::$T FROM valid WHERE type = ''$T''');
 SELECT * FROM each_type($$
@@ -15,12 +15,12 @@ SELECT * FROM each_type($$
        OR $T_larger(a.id, b.id)::bytea <> greatest(a.bytes, b.bytes)
 $$);
 
--- So is the order of the texts, as ASCII.
+-- The order of IDs is the order of their text in collation C.
 SELECT * FROM each_type($$
     SELECT a.id, b.id FROM $T_ids AS a, $T_ids AS b WHERE (a.id < b.id) <> (a.id::text < b.id::text COLLATE "C")
 $$);
 
--- NULL compares as NULL; min and max pass over it.
+-- A comparison with NULL returns NULL. min and max ignore NULL.
 SELECT * FROM each_type($$
     SELECT id = NULL, id <> NULL, id < NULL, id >= NULL, $T_cmp(id, NULL), $T_smaller(NULL, id) FROM $T_ids LIMIT 1
 $$);
@@ -29,7 +29,7 @@ SELECT * FROM each_type($$
 $$);
 SELECT * FROM each_type('SELECT min(id), max(id) FROM $T_ids WHERE false');
 
--- What the operators say of themselves.
+-- The properties of the operators and the aggregates.
 SELECT * FROM each_type($$
     SELECT o.oid::regoperator, oprcode, 'commutator ' || oprcom::regoperator, 'negator ' || oprnegate::regoperator, oprrest, oprjoin,
            CASE WHEN oprcanhash THEN 'HASHES' END, CASE WHEN oprcanmerge THEN 'MERGES' END
@@ -40,8 +40,8 @@ SELECT * FROM each_type($$
     FROM pg_aggregate AS a WHERE aggtranstype = '$T'::regtype ORDER BY aggfnoid::text COLLATE "C"
 $$);
 
--- What the planner makes of that: conditions turned round and negated for an index, merge joins, one index tuple for min and
--- max, and an index under row-level security, because the operators leak nothing.
+-- The planner commutes and negates conditions to use an index, plans merge joins, reads one index tuple for min and max, and uses
+-- an index under a security barrier, because the operators are leakproof.
 CALL for_each_type('CREATE INDEX ON $T_ids (id); ANALYZE $T_ids');
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -61,7 +61,7 @@ SELECT * FROM each_type($$
     SELECT replace(plan_of(format('SELECT FROM $T_secured WHERE id = %L', id)), id::text, 'ID') FROM $T_ids LIMIT 1
 $$);
 
--- Estimates: a tenth of the IDs is below the tenth part, by the histogram.
+-- Estimates use the histogram: a tenth of the IDs is below the first decile.
 CALL for_each_type('DROP TABLE $T_ids CASCADE');
 CALL make_random_ids(10000);
 CALL for_each_type('ANALYZE $T_ids');

@@ -1,15 +1,15 @@
--- The fields of IDs.
+-- The functions that return the fields of an ID.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All of the functions.
+-- All functions.
 SELECT p.oid::regprocedure, prorettype::regtype
 FROM types CROSS JOIN (SELECT DISTINCT type, key FROM valid, jsonb_object_keys(fields) AS key) AS q
 JOIN pg_proc AS p ON proname = type || '_' || key
 WHERE type = name ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Each field of each vector has a function, with that value: a number, or bytes as hexadecimal digits; or several numbers,
--- each for a value of the parameter.
+-- Each field of each vector has a function that returns its value: a number, bytes as hexadecimal digits, or a number for each
+-- value of the parameter.
 SELECT * FROM each_type($$
     SELECT source, text, key, line, expected
     FROM valid, jsonb_each(fields) AS field (key, value),
@@ -24,7 +24,7 @@ SELECT * FROM each_type($$
     WHERE type = '$T' AND line <> expected
 $$);
 
--- Where there is a parameter, it has its range.
+-- The range of the parameter.
 SELECT * FROM each_type($$
     SELECT DISTINCT key, parameter, error_of(format('SELECT $T_%s(%L, %s)', key, text, parameter))
     FROM (SELECT * FROM valid WHERE type = '$T' LIMIT 1) AS one, jsonb_each(fields) AS field (key, value),
@@ -32,5 +32,5 @@ SELECT * FROM each_type($$
     WHERE jsonb_typeof(value) = 'object' ORDER BY key, parameter
 $$);
 
--- And no type has a vector without fields.
+-- Every vector has fields.
 SELECT * FROM each_type($$ SELECT source, text FROM valid WHERE type = '$T' AND fields = '{}' $$);

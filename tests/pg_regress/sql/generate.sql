@@ -2,7 +2,7 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- Within a statement, and from one to the next, every ID is greater than the one before.
+-- Every ID is greater than the one before, within a statement and between statements.
 CALL for_each_type('CREATE TABLE $T_made (n integer GENERATED ALWAYS AS IDENTITY, id $T DEFAULT gen_$T(), note text)');
 CALL for_each_type('INSERT INTO $T_made (note) SELECT ''many'' FROM generate_series(1, 50000)');
 CALL for_each_type('INSERT INTO $T_made (note) VALUES (''one'')');
@@ -11,8 +11,8 @@ SELECT * FROM each_type($$
     SELECT count(*), count(previous), bool_and(id > previous) FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM $T_made) AS q
 $$);
 
--- An ID has the time at which it is made, not that of its transaction. Where it takes many IDs to get ahead of the clock, the
--- clock catches up within a second. Ticks last up to 256 ms.
+-- The time of an ID is the time of its generation, not that of its transaction. If the generator is ahead of the clock after many
+-- IDs, the clock catches up within a second. A tick lasts up to 256 ms.
 BEGIN;
 SELECT FROM pg_sleep(1.5);
 SELECT * FROM each_type($$
@@ -20,11 +20,11 @@ SELECT * FROM each_type($$
 $$);
 COMMIT;
 
--- Each row gets an ID of its own, though the query names the generator once.
+-- A query that calls the generator once generates an ID for each row.
 SELECT * FROM each_type('SELECT count(DISTINCT id) FROM (SELECT gen_$T() AS id FROM generate_series(1, 1000)) AS q');
 SELECT * FROM each_type('SELECT count(*) FROM $T_made WHERE id = gen_$T()');
 
--- So it does where several processes make them.
+-- The IDs of parallel workers are distinct.
 CALL for_each_type('ANALYZE $T_made');
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
@@ -35,7 +35,7 @@ SELECT * FROM each_type('SELECT plan_of(''SELECT id FROM $T_parallel'')');
 SELECT * FROM each_type('SELECT count(id), count(DISTINCT id) FROM $T_parallel');
 RESET max_parallel_workers_per_gather;
 
--- IDs of a given time, for the types that have enough random bits: of exactly that time, and all different.
+-- For types with enough random bits, IDs of a given time have exactly that time and are distinct.
 SELECT name FROM types WHERE to_regprocedure(format('gen_%s(timestamptz)', name)) IS NOT NULL ORDER BY name;
 CREATE FUNCTION back_filled(query text) RETURNS SETOF text LANGUAGE sql AS $$
     SELECT lines_of(query) WHERE to_regprocedure((regexp_match(query, 'gen_\w+'))[1] || '(timestamptz)') IS NOT NULL
@@ -47,7 +47,7 @@ SELECT * FROM each_type($q$ SELECT * FROM back_filled($$
 $$) $q$);
 SELECT * FROM each_type($q$ SELECT * FROM back_filled('SELECT gen_$T(NULL)') $q$);
 
--- But not of the first and the last tick, which are reserved, nor of a time beyond them.
+-- The first and the last tick, which are reserved, and times beyond them raise an error.
 SELECT * FROM each_type($q$
     SELECT result FROM
         $T_timestamp(smallest('$T')::$T) AS first,

@@ -1,9 +1,9 @@
--- GiST: every operator of the class finds by every kind of build what a look at all rows finds; constraints.
+-- GiST: for every kind of build, every operator finds the same rows as a sequential scan; exclusion constraints.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 CALL make_random_ids(3000);
 
--- Random IDs, IDs of one minute in the order of their times, some of both twice, the ends of the range, and NULLs.
+-- Random IDs, some of them twice, the IDs of one minute in the order of their times, the vectors, and NULLs.
 CALL for_each_type($$
     CREATE TABLE $T_rows (id $T, n serial);
     INSERT INTO $T_rows (id)
@@ -23,7 +23,7 @@ CREATE TABLE ranges AS SELECT unnest(ARRAY[
     '(-infinity,infinity)', '[infinity,infinity]', '[1900-01-01,1970-01-01 00:00:00]', '[100000-01-01,)',
     '[2100-01-01,2500-01-01)']::tstzrange[]) AS range;
 
--- The number of a condition's rows, and the sum of theirs, by an index, by a bitmap of it, or by all rows.
+-- Returns the number of rows that satisfy a condition, and the sum of n, by index scan, bitmap scan or sequential scan.
 CREATE FUNCTION found(name text, condition text, by text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     query text := format('SELECT count(*) || '' '' || sum(n) FROM %s_rows WHERE %s', name, condition);
@@ -50,14 +50,14 @@ BEGIN
             UNION ALL SELECT 'id IS NULL' UNION ALL SELECT 'id IS NOT NULL'
         $query$, name);
 END $$;
--- For how many conditions they differ, whether there were many rows, and for which condition they differ first.
+-- Returns the number of conditions with different results, whether many rows were found, and one of these conditions.
 CREATE FUNCTION differences(name text, by text) RETURNS TABLE (count bigint, many boolean, first text) LANGUAGE sql AS $$
     SELECT count(*) FILTER (WHERE a IS DISTINCT FROM b), sum(split_part(b, ' ', 1)::bigint) > 50000,
            min(format('%s: %s, not %s', condition, a, b)) FILTER (WHERE a IS DISTINCT FROM b)
     FROM conditions(name) AS condition, found(name, condition, by) AS a, found(name, condition, 'Seq') AS b
 $$;
 
--- Built in the order of keys; one by one; and with so little room on a page that the tree is high.
+-- Sorted builds, buffering builds, and builds with a low fillfactor, for a deep tree.
 CALL for_each_type('CREATE INDEX $T_gist ON $T_rows USING gist (id)');
 SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Index') $$);
 SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Bitmap Heap') $$);
@@ -66,7 +66,7 @@ SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Index') $$);
 CALL for_each_type('DROP INDEX $T_gist; CREATE INDEX $T_gist ON $T_rows USING gist (id) WITH (fillfactor = 10)');
 SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Index') $$);
 
--- Rows that come later: in the order of their IDs, in the reverse order, and in none; and go again.
+-- Rows inserted after the build, in ascending, descending and random order; then deletes, updates and inserts.
 CALL for_each_type($$
     CREATE TABLE $T_copy AS TABLE $T_rows;
     TRUNCATE $T_rows;
@@ -85,7 +85,7 @@ SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Index') $$);
 CALL for_each_type('REINDEX INDEX $T_gist');
 SELECT * FROM each_type($$ SELECT * FROM differences('$T', 'Index') $$);
 
--- An index-only scan returns the IDs themselves.
+-- An index-only scan returns the IDs.
 SELECT format('VACUUM ANALYZE %s_rows', name) FROM types \gexec
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -103,7 +103,7 @@ RESET enable_seqscan;
 RESET enable_bitmapscan;
 RESET enable_sort;
 
--- The range is of another table.
+-- The range is a column of another table.
 SET enable_seqscan = off;
 SELECT * FROM each_type($$
     SELECT plan_of('SELECT count(*) FROM ranges, $T_rows WHERE id <@ range') ~ 'Nested Loop > Seq Scan > (Index Only Scan|Bitmap Heap Scan)',
@@ -111,7 +111,7 @@ SELECT * FROM each_type($$
 $$);
 RESET enable_seqscan;
 
--- An exclusion constraint, without btree_gist: no ID twice at the same time; and one ID only to a name.
+-- Exclusion constraints without btree_gist: the ranges of an ID do not overlap, and rows with the same range have the same ID.
 CALL for_each_type($$
     CREATE TABLE $T_stays (
         id $T, during tstzrange, name text,
@@ -130,7 +130,7 @@ SELECT * FROM each_type($$
            (SELECT count(*) FROM $T_stays)
 $$);
 
--- With other columns before and after it.
+-- Indexes with a column before or after the ID.
 CALL for_each_type($$
     CREATE TABLE $T_several AS SELECT id, point(n % 10, n / 10) AS place, n FROM $T_ids;
     INSERT INTO $T_several SELECT (SELECT id FROM $T_ids WHERE n = 1), point(n % 10, n / 10), n FROM $T_ids;

@@ -1,8 +1,8 @@
--- Hashes: joins, aggregates, indexes and partitions by them.
+-- Hash functions, and hash joins, aggregates, indexes and partitions.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- An ID has the hash of the server's own type with these bytes. hash_array takes each type's from its operator class.
+-- An ID and its peer of the same bytes have the same hash. hash_array uses the hash function of the type's operator class.
 CALL make_random_ids(5000);
 CALL for_each_type('INSERT INTO $T_ids SELECT NULL, bytes, text::$T FROM valid WHERE type = ''$T''');
 SELECT * FROM each_type($$
@@ -11,7 +11,7 @@ SELECT * FROM each_type($$
        OR hash_array_extended(ARRAY[id], seed) <> hash_array_extended(ARRAY[id::$P], seed)
 $$);
 
--- Seed 0 has the plain hash in its lower half, as the server expects it; the same IDs have the same hashes.
+-- With seed 0, the lower half of the extended hash is the plain hash, as the server requires. Equal IDs have equal hashes.
 SELECT * FROM each_type($$
     SELECT id FROM $T_ids WHERE $T_hash(id) <> ($T_hash_extended(id, 0) & 4294967295)::bit(32)::integer
 $$);
@@ -51,7 +51,7 @@ $$);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
--- Partitions: about as many IDs in each, and each is found in its own, and only there.
+-- Partitions have about the same number of IDs. Each ID is in its partition, and a search for it scans one partition only.
 CALL for_each_type($$
     CREATE TABLE $T_parted (id $T PRIMARY KEY) PARTITION BY HASH (id);
     CREATE TABLE $T_part_0 PARTITION OF $T_parted FOR VALUES WITH (MODULUS 4, REMAINDER 0);

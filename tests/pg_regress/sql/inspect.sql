@@ -1,8 +1,8 @@
--- What an ID is, and what the types are.
+-- scru_inspect() and scru_types().
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- The row of an ID is the one of its text, whatever the settings of the text are.
+-- The row of an ID is the row of its text, and does not depend on output settings.
 SET scru.scru160_output = hex;
 SELECT * FROM each_type($$
     SELECT source, text, by_id, by_text FROM valid, scru_inspect(text::$T) AS by_id, scru_inspect(text) AS by_text
@@ -20,7 +20,7 @@ SELECT * FROM scru_inspect('0u375nxqh5cq'::scru64);
 SELECT * FROM scru_inspect('01ARZ3NDEKTSV4RRFFQ69G5FAV'::ulid);
 SELECT * FROM scru_inspect('00CMXB6TAK4SA'::ulidflake);
 
--- For a column of IDs, beside each row; for NULL, none; a literal is a text.
+-- A column of IDs returns a row for each ID. NULL returns no row. An untyped literal is text.
 CALL make_random_ids(1000);
 SELECT * FROM each_type($$
     SELECT count(*), count(DISTINCT canonical), bool_and(i.canonical::$T = id) FROM $T_ids, scru_inspect(id) AS i
@@ -28,7 +28,7 @@ $$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM scru_inspect(NULL::$T)), (scru_inspect($T_upper('infinity'::timestamptz))).type $$);
 SELECT type FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm');
 
--- The types: as the catalog has them, with the ends of their ranges.
+-- The types, their lengths in the catalog, and the ends of their ranges.
 SELECT * FROM scru_types();
 SELECT name, bytes, t.length FROM types AS t FULL JOIN scru_types() AS s ON s.type = t.name WHERE bytes IS DISTINCT FROM t.length;
 SELECT * FROM each_type($$

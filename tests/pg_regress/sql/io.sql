@@ -2,13 +2,13 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- Every type has its vectors.
+-- Every type has vectors.
 SELECT * FROM each_type($$
     SELECT (SELECT count(*) >= 10 FROM valid WHERE type = '$T') AS valid,
            (SELECT count(*) >= 10 FROM malformed WHERE type = '$T') AS malformed
 $$);
 
--- Text is written as the vectors say, and read in each of the forms that they name.
+-- Output is the text of the vectors. Input accepts each form that they list.
 SELECT * FROM each_type($$
     SELECT source, text, id FROM valid, CAST(text AS $T) AS id WHERE type = '$T' AND id::text <> text
 $$);
@@ -16,7 +16,7 @@ SELECT * FROM each_type($$
     SELECT source, text, other FROM valid, unnest(also_read) AS other WHERE type = '$T' AND other::$T <> text::$T
 $$);
 
--- A malformed text is refused with its reason and its place.
+-- Malformed text raises an error with the reason and the position.
 SELECT * FROM each_type($$
     SELECT source, text, error_of(format('SELECT %L::$T', text)), error FROM malformed
     WHERE type = '$T' AND without_hint(error_of(format('SELECT %L::$T', text))) IS DISTINCT FROM error
@@ -28,7 +28,7 @@ SELECT error_of($$SELECT '0372ijojuxuh-sfkeryi2mrtm'::scru128$$);
 SELECT error_of($$SELECT '0372ijojuxuh漢sfkeryi2mrt'::scru128$$);
 SELECT error_of($$SELECT 'f5lxx1zz5pnorynqglhzmsp34'::scru128$$);
 
--- From 16 on, such an error is soft, and the same. Before, there are no soft errors.
+-- In PostgreSQL 16 and later, these errors are soft. Earlier versions have no soft errors.
 SELECT current_setting('server_version_num')::integer >= 160000 AS has_soft_errors,
        current_setting('server_version_num')::integer >= 170000 AS has_on_error \gset
 \if :has_soft_errors
@@ -49,7 +49,7 @@ SELECT * FROM each_type($$
     SELECT source, text, soft_error_of(text, '$T') FROM valid WHERE type = '$T' AND soft_error_of(text, '$T') IS NOT NULL
 $$);
 
--- What a text looks like that leads to an ID of the type in another way is told by a HINT, with soft errors as well.
+-- If text resembles another format, a HINT names that format or the cast from it. Soft errors have the same HINT.
 CREATE TABLE mistaken AS SELECT what, text FROM (VALUES
     ('a uuid', '018f0000-0000-7000-8000-000000000000'), ('a uuid in braces', '{018F0000-0000-7000-8000-000000000000}'),
     ('a uuid without hyphens', '018f00000000700080000000000000ff'), ('a scru128', '0372ijojuxuhjsfkeryi2mrtm'),
@@ -63,7 +63,7 @@ SELECT * FROM each_type($$
     FROM mistaken, error_of(format('SELECT %L::$T', text)) AS error ORDER BY mistaken.ctid
 $$);
 
--- From 17 on, COPY passes over such lines, and keeps the others.
+-- In PostgreSQL 17 and later, COPY with ON_ERROR ignore skips malformed lines and loads the others.
 SELECT current_setting('data_directory') || '/scru_io.copy' AS file \gset
 SELECT FROM set_config('test.file', :'file', false);
 CALL for_each_type('CREATE TABLE $T_copied (id $T)');
@@ -85,7 +85,7 @@ SELECT * FROM each_type($$
          = (SELECT array_agg(text ORDER BY bytes) FROM valid WHERE type = '$T')
 $$);
 
--- Binary is the big-endian bytes: a COPY file of them as bytea is a COPY file of IDs.
+-- The binary format is the big-endian bytes, so that binary COPY files of IDs and of bytea are interchangeable.
 CREATE FUNCTION received(type text, bytes bytea[]) RETURNS SETOF bytea LANGUAGE plpgsql AS $$
 DECLARE
     file text := current_setting('test.file');
@@ -102,7 +102,7 @@ SELECT * FROM each_type($$
     SELECT ARRAY(SELECT received('$T', array_agg(bytes))) = array_agg(bytes) || array_agg(bytes) FROM valid WHERE type = '$T'
 $$);
 
--- Bytes of a wrong number are refused, and so are those of no ID.
+-- Bytes of the wrong length and bytes above the largest ID raise an error.
 SELECT * FROM each_type($$
     SELECT number, error FROM types,
         unnest(ARRAY[0, 1, length - 1, length + 1, 2 * length, 1000]) AS number,
@@ -118,7 +118,7 @@ SELECT * FROM each_type($$
     WHERE name = '$T'
 $$);
 
--- IDs in arrays, rows and JSON; NULL; no type modifier.
+-- IDs in arrays, rows and JSON; NULL; type modifiers, which raise an error.
 SELECT * FROM each_type($$
     SELECT ARRAY[id, NULL]::text = format('{%s,NULL}', id),
            (SELECT bool_and(id = ANY (read)) FROM CAST(format('{%s,NULL}', id) AS $T[]) AS read),

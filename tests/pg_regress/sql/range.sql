@@ -1,9 +1,9 @@
--- Questions by time: id <@ tstzrange, on the index of the ID.
+-- Queries by a range of times: id <@ tstzrange, answered by an index on the ID.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- 200,000 IDs a type, two in every third of a second: the first and the last of a tick, with their times beside. And the
--- two ends of each type.
+-- 200,000 IDs of each type with their times: every third of a second, the first and the last ID of a tick. And the smallest and
+-- the largest ID of the type.
 CALL for_each_type($$
     CREATE TABLE $T_orders AS
         SELECT id, $T_timestamp(id) AS created
@@ -16,8 +16,8 @@ CALL for_each_type($$
     ANALYZE $T_orders
 $$);
 
--- Ranges with every kind of bound at, just before and just after the time of an ID, an hour later likewise; those that end
--- nowhere, in infinity or beyond a type's range, and the empty one.
+-- Ranges with all kinds of bounds at, just before and just after the time of an ID, and the same an hour later; ranges that are
+-- unbounded, infinite or beyond the type's range; and the empty range.
 CREATE FUNCTION ranges(at timestamptz) RETURNS SETOF tstzrange LANGUAGE sql AS $$
     SELECT tstzrange(at + "from" * interval '1 us', at + "to" * interval '1 us', bounds)
     FROM unnest(ARRAY[-1, 0, 1]) AS "from",
@@ -33,7 +33,7 @@ CREATE FUNCTION ranges(at timestamptz) RETURNS SETOF tstzrange LANGUAGE sql AS $
     SELECT unnest(ARRAY['empty', '[infinity,)', '(,-infinity]', '(,"4000-01-01 BC")', '[200000-01-01,)']::tstzrange[])
 $$;
 
--- The index counts what a look at the time of every ID counts: how many ranges there were, and those that deviate.
+-- Counts the IDs in each range by index and by their times. Returns the number of ranges, and the ranges with different counts.
 CREATE FUNCTION deviations(type text, OUT ranges bigint, OUT deviating tstzrange[]) LANGUAGE plpgsql AS $$
 DECLARE
     range tstzrange;
@@ -56,7 +56,7 @@ SET enable_seqscan = off;
 SELECT * FROM each_type($$ SELECT * FROM deviations('$T') $$);
 RESET enable_seqscan;
 
--- Where no index is asked likewise, from either side, and what is not in the range is all the rest.
+-- Without an index, both operators and NOT return the same as the comparison of times.
 SELECT * FROM each_type($$
     SELECT count(*), count(*) FILTER (
         WHERE (id <@ range, range @> id, NOT id <@ range) IS DISTINCT FROM (created <@ range, created <@ range, NOT created <@ range))
@@ -64,14 +64,14 @@ SELECT * FROM each_type($$
          (SELECT created AS at FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 1) AS first, ranges(at) AS range
 $$);
 
--- NULL in, NULL out.
+-- A NULL argument returns NULL.
 SELECT * FROM each_type($$
     SELECT NULL::$T <@ '[2026-01-01,)' AS a, '[2026-01-01,)' @> NULL::$T AS b, smallest('$T')::$T <@ NULL AS c,
            NULL::tstzrange @> smallest('$T')::$T AS d, $T_range_lower(NULL) AS e, $T_range_upper(NULL) AS f,
            $T_time_encoder(NULL) AS g, $T_time_decoder(NULL) AS h
 $$);
 
--- The bounds: the first and the last inside; where none is inside, they are the wrong way round.
+-- The bounds are the first and the last ID in the range. If the range contains none, the lower bound is above the upper one.
 SELECT * FROM each_type($$
     SELECT $T_timestamp($T_range_lower(range)) AS first, $T_timestamp($T_range_upper(range)) AS last
     FROM CAST('(2026-01-01 00:00,2026-01-01 00:00:02.048)' AS tstzrange) AS range
@@ -80,14 +80,14 @@ SELECT * FROM each_type($$
     SELECT $T_range_lower('empty') = largest('$T')::$T AS largest, $T_range_upper('empty') = smallest('$T')::$T AS smallest
 $$);
 
--- Plans: the index answers, exactly, so that nothing is filtered. IDs are each type's own, and left out.
+-- Plans: the index conditions are exact, so that no filter is needed. IDs differ between types and are elided.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
         line := regexp_replace(line, '''[0-9A-Za-z]{12,32}''', '''…''', 'g');
-        -- As 17 and 18 write it.
+        -- Normalize subplans to the output of PostgreSQL 17 and 18.
         line := replace(replace(line, ' (returns $0)', ''), '$0', '(InitPlan 1).col1');
         line := replace(line, 'InitPlan expr_1', 'InitPlan 1');
         RETURN NEXT trim(line);
@@ -102,12 +102,13 @@ SET plan_cache_mode = force_generic_plan;
 SELECT * FROM each_type($$ SELECT plan('EXECUTE $T_by_time (''[2026-01-01 01:00,2026-01-01 02:00)'')') $$);
 RESET plan_cache_mode;
 
--- What is no plain column is not computed twice; an index on the expression serves all the same.
+-- A range of an expression does not become two comparisons, which would evaluate the expression twice, but an index on the
+-- expression is used.
 SET enable_bitmapscan = off;
 CALL for_each_type($$ CREATE INDEX $T_orders_larger ON $T_orders ($T_larger(id, id)) $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 01:00,2026-01-01 01:01)''') $$);
 
--- Several columns, a bitmap, and BRIN.
+-- A multicolumn index, a bitmap scan, and BRIN.
 CALL for_each_type($$
     DROP INDEX $T_orders_id, $T_orders_larger;
     CREATE INDEX $T_orders_both ON $T_orders (id, created)
@@ -128,9 +129,9 @@ RESET enable_seqscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
--- Estimates come from the histogram, within a factor of two also inside of one of its buckets (2,000 rows): as a literal, as a
--- parameter, by the functions, from the other side; and open to one end or both. The IDs are spread evenly, but for the two ends
--- of the type.
+-- Estimates use the histogram. They are within a factor of two, even inside a bucket (2,000 rows), for literals, parameters, the
+-- operators' functions and the commuted operator, and for ranges that are unbounded on one side or both. The smallest and the
+-- largest ID are deleted first, so that the other IDs fill the histogram evenly.
 CALL for_each_type($$
     DELETE FROM $T_orders WHERE id IN (smallest('$T')::$T, largest('$T')::$T);
     CREATE INDEX ON $T_orders (id);
@@ -166,8 +167,8 @@ SELECT * FROM each_type($$
            estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 09:05,)''') BETWEEN 1900 AND 7600 AS since,
            estimate('SELECT * FROM $T_orders WHERE $T_larger(id, id) <@ ''[2026-01-01 09:10,)''') AS unknown
 $$);
--- Two half-open ranges are one span, in whatever order and beside other predicates; those that have no ID in common are none; one
--- under OR is on its own, and so is one of another table.
+-- Two half-open ranges are estimated as one span, in any order and beside other predicates. If they have no ID in common, the
+-- estimate is one row. Under OR or on different tables, they are estimated separately.
 SELECT * FROM each_type($$
     SELECT estimate('SELECT * FROM $T_orders WHERE id <@ ''[2026-01-01 04:00,)'' AND id <@ ''(,2026-01-01 04:02:46)''') BETWEEN 500 AND 2000 AS span,
            estimate('SELECT * FROM $T_orders WHERE tstzrange(NULL, ''2026-01-01 04:02:46'') @> id AND id <@ ''[2026-01-01 04:00,)''') BETWEEN 500 AND 2000 AS other,
@@ -179,7 +180,7 @@ SELECT * FROM each_type($$
 $$);
 RESET plan_cache_mode;
 
--- A family of operators may be somebody else's: one in descending order has the same operators under other strategies.
+-- A user-defined operator family in descending order has the same operators with other strategy numbers.
 SET enable_seqscan = off;
 CALL for_each_type($$
     CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT RETURN $T_cmp($2, $1);
@@ -195,7 +196,8 @@ SELECT * FROM each_type($$
 $$);
 RESET enable_seqscan;
 
--- Another access method than heap may skip what comparisons exclude: it gets these, as partitions do.
+-- A table access method other than heap may skip rows by comparisons. So ranges on its tables become comparisons, as they do on
+-- partitioned tables.
 CREATE ACCESS METHOD another TYPE TABLE HANDLER heap_tableam_handler;
 CALL for_each_type($$ CREATE TABLE $T_another (id $T) USING another $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
@@ -203,10 +205,10 @@ SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ tstzrange(now(), now() + interval ''1 hour'')') $$);
 DROP ACCESS METHOD another CASCADE;
 
--- What the server raises while it computes a range to plan by is the server's own error.
+-- If the planner evaluates an invalid range, the error is the server's own.
 SELECT * FROM each_type($$ SELECT error_of('EXPLAIN SELECT * FROM $T_orders WHERE id <@ tstzrange(now(), now() - interval ''1 day'')') $$);
 
--- Months as partitions, by the ID itself: pruned when planned, and when run.
+-- Monthly partitions by ID are pruned by the planner and by the executor.
 CALL for_each_type($$
     CREATE TABLE $T_months (id $T PRIMARY KEY) PARTITION BY RANGE (id);
     CREATE TABLE $T_january PARTITION OF $T_months
@@ -231,12 +233,12 @@ $$);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
--- The functions that pg_partman asks for.
+-- The encoder and the decoder for pg_partman.
 SELECT * FROM each_type($$
     SELECT $T_time_encoder('2026-02-01') = $T_lower(timestamptz '2026-02-01')::text AS encoded,
            $T_time_decoder($T_time_encoder('2026-02-01 00:00:00.3')) BETWEEN '2026-02-01 00:00:00.3' AND '2026-02-01 00:00:00.555' AS decoded
 $$);
--- A whole second, which bounds of partitions are, comes back as it was, whatever the length of a tick.
+-- A whole second, like the bounds of partitions, is decoded exactly, whatever the length of a tick.
 SELECT * FROM each_type($$
     SELECT count(*), count(*) FILTER (WHERE $T_time_decoder($T_time_encoder(second)) = second)
     FROM generate_series(timestamptz '2026-02-01', '2026-02-01 01:00', '1 s') AS second

@@ -2,12 +2,12 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- All of them, and who may change them: user, any user for a session;
--- sighup, the configuration file; superuser, also ALTER ROLE ALL and ALTER DATABASE.
+-- All settings, and where they can be set. user: in a session, by any user. sighup: in the configuration file. superuser: also by
+-- ALTER ROLE ALL and ALTER DATABASE.
 SELECT name, context, vartype, boot_val, min_val, max_val, enumvals, short_desc <> '' AS described
 FROM pg_settings WHERE name LIKE 'scru.%' ORDER BY name;
 
--- Those that a user may change take all of their values, and go back.
+-- User settings accept all of their values. RESET restores the default.
 CREATE FUNCTION after_set(name text, value text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('SET %s = %L', name, value);
@@ -18,23 +18,23 @@ FROM pg_settings, unnest(enumvals) AS value WHERE name LIKE 'scru.%' AND context
 RESET scru.on_clock_rollback;
 SHOW scru.on_clock_rollback;
 
--- And nothing else.
+-- Other values raise an error.
 SELECT name, error_of(format('SET %s = %L', name, 'nonsense'))
 FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
 SELECT name, error_of(format('SET %s = %L', name, ''))
 FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
 
--- The others are not for a connection to change.
+-- A session cannot change the other settings.
 SELECT name, error_of(format('SET %s = %L', name, boot_val))
 FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name;
 
--- The administrator is told of wrong values, too.
+-- ALTER SYSTEM rejects invalid values.
 SELECT format('ALTER SYSTEM SET %s = %L', name, value)
 FROM pg_settings,
     unnest(CASE vartype WHEN 'integer' THEN ARRAY[min_val::bigint - 1, max_val::bigint + 1]::text[] ELSE '{nonsense,""}' END) AS value
 WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name, value \gexec
 
--- A misspelt name is an error, not a setting that does nothing.
+-- A misspelt name raises an error, because the prefix scru is reserved.
 SELECT error_of('SET scru.on_clock_rolback = error');
 
 -- Settings of a function and of a transaction.

@@ -2,7 +2,7 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- IDs of all kinds, two in a row the same: random ones, bulk-generated ones, those of the vectors, and NULLs.
+-- Random IDs, bulk-generated IDs, the vectors, duplicates, and NULLs.
 CALL make_random_ids(4000);
 CALL for_each_type($$
     INSERT INTO $T_ids (id) SELECT gen_$T() FROM generate_series(1, 4000);
@@ -12,11 +12,11 @@ CALL for_each_type($$
     UPDATE $T_ids SET bytes = id::bytea;
 $$);
 
--- Shuffled, alike in each run. The limit is one that the planner cannot do without.
+-- The IDs in a shuffled order, the same in each run. The LIMIT prevents the planner from omitting the sort.
 CALL for_each_type('CREATE VIEW $T_shuffled AS SELECT * FROM $T_ids ORDER BY md5(ctid::text) LIMIT 1000000');
 
--- The order of IDs is the order of their bytes: in memory, in files, downwards, with NULLs on either side, for one value,
--- and where the keys are of no use, because there are few values.
+-- The order of IDs is the order of their bytes: in memory, on disk, descending, with NULLs first or last, in aggregates, and with
+-- too few distinct values for abbreviated keys.
 CREATE FUNCTION in_order(ids text, by text) RETURNS text LANGUAGE sql AS $$
     SELECT format(
         'SELECT count(*) > 1000, bool_and(a.bytes IS NOT DISTINCT FROM b.bytes)
@@ -36,7 +36,7 @@ RESET work_mem;
 SELECT * FROM each_type('SELECT array_agg(id::bytea ORDER BY id) = array_agg(bytes ORDER BY bytes) FROM $T_shuffled');
 SELECT * FROM each_type('SELECT count(DISTINCT id) = count(DISTINCT bytes) FROM $T_shuffled');
 
--- An index gives the same order, is built of any rows, and is right read either way.
+-- An index built from unordered rows returns the same order, in forward and backward scans.
 CALL for_each_type($$
     CREATE TABLE $T_indexed AS SELECT id, bytes FROM $T_shuffled;
     CREATE INDEX ON $T_indexed (id);
@@ -62,7 +62,7 @@ RESET enable_seqscan;
 RESET enable_sort;
 RESET enable_bitmapscan;
 
--- Heap and index are as large as those of the server's own type of that size, also where deduplication makes the index small.
+-- Heap and index are as large as those of the peer, also with deduplication.
 CALL for_each_type($$
     CREATE TABLE $T_own AS SELECT id FROM $T_ids, generate_series(1, 10) WHERE n IS NOT NULL;
     CREATE INDEX $T_own_index ON $T_own (id);
@@ -76,7 +76,7 @@ SELECT * FROM each_type($$
            pg_relation_size('$T_own_index') < pg_relation_size('$T_own_large') / 2 AS deduplicated
 $$);
 
--- A primary key refuses what is there.
+-- A primary key rejects duplicates and NULL.
 CALL for_each_type('CREATE TABLE $T_orders (id $T PRIMARY KEY)');
 SELECT * FROM each_type($$
     SELECT error_of(format('INSERT INTO $T_orders VALUES (%1$L), (%2$L), (%1$L)', largest('$T'), smallest('$T')))

@@ -1,4 +1,4 @@
--- The times of IDs, and the IDs of times.
+-- The time of an ID, and the smallest and the largest ID of a time.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
@@ -9,8 +9,8 @@ SELECT * FROM each_type($$
                            OR extract(epoch FROM $T_timestamp(text::$T)) * 1000000 <> timestamp_micros)
 $$);
 
--- The first and the last ID of a tick, at its start and a microsecond around it. Just before the start comes the ID just
--- before the first; just after it the first is the first of the next tick.
+-- The first and the last ID of a tick, at its start and a microsecond before and after. Before the start, the upper bound is the
+-- ID before the tick's first ID. After the start, the lower bound is the first ID of the next tick.
 SELECT * FROM each_type($$
     SELECT source, text FROM valid
     WHERE type = '$T' AND timestamp > $T_timestamp(smallest('$T')::$T) AND timestamp < $T_timestamp(largest('$T')::$T)
@@ -24,7 +24,7 @@ SELECT * FROM each_type($$
                AND timestamp::$T = $T_lower(timestamp))
 $$);
 
--- So IDs of a time are found by the order of IDs, wherever the bounds are.
+-- A range of IDs finds the IDs of a range of times, for any bounds.
 CALL for_each_type($$
     CREATE TABLE $T_ids AS
         SELECT $T_lower('2024-06-01'::timestamptz + n * interval '12345678 us') AS id FROM generate_series(1, 1000) AS n
@@ -37,7 +37,7 @@ SELECT * FROM each_type($$
        <> (SELECT count(*) FROM $T_ids WHERE $T_timestamp(id) BETWEEN low AND high)
 $$);
 
--- The ends of time.
+-- Infinite times, and the first and the last time of each type.
 SELECT * FROM each_type($$
     SELECT $T_lower(timestamptz '-infinity') = smallest('$T')::$T, $T_upper(timestamptz '-infinity') = smallest('$T')::$T,
            $T_lower(timestamptz 'infinity') = largest('$T')::$T, $T_upper(timestamptz 'infinity') = largest('$T')::$T,
@@ -48,8 +48,8 @@ SELECT * FROM each_type($$
     FROM $T_timestamp(smallest('$T')::$T) AS first, $T_timestamp(largest('$T')::$T) AS last
 $$);
 
--- From when to when there are IDs. Beyond the start of the last tick there is none whose time is at or after it, before the first
--- tick none whose time is at or before it; on the other side is the smallest or the largest of all.
+-- The range of times of each type. Times after the start of the last tick have no lower bound, and times before the first tick
+-- have no upper bound: both raise an error. The other bound is the largest or the smallest ID, respectively.
 SELECT name, length, first, last
 FROM types,
      LATERAL (SELECT min(timestamp) AS first, max(timestamp) AS last FROM valid WHERE type = name) AS q
@@ -75,7 +75,7 @@ SELECT * FROM each_type($$ SELECT $T_lower('20000-01-01') $$);
 SELECT * FROM each_type($$ SELECT $T_upper('1969-07-20') $$);
 SELECT * FROM each_type($$ SELECT '20000-01-01'::timestamptz::$T $$);
 
--- No session's time zone matters, so that times of IDs can be indexed.
+-- The time of an ID is independent of the session's time zone, so that it can be indexed.
 CALL for_each_type($$ CREATE INDEX ON $T_ids ($T_timestamp(id)); ANALYZE $T_ids $$);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

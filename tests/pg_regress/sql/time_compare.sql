@@ -1,10 +1,10 @@
--- Comparison with a time: exact for every ID and every time, and answered by indexes.
+-- Comparison with a time: exact for every ID and every time, and answered by indexes of the ID.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- For each type a table for each kind of index, with the same IDs: the ends of the type, the ends of its first and its last tick,
--- NULL, and in between the first and the last of many ticks, so that tables and indexes have many pages. The time of each is kept
--- beside it.
+-- For each type, a table for each kind of index. All have the same IDs and their times: the smallest and the largest ID, the last
+-- ID of the first tick, the first ID of the last tick, NULL, and the first and the last ID of many ticks, so that tables and
+-- indexes have many pages.
 CALL for_each_type($$
     CREATE TABLE $T_none (id $T, n integer, at timestamptz) WITH (fillfactor = 25);
     INSERT INTO $T_none
@@ -36,7 +36,7 @@ SELECT * FROM each_type($$
     FROM $T_none, unnest(ARRAY['$T_brin', '$T_btree_id_idx', '$T_gist_id_idx']::regclass[]) AS relation GROUP BY relation
 $$);
 
--- Times around the ends of the type and around a tick, and those that are none.
+-- Times around the ends of the type and around a tick, times far beyond the type's range, infinite times, and NULL.
 CREATE TABLE times (type text, time timestamptz, number serial);
 CALL for_each_type($$
     INSERT INTO times
@@ -49,14 +49,14 @@ CALL for_each_type($$
 $$);
 ANALYZE times;
 
--- Every operator, from either side, under NOT, and where it is NULL.
+-- Every operator, in both directions, under NOT, and in tests for NULL.
 CREATE TABLE forms AS
     SELECT replace(form, 'OP', op) AS form
     FROM unnest(ARRAY['<', '<=', '>=', '>']) AS op,
          unnest(ARRAY['ID OP TIME', 'TIME OP ID', 'NOT ID OP TIME', 'NOT TIME OP ID', '(ID OP TIME) IS NULL',
                       '(TIME OP ID) IS NOT FALSE']) AS form;
 
--- What a query finds: how many rows, and which.
+-- The result of a query: the number of rows and a checksum of them.
 CREATE FUNCTION found(rows text, form text, id text, "time" text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
@@ -70,15 +70,15 @@ CREATE FUNCTION of_joined_times(type text, kind text) RETURNS text LANGUAGE sql 
     format('concat(count(*), '' '', sum(hashint8(number * 10000 + n)::bigint)) FROM times JOIN %I AS ids ON times.type = %L AND',
            type || '_' || kind, type);
 
--- By a look at the time of every ID.
+-- The expected results, from the time of every ID.
 CREATE TABLE expected AS
     SELECT type, form, time, found(of_one_time(type, 'none'), form, 'at', format('%L::timestamptz', time)) AS rows FROM times, forms;
 CREATE TABLE expected_of_join AS
     SELECT name AS type, form, found(of_joined_times(name, 'none'), form, 'at', 'time') AS rows FROM types, forms;
 SELECT count(*), count(DISTINCT rows) FROM expected;
 
--- How many comparisons there were, and those that found other rows: with a constant; with expressions whose value is known as the
--- query starts, of which the planner knows that one is near the clock; with a parameter; and with a column of another table.
+-- Returns the number of comparisons, and those that found other rows. The time is a constant, a stable expression, a stable
+-- expression with now(), which the planner can estimate, a parameter, or a column of another table.
 CREATE FUNCTION comparisons(type text, kind text, OUT count bigint, OUT deviating text) LANGUAGE plpgsql AS $$
 DECLARE
     wanted record;
@@ -125,16 +125,16 @@ SET enable_material = off;
 SET enable_memoize = off;
 SELECT * FROM each_type($$ SELECT kind, q.* FROM unnest(ARRAY['none', 'btree', 'brin', 'gist', 'partitions']) AS kind, comparisons('$T', kind) AS q $$);
 
--- Plans. IDs are each type's own, and left out.
+-- Plans. IDs differ between types and are elided.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        -- From 18 and 19 on there are lines about the plan that it is not.
+        -- PostgreSQL 18 and later add lines "Disabled", 19 and later add lines "Replaces".
         CONTINUE WHEN line ~ '^ *(Disabled|Replaces):';
         line := regexp_replace(line, '''[0-9A-Za-z]{12,32}''', '''…''', 'g');
-        -- As 17 and 18 write it.
+        -- Normalize subplans to the output of PostgreSQL 17 and 18.
         line := replace(replace(line, ' (returns $0)', ''), '$0', '(InitPlan 1).col1');
         line := regexp_replace(line, 'InitPlan (expr|minmax)_1', 'InitPlan 1');
         RETURN NEXT trim(line);
@@ -153,7 +153,7 @@ SET plan_cache_mode = force_generic_plan;
 CALL for_each_type($$ PREPARE $T_since (timestamptz) AS SELECT n FROM $T_btree WHERE id >= $1 $$);
 SELECT * FROM each_type($$ SELECT plan('EXECUTE $T_since (now())') $$);
 RESET plan_cache_mode;
--- A column of another table; and the next page in the order of the index.
+-- A column of another table; the first rows in the order of the index; the largest ID.
 SELECT * FROM each_type($$
     SELECT plan('SELECT * FROM times JOIN $T_btree AS ids ON ids.id >= time AND ids.id < time + interval ''1 s''')
 $$);
@@ -165,13 +165,13 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_gist WHERE id >= now() 
 
 SET enable_bitmapscan = off;
 
--- Partitions are left out as the query is planned and as it starts; so is a table by its constraint.
+-- Partitions are pruned by the planner and at executor startup. A CHECK constraint excludes a table.
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id >= timestamptz ''2026-01-01 00:02:00''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id < timestamptz ''2026-01-01 00:00:30''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id >= now() AND id < now() + interval ''1 h''') $$);
 SET test.time = '2026-01-01 00:02:00';
 SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_partitions WHERE id >= current_setting(''test.time'')::timestamptz') $$);
--- A column of another table leaves them out for each of its rows.
+-- With a column of another table, partitions are pruned for each row of that table.
 SELECT * FROM each_type($$
     SELECT plan('SELECT * FROM times JOIN $T_partitions AS ids ON ids.id >= time AND ids.id < time + interval ''1 s''')
 $$);
@@ -184,7 +184,7 @@ SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_checked WHERE id >= $T_
 RESET constraint_exclusion;
 SELECT * FROM each_type($$ INSERT INTO $T_checked VALUES ($T_upper('2025-12-31 23:59:59.999')) $$);
 
--- A partial index serves where its condition follows, whether by times or by IDs.
+-- A partial index is used if the query implies its predicate. Either can be written with times or with IDs.
 CALL for_each_type($$
     CREATE TABLE $T_partial AS TABLE $T_none;
     CREATE INDEX $T_by_time ON $T_partial (n) WHERE id >= timestamptz '2026-01-01 00:01:15'
@@ -196,7 +196,8 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partial WHERE n = 7 AND
 CALL for_each_type($$ DROP INDEX $T_by_time; CREATE INDEX $T_by_id ON $T_partial (n) WHERE id < $T_lower('2026-01-01 00:01:15') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partial WHERE n = 7 AND id < timestamptz ''2026-01-01 00:01:15''') $$);
 
--- On a table with partitions a range is rewritten: an index serves whose condition is a comparison, and none whose condition is a range.
+-- On a partitioned table, ranges become comparisons. So a partial index is used if its predicate is a comparison, but not if its
+-- predicate is a range.
 CALL for_each_type($$ CREATE INDEX $T_by_range ON $T_partitions (n) WHERE id <@ '[2026-01-01 00:02:30,)' $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_late WHERE n = 7 AND id <@ ''[2026-01-01 00:02:30,)''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE n = 7 AND id <@ ''[2026-01-01 00:02:30,)''') $$);
@@ -207,7 +208,7 @@ $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE n = 7 AND id <@ ''[2026-01-01 00:02:30,)''') $$);
 CALL for_each_type($$ DROP INDEX $T_by_times $$);
 
--- A family in descending order, and an access method other than heap.
+-- An operator family in descending order, and a table access method other than heap.
 CALL for_each_type($$
     CREATE FUNCTION $T_reversed_cmp($T, $T) RETURNS integer LANGUAGE sql IMMUTABLE STRICT RETURN $T_cmp($2, $1);
     CREATE OPERATOR CLASS $T_reversed_ops FOR TYPE $T USING btree AS
@@ -222,8 +223,8 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_another WHERE id >= now
 SELECT * FROM each_type($$ SELECT 'another', q.* FROM comparisons('$T', 'another') AS q $$);
 DROP ACCESS METHOD another CASCADE;
 
--- Under row-level security, for a role that may not use the extension's schema: the comparison, a range, and the time that an
--- expression index is on, are looked at before the policy is.
+-- Row-level security, for a role without USAGE on the extension's schema: a comparison, a range, and the expression of an index
+-- are evaluated before the policy.
 CREATE SCHEMA hidden;
 ALTER EXTENSION scru SET SCHEMA hidden;
 SET search_path = test, hidden, public;
@@ -260,7 +261,7 @@ CALL for_each_type($$ DROP TABLE $T_secured CASCADE $$);
 DROP OWNED BY reader;
 DROP ROLE reader;
 
--- What has no type beside an ID is an ID.
+-- An untyped literal or parameter that is compared with an ID is an ID.
 CALL for_each_type($$
     PREPARE $T_parameters AS
         SELECT FROM $T_none WHERE id >= $1 AND $2 < id AND id BETWEEN $3 AND $4 AND id = $5 AND id IN ($6, $7) AND id <> $8
@@ -273,7 +274,7 @@ SELECT * FROM each_type($$
     SELECT count(*) > 0 AS some FROM $T_none WHERE id BETWEEN date '2026-01-01' AND timestamp '2026-01-01 00:01:15'
 $$);
 
--- Estimates are those of bounds that are written by hand: half of the rows between them, not a quarter.
+-- Estimates equal those of bounds written as IDs. The two bounds are estimated together, at half of the rows.
 CREATE FUNCTION estimate(query text) RETURNS float LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
@@ -296,7 +297,7 @@ SELECT * FROM each_type($$
          estimate('SELECT FROM $T_many WHERE id >= (SELECT now())') AS generic
 $$);
 
--- Rows that came after ANALYZE are expected, as the index ends with them.
+-- Estimates include rows inserted after ANALYZE, because the planner reads the end of the index.
 CALL for_each_type($$
     CREATE INDEX ON $T_many (id);
     INSERT INTO $T_many SELECT $T_lower(now() + n * interval '1 min') FROM generate_series(1, 1000) AS n
@@ -307,7 +308,7 @@ SELECT * FROM each_type($$
          estimate('SELECT FROM $T_many WHERE id >= $T_lower(now() + interval ''10 min'')') AS by_hand
 $$);
 
--- A column of another table counts as in a comparison of times, also where the table has partitions; and so does a parameter.
+-- For a parameter or a column of another table, the estimate is that of a comparison of times, also on a partitioned table.
 SET plan_cache_mode = force_generic_plan;
 CALL for_each_type($$
     PREPARE $T_by_id (timestamptz) AS SELECT FROM $T_partitions WHERE id >= $1;
@@ -324,7 +325,7 @@ SELECT * FROM each_type($$
 $$);
 RESET plan_cache_mode;
 
--- The bounds that the planner uses: the ID nearest to a time for which an operator holds, and both ends.
+-- The bounds that the planner uses: of the IDs for which an operator with a time is true, the nearest, smallest and largest one.
 SELECT * FROM each_type($$
     SELECT op, $T_time_bound(time, op) = CASE WHEN op IN ('>', '>=') THEN $T_time_lower(time, op) ELSE $T_time_upper(time, op) END AS nearest,
            $T_timestamp($T_time_bound(time, op)) - time AS distance,

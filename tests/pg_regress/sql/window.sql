@@ -1,9 +1,9 @@
--- Windows by time: RANGE with an offset of time.
+-- Window frames: RANGE with an interval as offset.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- IDs whose times are a multiple of 32 seconds apart, which is a whole number of ticks of every type, some of the same time, and
--- the ends of the range; and NULLs. `low` are the bits below the time.
+-- IDs with times that are multiples of 32 seconds apart, a whole number of ticks of every type. Some have the same time. Also the
+-- smallest and the largest ID, and NULLs. `low` is the value of the bits below the time.
 CALL for_each_type($$
     CREATE TABLE $T_rows (n int, id $T, time timestamptz, low numeric);
     INSERT INTO $T_rows (id)
@@ -23,7 +23,7 @@ CALL for_each_type($$
 $$);
 SELECT * FROM each_type('SELECT count(*) > 150, count(DISTINCT time) > 60, count(*) - count(id) FROM $T_rows');
 
--- The same frames by comparing each row with each: of pairs of a time and the bits below it.
+-- The frames are compared with frames computed from each pair of rows, by the time and the bits below it.
 CREATE VIEW offsets AS
     SELECT row_number() OVER () AS number, o::interval AS first, p::interval AS last FROM (VALUES
         ('0', '0'), ('1 microsecond', '1 microsecond'), ('32 seconds', '0'), ('31.999 seconds', '32.001 seconds'),
@@ -58,26 +58,26 @@ SELECT * FROM each_type($$
     FROM offsets ORDER BY number
 $$);
 
--- They are of all sizes.
+-- There are small and large frames.
 SELECT * FROM each_type($$
     SELECT min(last - first) < 5, max(last - first) > 100 FROM frames('$T', '''1 month'' PRECEDING AND ''1 hour'' FOLLOWING', false)
     WHERE n < (SELECT min(n) FROM $T_rows WHERE id IS NULL)
 $$);
 
--- An offset of zero is the current row, with its equals.
+-- With an offset of zero, a frame is the current row and its peers.
 SELECT * FROM each_type($$
     SELECT count(*) FROM (SELECT * FROM frames('$T', '''0'' PRECEDING AND ''0'' FOLLOWING', false)
                           EXCEPT SELECT * FROM frames('$T', 'CURRENT ROW AND CURRENT ROW', false)) AS q
 $$);
 
--- NULLs are a frame of their own.
+-- The NULLs form a frame.
 SELECT * FROM each_type($$
     SELECT min(n) - min(first), max(n) - max(last) FROM frames('$T', '''1 hour'' PRECEDING AND ''1 hour'' FOLLOWING', false)
     WHERE n >= (SELECT min(n) FROM $T_rows WHERE id IS NULL)
 $$);
 
--- Days and months are those of the session's time zone: the same frames as those of a timestamptz, around the two days of a
--- year that have 23 and 25 hours, and the ends of months, which have no such day in other months.
+-- Days and months depend on the session's time zone. Frames are those of a timestamptz, also around the days of 23 and 25 hours,
+-- and around month ends that have no counterpart in shorter months.
 CALL for_each_type($$
     CREATE TABLE $T_moments AS
         SELECT row_number() OVER (ORDER BY id) AS n, id, $T_timestamp(id) AS time
@@ -103,7 +103,7 @@ SELECT * FROM each_type($$
 $$);
 RESET timezone;
 
--- However long the offset is, a frame reaches to the end of all rows, or begins after it, and nothing overflows.
+-- Very long offsets do not overflow. Such a frame contains all rows, or begins after the last one.
 SELECT current_setting('server_version_num')::integer >= 170000 AS has_infinite_intervals \gset
 CREATE TABLE far AS SELECT unnest(ARRAY[
     '9000 years', '300000 years', '178956970 years 7 months', '178956970 years 7 months 2147483647 days 2147483647 hours',
@@ -123,7 +123,7 @@ SELECT * FROM each_type($$
     WHERE n <= (SELECT count(id) FROM $T_rows)
 $$);
 
--- A negative offset is refused, as for a timestamptz; so are NULL, and an offset that is no interval.
+-- A negative offset raises an error, as for a timestamptz. So do NULL and an offset that is not an interval.
 SELECT * FROM each_type($$
     SELECT o, error_of(format('SELECT count(*) OVER (ORDER BY id RANGE %L PRECEDING) FROM $T_rows', o))
     FROM unnest(ARRAY['-1 microsecond', '1 month -31 days', '-178956970 years']) AS o
@@ -134,7 +134,7 @@ SELECT * FROM each_type($$
            error_of('SELECT count(*) OVER (ORDER BY id RANGE 1 PRECEDING) FROM $T_rows')
 $$);
 
--- The index has the order: nothing is sorted.
+-- The index provides the order, so that the plan has no sort.
 CALL for_each_type('CREATE TABLE $T_keys AS SELECT id FROM $T_rows WHERE id IS NOT NULL; CREATE INDEX ON $T_keys (id); ANALYZE $T_keys');
 SET enable_seqscan = off;
 SELECT * FROM each_type($$
