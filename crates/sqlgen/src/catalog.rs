@@ -1,4 +1,4 @@
-//! The objects of an install script: what `CREATE` defines and `COMMENT ON` describes.
+//! The objects that an install script creates, with their definitions and COMMENTs.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ pub struct Catalog(BTreeMap<String, Object>);
 /// An object of the extension.
 #[derive(Debug, Default)]
 pub struct Object {
-    /// What kind of object it is, as SQL writes it.
+    /// The kind of object, as in `COMMENT ON`: `FUNCTION`, `OPERATOR CLASS`, etc.
     pub kind: &'static str,
-    /// Its COMMENT.
+    /// The COMMENT; empty if there is none.
     pub comment: String,
-    /// The statement that creates it, in one line, without a function's body.
+    /// The `CREATE` statement in one line, without the body of a function.
     pub definition: String,
 }
 
-/// The kinds, of which none is the beginning of a later one.
+/// The kinds of objects. Longer kinds precede their prefixes, because [`kind`] returns the first match.
 const KINDS: [&str; 7] = ["FUNCTION", "AGGREGATE", "OPERATOR CLASS", "OPERATOR FAMILY", "OPERATOR", "CAST", "TYPE"];
 
 impl Catalog {
-    /// Reads a script.
+    /// Parses a script.
     pub fn of(script: &str) -> Self {
         let mut catalog = Self::default();
         for statement in statements(script) {
@@ -34,12 +34,12 @@ impl Catalog {
         catalog
     }
 
-    /// The object with this name, as `COMMENT ON` writes it; `None` if the script has none.
+    /// Returns the object with this kind and name, as in `COMMENT ON`; `None` if the script has no such object.
     pub fn get(&self, identity: &str) -> Option<&Object> {
         self.0.get(&key(identity))
     }
 
-    /// The keys of all objects with a COMMENT that users name: operator families have the names of their classes.
+    /// Returns the keys of all objects but operator families, which have the names of their classes.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, object)| object.kind != "OPERATOR FAMILY").map(|(key, _)| key.as_str())
     }
@@ -51,7 +51,7 @@ impl Catalog {
     }
 }
 
-/// The statements that begin a line with CREATE or COMMENT, each in one line. A body in `$function$` is left out.
+/// Returns the `CREATE` and `COMMENT ON` statements that begin a line, each in one line. A body in `$function$` is omitted.
 fn statements(script: &str) -> Vec<String> {
     let mut statements = Vec::new();
     let mut lines = script.lines();
@@ -69,13 +69,13 @@ fn statements(script: &str) -> Vec<String> {
     statements
 }
 
-/// The name and the text of a COMMENT statement.
+/// Returns the object of a COMMENT statement, with its kind, and the text.
 fn commented(statement: &str) -> Option<(String, String)> {
     let (identity, literal) = statement.strip_prefix("COMMENT ON ")?.split_once(" IS '")?;
     Some((identity.into(), literal.strip_suffix("';")?.replace("''", "'")))
 }
 
-/// The name, as COMMENT ON would write it, of what a CREATE statement creates.
+/// Returns the object that a CREATE statement creates, with its kind, as in `COMMENT ON`.
 fn created(statement: &str) -> Option<String> {
     let created = statement.strip_prefix("CREATE ")?;
     Some(match kind(created)? {
@@ -92,16 +92,17 @@ fn created(statement: &str) -> Option<String> {
     })
 }
 
-/// The value of `NAME = value` in a definition.
+/// Returns the value of `NAME = value` in a definition.
 fn property<'a>(definition: &'a str, name: &str) -> Option<&'a str> {
     definition.split_once(&format!("{name} = "))?.1.split([',', ' ']).next()
 }
 
+/// Returns the kind with which an object's identity begins.
 fn kind(identity: &str) -> Option<&'static str> {
     KINDS.into_iter().find(|kind| identity.strip_prefix(kind).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// The name without the names of parameters and without OUT parameters.
+/// Returns the identity without parameter names and OUT parameters.
 pub fn key(identity: &str) -> String {
     let Some((name, arguments)) = identity.strip_suffix(')').and_then(|identity| identity.split_once('(')) else {
         return identity.into();

@@ -1,12 +1,12 @@
-//! Renders `sql/install/*.sql` and the reference pages below `docs` from the templates `sql/*.sql.in` and the registry of types.
-//! It also renders the regression test that runs the examples of these pages. Their results come from its expected output.
+//! Renders the install scripts in `sql/install`, the reference pages in `docs`, and the regression test with their examples.
 //!
-//! With `--check` it writes nothing, and fails if a committed file differs from its rendering.
+//! The sources are the templates `sql/*.sql.in`, the registry of types, and the expected output of the regression test, which has
+//! the results of the examples.
 //!
-//! With `--script` it prints the whole install script of this version.
-//!
-//! With `--release` it freezes the SQL of this version as one script, `sql/released/scru--VERSION.sql`. From then on that
-//! version's SQL does not change: `--check` fails where it would, and what changes belongs to the next version.
+//! - `--check` writes no files. It fails if a committed file differs from its rendering, or if the SQL of a released version has
+//!   changed.
+//! - `--script` prints the complete install script of this version.
+//! - `--release` writes this script to `sql/released/scru--VERSION.sql`. A later change of the SQL requires the next version.
 
 mod catalog;
 mod reference;
@@ -25,10 +25,10 @@ use serde::Serialize;
 
 type Error = Box<dyn std::error::Error>;
 
-/// This version.
+/// The version of the extension.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the templates know of a type.
+/// The properties of a type that the templates use.
 #[derive(Serialize)]
 struct Type {
     #[serde(rename = "T")]
@@ -41,18 +41,18 @@ struct Type {
     uuid: bool,
     numeric: bool,
     backfill: bool,
-    /// The setting that gives each server its number, if the IDs bear one.
+    /// The setting with the server's number; `None` if IDs contain no such number.
     number_setting: Option<&'static str>,
     tick: String,
     fields: Vec<FieldFunction>,
     comparisons: &'static [Comparison],
     time_comparisons: Vec<Comparison>,
-    /// Two IDs for examples, the smaller one first.
+    /// Two IDs for the examples, in ascending order.
     first: String,
     second: String,
 }
 
-/// What it knows of the function that reads a field.
+/// The function that returns a field of an ID.
 #[derive(Serialize)]
 struct FieldFunction {
     name: &'static str,
@@ -61,7 +61,7 @@ struct FieldFunction {
     parameter: Option<&'static str>,
 }
 
-/// What it knows of a comparison operator.
+/// A comparison operator.
 #[derive(Clone, Copy, Serialize)]
 struct Comparison {
     name: &'static str,
@@ -72,7 +72,7 @@ struct Comparison {
     comment: &'static str,
 }
 
-/// A binary-coercible cast from one of our types to another.
+/// A binary-coercible cast between two types of the extension.
 #[derive(Serialize)]
 struct Cast {
     from: &'static str,
@@ -84,7 +84,7 @@ const fn comparison([name, symbol, commutator, negator, estimator, comment]: [&'
 }
 
 impl Comparison {
-    /// Whether an ID is compared with a time by it, too: equality by time would not be transitive.
+    /// Returns whether the operator also compares IDs with times. `=` and `<>` do not: equality by time is not transitive.
     fn is_with_time(&self) -> bool {
         !["eq", "ne"].contains(&self.name)
     }
@@ -151,14 +151,14 @@ fn casts_between(types: &[Type]) -> Vec<Cast> {
     names().flat_map(|from| names().filter(move |to| *to != from).map(move |to| Cast { from, to })).collect()
 }
 
-/// A path below the root, and the content of the file.
+/// The path of a file, relative to the root, and its content.
 type File = (String, String);
 
 const INSTALL: &str = "sql/install";
 const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
 const OUTPUT: &str = "tests/pg_regress/expected/reference.out";
 
-/// The templates, rendered: the install scripts, and the regression test with the examples.
+/// Renders the install scripts and the regression test with the examples.
 fn rendered(root: &Path) -> Result<(Vec<File>, File), Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -177,7 +177,7 @@ fn rendered(root: &Path) -> Result<(Vec<File>, File), Error> {
     Ok((scripts, (EXAMPLES.into(), examples)))
 }
 
-/// The reference pages.
+/// Renders the reference pages.
 fn pages(root: &Path, script: &str, examples: &str) -> Result<Vec<File>, Error> {
     let sources = Sources {
         sql: examples,
@@ -190,7 +190,7 @@ fn pages(root: &Path, script: &str, examples: &str) -> Result<Vec<File>, Error> 
     Ok(pages.into_iter().map(|(path, content)| (format!("docs/{path}"), content)).collect())
 }
 
-/// The released versions, oldest first.
+/// Returns the released versions, oldest first.
 fn releases(root: &Path) -> Result<Vec<Release>, Error> {
     let mut releases = Vec::new();
     for entry in fs::read_dir(root.join("sql/released"))? {
@@ -206,7 +206,7 @@ fn releases(root: &Path) -> Result<Vec<Release>, Error> {
     Ok(releases)
 }
 
-/// The paths that differ from their rendering, are missing, or are left over in a folder of rendered files.
+/// Returns the paths of files that differ from their rendering, are missing, or are obsolete in a directory of rendered files.
 fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     let is_current =
         |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
@@ -222,7 +222,7 @@ fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     Ok(paths)
 }
 
-/// The whole install script of this version.
+/// Returns the complete install script of this version.
 fn script(scripts: &[File]) -> String {
     let scripts: Vec<_> = scripts.iter().map(|(_, content)| content.as_str()).collect();
     format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n"))
@@ -231,12 +231,12 @@ fn script(scripts: &[File]) -> String {
 /// Fails if a committed file differs from its rendering, or if the SQL of a released version has changed.
 fn check(root: &Path, released: &Path, script: &str, files: &[File]) -> Result<ExitCode, Error> {
     if fs::read_to_string(released).is_ok_and(|frozen| frozen != script) {
-        eprintln!("The SQL of {VERSION} is released: a change of it needs the next version");
+        eprintln!("the SQL of version {VERSION} is released: change it in the next version");
         return Ok(ExitCode::FAILURE);
     }
     let paths = drift(root, files)?;
     for path in &paths {
-        eprintln!("{path} is not what the templates render: run `make gen`");
+        eprintln!("{path} differs from its rendering: run `make gen`");
     }
     Ok(if paths.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -279,7 +279,7 @@ fn run() -> Result<ExitCode, Error> {
         }
         _ => {}
     }
-    // The pages come last: they need the output of what is written first.
+    // Rendering the pages fails if the expected output is stale. The test is written first, so that it can be run for new output.
     files.push(examples.clone());
     write(&root, &files)?;
     write(&root, &pages(&root, &script, &examples.1)?)?;

@@ -1,8 +1,8 @@
-//! The reference pages: the text and the examples of `sql/reference.sql.in`, what a server printed for the examples, and what
-//! the install scripts say of each object.
+//! Renders the reference pages from the text and the examples in `sql/reference.sql.in`, the expected output of the examples, and
+//! the definitions and COMMENTs in the install scripts.
 //!
-//! In the examples, a comment is a line of a page. `# Title` begins a page, `### OBJECT` documents an object below a heading,
-//! and `| OBJECT` in a row of a table. The statements up to the next comment are the object's example.
+//! Each comment of the examples is a line of a page. `# Title` begins a page. `### OBJECT` documents an object under a heading,
+//! `| OBJECT` in a row of a table. The statements up to the next comment are the object's example.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,41 +10,41 @@ use std::fmt::Write;
 use crate::Error;
 use crate::catalog::{Catalog, Object, key};
 
-/// The longest line outside tables.
+/// The maximum length of a line outside tables, in characters.
 const WIDTH: usize = 120;
 
-/// A released version and its objects.
+/// A released version.
 pub struct Release {
-    /// The version.
+    /// The version number.
     pub version: String,
-    /// What it has.
+    /// Its objects.
     pub catalog: Catalog,
 }
 
-/// What the pages are made of.
+/// The sources of the pages.
 pub struct Sources<'a> {
-    /// The statements of the regression test.
+    /// The regression test with the examples.
     pub sql: &'a str,
-    /// What psql prints for them: each statement, and below it what it returns.
+    /// Its expected output: each statement, followed by its results.
     pub output: &'a str,
     /// The objects of this version.
     pub catalog: &'a Catalog,
     /// The released versions, oldest first.
     pub releases: &'a [Release],
-    /// This version.
+    /// The version of the extension.
     pub version: &'a str,
 }
 
-/// A line of the examples, with the output of the server for a statement.
+/// A line of the examples. A statement has the lines of its results.
 enum Line<'a> {
     Comment(&'a str),
     Statement(&'a str, Vec<&'a str>),
 }
 
-/// The pages, as paths below `docs` and their contents.
+/// Returns the paths of the pages, relative to `docs`, and their contents.
 ///
 /// # Errors
-/// If the output is not that of the statements, an object is unknown, or one is on no page or on two.
+/// Fails if the output does not match the statements, or if an object is unknown, has no example, or is not on exactly one page.
 pub fn pages(sources: &Sources<'_>) -> Result<Vec<(String, String)>, Error> {
     let lines = lines(sources.sql, sources.output)?;
     let mut pages: Vec<Page<'_>> = Vec::new();
@@ -73,7 +73,7 @@ pub fn pages(sources: &Sources<'_>) -> Result<Vec<(String, String)>, Error> {
     Ok(pages.into_iter().map(Page::finish).collect())
 }
 
-/// The lines from the first page on, with the output of each statement.
+/// Returns the lines from the first title on, with the results of each statement.
 fn lines<'a>(sql: &'a str, output: &'a str) -> Result<Vec<Line<'a>>, Error> {
     let mut sql = sql.lines().filter(|line| !line.is_empty()).skip_while(|line| !is_title(line)).peekable();
     let mut lines: Vec<Line<'a>> = Vec::new();
@@ -109,17 +109,17 @@ fn stale(line: &str) -> Error {
     .into()
 }
 
-/// What a page says of an object.
+/// The documentation of an object.
 struct Entry<'a> {
-    /// The name without its kind, as SQL writes it.
+    /// The identity of the object without its kind.
     name: &'a str,
     object: &'a Object,
     since: &'a str,
-    /// The lines of the statements.
+    /// The lines of the example's statements.
     example: Vec<&'a str>,
-    /// The statements, with what each returned below it as comments.
+    /// The lines of the statements, each followed by its results as comments.
     example_with_results: String,
-    /// What the statements returned.
+    /// The lines of all results.
     results: Vec<&'a str>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Entry<'a> {
         Ok(entry)
     }
 
-    /// The name as the page shows it.
+    /// Returns the signature in Markdown.
     fn signature(&self) -> String {
         match self.object.kind {
             "CAST" => format!("`{}`", self.name.trim_matches(['(', ')']).replace(" AS ", "` to `")),
@@ -162,7 +162,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// A function with the names of its parameters, without those that it returns.
+    /// Returns the name of a function with its input parameters.
     fn function(&self) -> String {
         let created = self.object.definition.trim_start_matches("CREATE FUNCTION ");
         let (name, arguments) = created.split(')').next().unwrap_or_default().split_once('(').unwrap_or_default();
@@ -170,14 +170,14 @@ impl<'a> Entry<'a> {
         format!("{name}({})", inputs.join(", "))
     }
 
-    /// `a < b` of `< (a, b)`.
+    /// Returns `a < b` for `< (a, b)`.
     fn operator(&self) -> Option<String> {
         let (symbol, operands) = self.name.split_once(" (")?;
         let (left, right) = operands.strip_suffix(')')?.split_once(", ")?;
         Some(format!("`{left} {symbol} {right}`"))
     }
 
-    /// What the definition says that matters to users, in words.
+    /// Returns the properties in the definition that concern users.
     fn properties(&self) -> Vec<String> {
         let definition = &self.object.definition;
         let has = |words: &str| definition.contains(words);
@@ -204,7 +204,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What a function returns.
+    /// Returns the result type of a function, or the columns of its rows.
     fn returns(&self) -> String {
         let definition = &self.object.definition;
         let columns = definition.split("OUT ").skip(1).filter_map(|rest| rest.split([',', ')']).next());
@@ -218,12 +218,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The symbol in `1 <, …`.
+/// Returns the symbol in `1 <, …`.
 fn symbol(operator: &str) -> Option<String> {
     Some(format!("`{}`", operator.split([' ', ',', ';']).nth(1)?))
 }
 
-/// A page as it is written.
+/// A page that is being rendered.
 struct Page<'a> {
     title: &'a str,
     content: String,
@@ -232,12 +232,11 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(title: &'a str) -> Self {
-        let source =
-            "<!-- Rendered by `make gen` from sql/reference.sql.in and the COMMENTs in sql/: change it there. -->";
+        let source = "<!-- Rendered by `make gen` from sql/reference.sql.in and the COMMENTs in sql. Do not edit. -->";
         Self { title, content: format!("{source}\n\n# {title}\n\n"), is_in_table: false }
     }
 
-    /// A line of text, or the heading of a section.
+    /// Adds a line of text or the heading of a section.
     fn text(&mut self, text: &str) {
         self.is_in_table = false;
         if text.starts_with('#') {
@@ -257,7 +256,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// An object with a heading of its own.
+    /// Adds an object under its own heading.
     fn heading(&mut self, entry: &Entry<'_>) {
         self.is_in_table = false;
         self.begin_paragraph();
@@ -269,7 +268,7 @@ impl<'a> Page<'a> {
             &format!("### {}\n\n{}\n```sql\n{example}```\n", entry.signature().replace('`', ""), wrapped(&text));
     }
 
-    /// An object in a row of a table.
+    /// Adds an object as a row of a table.
     fn row(&mut self, entry: &Entry<'_>) {
         if !self.is_in_table {
             self.begin_paragraph();
@@ -309,7 +308,7 @@ fn capitalised(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The text in lines of no more than [`WIDTH`] characters, unless a word is longer.
+/// Returns the text in lines of at most [`WIDTH`] characters. A longer word has its own line.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut column) = (String::new(), 0);
     for word in text.split(' ') {

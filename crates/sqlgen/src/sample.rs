@@ -1,15 +1,15 @@
-//! The IDs of the examples: of a fixed time, with fixed numbers in place of the random ones.
+//! The IDs of the examples: fixed times and pseudorandom numbers, the same in each run.
 
 use std::convert::Infallible;
 
 use rand::TryRng;
 use scru_ids::SortableId;
 
-/// 2025-01-01 12:00:00 UTC, in microseconds since 1970.
+/// 2025-01-01 12:00:00 UTC, in microseconds since the Unix epoch.
 const NOON: i64 = 1_735_732_800_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// The text of two IDs, made a second after noon and two seconds after it.
+/// Returns the text of two IDs, with times of one and two seconds after noon.
 pub fn ids<T: SortableId>() -> [String; 2] {
     let mut numbers = Numbers(0);
     [NOON + SECOND, NOON + 2 * SECOND].map(|micros| {
@@ -18,7 +18,7 @@ pub fn ids<T: SortableId>() -> [String; 2] {
     })
 }
 
-/// The sequence of `SplitMix64`: the same numbers in each run and on each platform, and they look like random ones.
+/// The pseudorandom generator `SplitMix64`, with the same sequence in each run and on each platform.
 struct Numbers(u64);
 
 impl Numbers {
