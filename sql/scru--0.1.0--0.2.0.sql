@@ -1,6 +1,6 @@
 \echo Use "ALTER EXTENSION scru UPDATE TO '0.2.0'" to load this file. \quit
 
--- What every type has gained.
+-- New objects of every type.
 DO $$
 DECLARE
     id_type pg_catalog.text;
@@ -34,7 +34,7 @@ BEGIN
             CREATE FUNCTION %1$s_gist_sortsupport(internal) RETURNS void
                 AS 'MODULE_PATHNAME', '%1$s_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-            -- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+            -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 can use gist_translate_cmptype_common().
             CREATE OPERATOR CLASS %1$s_gist_ops DEFAULT FOR TYPE %1$s USING gist AS
                 OPERATOR 8 <@ (%1$s, tstzrange),
                 OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
@@ -78,7 +78,8 @@ $$;
 
 COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
 
--- Comparison with a time; and the functions on tstzrange have a name of their own, so that an untyped literal is a time.
+-- Comparisons with a time. The functions on tstzrange are renamed, so that an untyped argument of T_lower() and T_upper() is a
+-- time.
 DO $$
 DECLARE
     id_type pg_catalog.text;
@@ -101,7 +102,7 @@ BEGIN
             CREATE FUNCTION %1$s_time_possible(%1$s, timestamptz, text) RETURNS boolean
                 AS 'MODULE_PATHNAME', '%1$s_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
                 SUPPORT %1$s_time_support;
-            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s to a time that satisfies an operator; NULL if there is none';
+            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s that satisfies an operator with a time; NULL if there is none';
             COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s that satisfies an operator with a time; the largest of all if there is none';
             COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s that satisfies an operator with a time; the smallest of all if there is none';
             COMMENT ON FUNCTION %1$s_time_possible(%1$s, timestamptz, text) IS 'whether any %1$s satisfies an operator with a time';
@@ -140,7 +141,7 @@ BEGIN
 END
 $$;
 
--- These casts become assignment casts: an INSERT and ALTER TABLE need not name them.
+-- These casts become assignment casts, which INSERT and ALTER TABLE apply implicitly.
 DO $$
 DECLARE
     cast_ record;
@@ -166,14 +167,14 @@ CREATE FUNCTION scru_types(
     AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
 
--- What an older server does not know cannot be in the database that pg_upgrade takes from it.
+-- A database from pg_upgrade lacks the support functions that its older server did not have. This function adds them.
 CREATE FUNCTION scru_adapt_to_server() RETURNS SETOF text
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     t record;
 BEGIN
-    -- From 18 on: GiST translates kinds of comparison, for temporal keys; btree scans skip over a leading column of numbers.
+    -- PostgreSQL 18 introduced GiST support function 12 (temporal keys) and btree support function 6 (skip scans).
     IF current_setting('server_version_num')::integer < 180000 THEN
         RETURN;
     END IF;
@@ -206,7 +207,7 @@ BEGIN
                     ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
                         ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
                 $sql$, t.schema, t.name);
-            -- What a script of the extension creates is a member already.
+            -- A function that an extension script creates is already a member.
             IF NOT EXISTS (
                 SELECT FROM pg_depend
                 WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
@@ -219,7 +220,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not support, and returns what it added';
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds the features that the older server did not support, and returns their names';
 SELECT scru_adapt_to_server();
 
 ------------------------------------------------------------------------------------------------------------ generators
