@@ -1,10 +1,10 @@
--- The tour of `make run`: what an application does with IDs, on a million rows. Run by psql; :folder is a folder of the
--- server's. Where the rows are there already, they stay.
+-- The tour of `make run`, executed by psql: typical operations of an application on a million rows. The server writes files to
+-- :folder. Existing rows are kept.
 \set ECHO none
 \pset pager off
 SET client_min_messages = warning;
 
--- It is the user's table as well, and a change of its type may have been tried.
+-- The user may have changed the type of the column.
 SELECT count(*) > 0 AS has_other_ids
 FROM pg_attribute WHERE attrelid = to_regclass('orders') AND attname = 'id' AND atttypid <> 'scru128'::regtype \gset
 \if :has_other_ids
@@ -12,7 +12,7 @@ ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru12
 \endif
 
 \echo
-\echo '=== 1. A million orders: each gets its ID from DEFAULT gen_scru128() ==='
+\echo '=== 1. Insert a million orders, with IDs from DEFAULT gen_scru128() ==='
 \echo
 \set ECHO queries
 CREATE TABLE IF NOT EXISTS orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
@@ -26,7 +26,7 @@ SELECT format('INSERT INTO orders (note) SELECT ''order no. '' || n FROM generat
 FROM generate_series(:present + 1, 1000000, 100000) first, least(first + 99999, 1000000) last \gexec
 SELECT CASE WHEN :present < 1000000
             THEN format('  inserted in %s s', round(extract(epoch FROM clock_timestamp() - :'begun'), 1))
-            ELSE format('  %s orders are here already', :present) END;
+            ELSE format('  %s orders exist already', :present) END;
 SELECT :present < 1000000 AS is_new \gset
 \if :is_new
 VACUUM ANALYZE orders;
@@ -35,7 +35,7 @@ VACUUM ANALYZE orders;
 \pset format aligned
 
 \echo
-\echo '=== 2. Look one up by its ID, in the table''s primary key ==='
+\echo '=== 2. Look up an order by its ID, in the primary key''s index ==='
 \echo
 SELECT id FROM orders ORDER BY id OFFSET 500000 LIMIT 1 \gset
 \set ECHO queries
@@ -45,7 +45,7 @@ SELECT * FROM orders WHERE id = :'id';
 \set ECHO none
 \timing off
 \echo
-\echo '=== 3. List them in order of creation: that is the order of their IDs, and the IDs know the time ==='
+\echo '=== 3. List orders in order of creation, which is the order of IDs, with the times in the IDs ==='
 \echo
 \set ECHO queries
 \timing on
@@ -55,7 +55,7 @@ SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id DESC LIMIT 5;
 \set ECHO none
 \timing off
 \echo
-\echo '=== 4. Count them by time: read from each ID, or as a range of the index ==='
+\echo '=== 4. Count orders by time: from the time of each ID, or by a range of the index ==='
 \echo
 SELECT first, first + (last - first) / 4 AS quarter
 FROM (SELECT scru128_timestamp(min(id)) AS first, scru128_timestamp(max(id)) AS last FROM orders) AS span \gset
@@ -69,7 +69,7 @@ SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
 
 \set ECHO none
 \echo
-\echo '=== 5. Export and import them, as text and as binary: nothing is lost on the way ==='
+\echo '=== 5. Export and import orders, in text and binary format, without loss ==='
 \echo
 \set text :folder '/orders.txt'
 \set binary :folder '/orders.bin'
@@ -88,7 +88,7 @@ SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) 
 
 \set ECHO none
 \echo
-\echo '=== 6. The room they take: as much as uuid, which has the same 16 bytes ==='
+\echo '=== 6. Size on disk: that of uuid, which also has 16 bytes ==='
 \echo
 \set ECHO queries
 CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;

@@ -1,16 +1,16 @@
--- Fills a new column of a large table by the table's own trigger, in short transactions: docs/migrate.md, "Online".
+-- Fills a new column of a large table in short transactions. See docs/migrate.md, "Online".
 --
 --     CALL fill_in_batches('orders', 'new_id');
 --
--- The trigger (BEFORE INSERT OR UPDATE, FOR EACH ROW) must set the column where it is NULL. A batch is a range of pages, updated
--- in one transaction. A batch skips locked rows, so that it neither waits nor deadlocks. Passes repeat until the column is
--- filled. The call can be interrupted and repeated.
+-- A trigger of the table (BEFORE INSERT OR UPDATE, FOR EACH ROW) must set the column if it is NULL. A batch updates one range of
+-- pages in one transaction. It skips locked rows, so that it neither waits nor deadlocks. The procedure repeats its pass over the
+-- table until the column is filled. The call can be interrupted and repeated.
 
 CREATE PROCEDURE fill_in_batches(
     tbl regclass,
     col name,
-    condition text DEFAULT 'true',      -- only rows for which this holds
-    pages integer DEFAULT 20,           -- of a batch: about 2,000 short rows. Writers of these rows wait for it
+    condition text DEFAULT 'true',      -- fill only rows that satisfy this condition
+    pages integer DEFAULT 20,           -- of a batch; 20 have about 2,000 short rows, whose writers wait for the batch
     pause double precision DEFAULT 0    -- seconds between batches
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -33,7 +33,7 @@ BEGIN
     LOOP
         page := 0;
         reported := 0;
-        -- Rows beyond the present last page will have been filled by the trigger.
+        -- The trigger fills the rows that are inserted after the current last page.
         last_page := pg_relation_size(tbl) / current_setting('block_size')::bigint;
         WHILE page <= last_page LOOP
             EXECUTE one_batch INTO updated, set USING format('(%s,0)', page)::tid, format('(%s,0)', page + pages)::tid;
@@ -61,4 +61,4 @@ END
 $$;
 
 COMMENT ON PROCEDURE fill_in_batches(regclass, name, text, integer, double precision) IS
-    'fills a new column by the table''s trigger, a range of pages and a transaction at a time';
+    'fills a new column by the table''s trigger, one range of pages in each transaction';

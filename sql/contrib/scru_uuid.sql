@@ -3,14 +3,14 @@
 --     psql -f sql/contrib/scru_uuid.sql
 --     CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate(), note text);
 --
--- The bytes are those of the extension's scru128 and ulid: the first 48 bits are the milliseconds since 1970. Converting to the
--- extension's types later rewrites no table: docs/migrate.md.
+-- The bytes are those of the extension's scru128 and ulid: the first 48 bits are the milliseconds since 1970. A later conversion
+-- to the extension's types does not rewrite the table. See docs/migrate.md.
 --
 --     generator                unique by       strictly increasing                time, relative to gen_scru128()
---     generate()               80 random bits  between milliseconds               about 100
+--     generate()               80 random bits  from one millisecond to the next   about 100
 --     generate_increasing()    80 random bits  within a session's committed IDs   about 150
 --
--- About 5 and 8 microseconds, measured on PostgreSQL 15. Between sessions, the order within a millisecond is random.
+-- The times are about 5 and 8 microseconds on PostgreSQL 15. IDs of different sessions in one millisecond are in random order.
 
 BEGIN;
 
@@ -19,8 +19,8 @@ COMMENT ON SCHEMA scru_uuid IS 'scru128 and ulid as uuid, without the extension 
 
 -------------------------------------------------------------------------------------------------------------- generate
 
--- In a uuid of version 4, one digit of the third group and two bits of the fourth are fixed; the other groups are random. One
--- expression with two uuids can be inlined; a variable for one uuid would need PL/pgSQL.
+-- In a uuid of version 4, one digit of the third group and two bits of the fourth group are fixed. The other groups are random.
+-- An expression with two uuids can be inlined. Using both ends of one uuid would require a variable, and so PL/pgSQL.
 CREATE FUNCTION scru_uuid.generate() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN (
     lpad(to_hex(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0')
@@ -40,8 +40,8 @@ BEGIN
 END
 $$;
 
--- Counts as scru128 does: within a millisecond a 48-bit counter is incremented, and the last 32 bits are random in every ID.
--- The state is the session's last ID, in a setting.
+-- The algorithm of scru128: within a millisecond, a 48-bit counter is incremented; the last 32 bits of each ID are random. The
+-- state is the session's last ID, in the setting scru_uuid.last.
 CREATE FUNCTION scru_uuid.generate_increasing() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     state text := current_setting('scru_uuid.last', true);
@@ -55,7 +55,7 @@ BEGIN
         millis := ('x' || left(state, 12))::bit(48)::bigint;
         counter := ('x' || substr(state, 13, 12))::bit(48)::bigint + 1;
     END IF;
-    -- If the clock has moved back by up to 10 seconds, keep the last timestamp; by more, start afresh.
+    -- If the clock has moved back by up to 10 seconds, keep the last timestamp; if by more, continue with the clock.
     IF millis IS NULL OR millis < now_millis OR millis > now_millis + 10000 THEN
         millis := now_millis;
         counter := ('x' || right(random, 12))::bit(48)::bigint;
@@ -73,13 +73,13 @@ COMMENT ON FUNCTION scru_uuid.generate() IS
     'a new ID: the time in milliseconds and 80 random bits; in random order within a millisecond';
 COMMENT ON FUNCTION scru_uuid.generate(timestamptz) IS 'a random ID of a given time, for back-filling';
 COMMENT ON FUNCTION scru_uuid.generate_increasing() IS
-    'a new ID, greater than the session''s last one; a rollback also resets what the last one is';
+    'a new ID, greater than the session''s last ID; a rollback restores the previous last ID';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru_uuid.timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (
-    -- Seconds and milliseconds are added separately: interval multiplication is exact to 53 bits.
+    -- Seconds and milliseconds are added separately, because interval multiplication is exact up to 53 bits only.
     timestamp 'epoch'
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000 * interval '1 second'
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint % 1000 * interval '1 millisecond'
@@ -131,8 +131,8 @@ BEGIN
 END
 $$;
 
--- Twelve digits of base 36 or 32 fit into a bigint. An ID is split into 1 + 12 + 12 digits of base 36, or into 2 + 12 + 12 of
--- base 32, where twelve digits are 15 hexadecimal digits.
+-- Twelve digits of base 36 or 32 fit into a bigint. So an ID is split into 1 + 12 + 12 digits of base 36, or into 2 + 12 + 12
+-- digits of base 32. Twelve digits of base 32 are 15 hexadecimal digits.
 CREATE FUNCTION scru_uuid.to_scru128(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
     alphabet constant text := '0123456789abcdefghijklmnopqrstuvwxyz';
@@ -182,7 +182,7 @@ BEGIN
         RAISE numeric_value_out_of_range USING MESSAGE = format('value "%s" is out of range for type %s', digits, type);
     END IF;
     value := value % 2::numeric ^ 64;
-    -- A bigint holds 63 bits: each half is written as twice 32 bits.
+    -- A bigint holds 63 unsigned bits, so that each half of 64 bits is converted in two parts of 32 bits.
     RETURN lpad(to_hex(div(high, 4294967296)::bigint), 8, '0') || lpad(to_hex((high % 4294967296)::bigint), 8, '0')
         || lpad(to_hex(div(value, 4294967296)::bigint), 8, '0') || lpad(to_hex((value % 4294967296)::bigint), 8, '0');
 END
@@ -194,10 +194,10 @@ RETURN scru_uuid.from_digits(id, 25, '0123456789abcdefghijklmnopqrstuvwxyz', 'sc
 CREATE FUNCTION scru_uuid.from_ulid(id text) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN scru_uuid.from_digits(id, 26, '0123456789abcdefghjkmnpqrstvwxyz', 'ulid');
 
-COMMENT ON FUNCTION scru_uuid.digits(bigint, integer, text) IS 'the digits of a number; their alphabet is the base';
-COMMENT ON FUNCTION scru_uuid.from_digits(text, integer, text, text) IS 'the uuid of a text in digits of an alphabet';
-COMMENT ON FUNCTION scru_uuid.to_scru128(uuid) IS 'the text that the same bytes have as scru128';
-COMMENT ON FUNCTION scru_uuid.to_ulid(uuid) IS 'the text that the same bytes have as ulid';
+COMMENT ON FUNCTION scru_uuid.digits(bigint, integer, text) IS 'the digits of a number; the length of the alphabet is the base';
+COMMENT ON FUNCTION scru_uuid.from_digits(text, integer, text, text) IS 'the uuid of a number in digits of an alphabet';
+COMMENT ON FUNCTION scru_uuid.to_scru128(uuid) IS 'the scru128 text of the same bytes';
+COMMENT ON FUNCTION scru_uuid.to_ulid(uuid) IS 'the ulid text of the same bytes';
 COMMENT ON FUNCTION scru_uuid.from_scru128(text) IS 'the uuid with the bytes of a scru128';
 COMMENT ON FUNCTION scru_uuid.from_ulid(text) IS 'the uuid with the bytes of a ulid';
 
