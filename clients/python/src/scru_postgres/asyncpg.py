@@ -1,4 +1,4 @@
-"""asyncpg: IDs and arrays of them as parameters and results, in binary, also for copy_records_to_table."""
+"""Binary asyncpg codecs for IDs and arrays of IDs. copy_records_to_table uses them as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def register(connection: Connection) -> None:
-    """Registers the types on a connection. Pass it as ``init`` to a pool. Parameters can also be plain text."""
+    """Registers the types on a connection. Pass this function to a pool as ``init``. Parameters can also be strings."""
     for id_type in TYPES:
         query = "SELECT typnamespace::regnamespace::text FROM pg_type WHERE oid = $1::text::regtype"
         schema = await connection.fetchval(query, id_type.pg_type)

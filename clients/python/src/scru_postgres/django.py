@@ -1,4 +1,4 @@
-"""Django: model and form fields, generators for ``db_default``, and an operation that creates the extension."""
+"""Django model and form fields, functions for ``db_default``, and an operation that creates the extension."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScruExtension(CreateExtension):
-    """Creates the extension. Put it first into the first migration."""
+    """Creates the extension. It must be the first operation of the first migration."""
 
     def __init__(self) -> None:
         super().__init__("scru")
@@ -35,7 +35,7 @@ def _id(id_type: type[SortableId], value: Any) -> SortableId:
 
 
 class IdFormField(forms.CharField):
-    """Reads the text of an ID."""
+    """A form field for the text of an ID."""
 
     def __init__(self, *, id_type: type[SortableId], **kwargs: Any) -> None:
         self.id_type = id_type
@@ -47,7 +47,7 @@ class IdFormField(forms.CharField):
 
 
 class IdField(models.Field):
-    """Base of the fields below. Assigned values are IDs, or texts of IDs."""
+    """Base class of the model fields. The assigned values are IDs or their text."""
 
     id_type: ClassVar[type[SortableId]]
 
@@ -104,7 +104,7 @@ class UlidflakeField(IdField):
 
 
 class GenScru128(models.Func):
-    """gen_scru128(), for ``db_default``."""
+    """The SQL function gen_scru128(), for ``db_default``."""
 
     function = "gen_scru128"
     arity = 0
@@ -112,7 +112,7 @@ class GenScru128(models.Func):
 
 
 class GenUlid(models.Func):
-    """gen_ulid(), for ``db_default``."""
+    """The SQL function gen_ulid(), for ``db_default``."""
 
     function = "gen_ulid"
     arity = 0
@@ -120,7 +120,7 @@ class GenUlid(models.Func):
 
 
 class GenScru160(models.Func):
-    """gen_scru160(), for ``db_default``."""
+    """The SQL function gen_scru160(), for ``db_default``."""
 
     function = "gen_scru160"
     arity = 0
@@ -128,7 +128,7 @@ class GenScru160(models.Func):
 
 
 class GenScru64(models.Func):
-    """gen_scru64(), for ``db_default``."""
+    """The SQL function gen_scru64(), for ``db_default``."""
 
     function = "gen_scru64"
     arity = 0
@@ -136,7 +136,7 @@ class GenScru64(models.Func):
 
 
 class GenUlidflake(models.Func):
-    """gen_ulidflake(), for ``db_default``."""
+    """The SQL function gen_ulidflake(), for ``db_default``."""
 
     function = "gen_ulidflake"
     arity = 0
@@ -145,7 +145,7 @@ class GenUlidflake(models.Func):
 
 @IdField.register_lookup
 class IdIExact(Lookup):
-    """``id__iexact``, for admin's ``search_fields = ["=id"]``: uses the index; no row if the text is invalid."""
+    """The lookup ``id__iexact``, by index, for the admin's ``search_fields = ["=id"]``. Invalid text finds no rows."""
 
     lookup_name = "iexact"
     prepare_rhs = False
@@ -160,7 +160,7 @@ class IdIExact(Lookup):
 
 @IdField.register_lookup
 class IdDuring(Lookup):
-    """``id__during=range``: created within a psycopg range of datetimes; uses the index."""
+    """The lookup ``id__during``, by index: IDs that were created within a psycopg range of datetimes."""
 
     lookup_name = "during"
     prepare_rhs = False

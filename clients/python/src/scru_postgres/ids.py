@@ -1,4 +1,4 @@
-"""The IDs as Python values."""
+"""The ID types as subclasses of str."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class SortableId(str):
-    """An ID: its canonical text, which sorts as the server sorts it.
+    """The canonical text of an ID. The order of the texts is the order of the IDs on the server.
 
-    ``Scru128(text)`` reads text in any case, and raises ValueError if it is invalid. ``bytes(id)`` returns the
-    big-endian bytes that the server stores, and ``int(id)`` their integer value.
+    ``Scru128(text)`` is case-insensitive. It raises ValueError if the text is invalid. ``bytes(id)`` returns the
+    big-endian bytes that the server stores, and ``int(id)`` returns their integer value.
     """
 
     __slots__ = ()
 
     pg_type: ClassVar[str]
-    """The name of the type in PostgreSQL."""
+    """The name of the PostgreSQL type."""
     size: ClassVar[int]
-    """Bytes."""
+    """The number of bytes."""
     text_length: ClassVar[int]
+    """The number of digits of the text."""
     largest: ClassVar[int]
+    """The largest integer value."""
     _digits: ClassVar[str]
     _body_bits: ClassVar[int]
     _tick: ClassVar[timedelta] = timedelta(milliseconds=1)
     _epoch: ClassVar[datetime] = _UNIX_EPOCH
 
     def __new__(cls, text: str) -> Self:
-        """Returns the ID of a text. Raises ValueError if it is invalid."""
+        """Returns the ID with this text. Raises ValueError if the text is invalid."""
         if type(text) is cls:
             return text
         return cls.from_int(cls._parse(text))
 
     @classmethod
     def from_int(cls, value: int) -> Self:
-        """Returns the ID of an integer value. Raises ValueError if it is out of range."""
+        """Returns the ID with this integer value. Raises ValueError if the value is out of range."""
         if not 0 <= value <= cls.largest:
             raise ValueError(f"value is out of range for type {cls.pg_type}: {value}")
         text = ""
@@ -56,7 +58,7 @@ class SortableId(str):
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """Returns the ID of big-endian bytes. Raises ValueError if they are invalid."""
+        """Returns the ID with these big-endian bytes. Raises ValueError if the bytes are invalid."""
         if len(data) != cls.size:
             raise ValueError(f"expected {cls.size} bytes for type {cls.pg_type}, but got {len(data)}")
         return cls.from_int(int.from_bytes(data, "big"))
@@ -84,7 +86,7 @@ class SortableId(str):
 
     @property
     def timestamp(self) -> datetime:
-        """The time of creation, in UTC. Raises OverflowError after the year 9999."""
+        """The time of creation, in UTC. Raises OverflowError if it is after the year 9999."""
         return self._epoch + self._tick * (int(self) >> self._body_bits)
 
     def __repr__(self) -> str:
@@ -92,7 +94,7 @@ class SortableId(str):
 
 
 class Scru128(SortableId):
-    """16 bytes, 25 Base36 digits."""
+    """A scru128: 16 bytes, 25 Base36 digits."""
 
     __slots__ = ()
     pg_type = "scru128"
@@ -104,7 +106,7 @@ class Scru128(SortableId):
 
 
 class Ulid(SortableId):
-    """16 bytes, 26 Crockford Base32 digits."""
+    """A ulid: 16 bytes, 26 Crockford Base32 digits."""
 
     __slots__ = ()
     pg_type = "ulid"
@@ -120,7 +122,7 @@ class Ulid(SortableId):
 
 
 class Scru160(SortableId):
-    """20 bytes, 32 base32hex digits. Input also takes 40 hexadecimal digits."""
+    """A scru160: 20 bytes, 32 base32hex digits. Input can also be 40 hexadecimal digits."""
 
     __slots__ = ()
     pg_type = "scru160"
@@ -138,7 +140,7 @@ class Scru160(SortableId):
 
 
 class Scru64(SortableId):
-    """8 bytes, 12 Base36 digits."""
+    """A scru64: 8 bytes, 12 Base36 digits."""
 
     __slots__ = ()
     pg_type = "scru64"
@@ -151,7 +153,7 @@ class Scru64(SortableId):
 
 
 class Ulidflake(SortableId):
-    """8 bytes, 13 Crockford Base32 digits."""
+    """A ulidflake: 8 bytes, 13 Crockford Base32 digits."""
 
     __slots__ = ()
     pg_type = "ulidflake"

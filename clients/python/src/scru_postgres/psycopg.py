@@ -1,4 +1,4 @@
-"""psycopg 3: IDs and arrays of them as results, and IDs as parameters of their type, in text and binary."""
+"""psycopg 3 loaders for IDs and arrays of IDs, and dumpers for IDs, in text and binary format."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def register(connection: Connection[Any]) -> None:
-    """Registers the types on a connection. Pass it as ``configure`` to a pool."""
+    """Registers the types on a connection. Pass this function to a pool as ``configure``."""
     for id_type in TYPES:
         _register(TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
 
 async def register_async(connection: AsyncConnection[Any]) -> None:
-    """Registers the types on an asynchronous connection."""
+    """Registers the types on an asynchronous connection. Pass this function to a pool as ``configure``."""
     for id_type in TYPES:
         _register(await TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
@@ -61,6 +61,6 @@ def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptCo
 
     context.adapters.register_loader(info.oid, TextLoader)
     context.adapters.register_loader(info.oid, BinaryLoader)
-    # psycopg prefers the dumper registered last.
+    # psycopg prefers the dumper that is registered last.
     context.adapters.register_dumper(id_type, BinaryDumper)
     context.adapters.register_dumper(id_type, TextDumper)

@@ -1,4 +1,4 @@
-"""SQLAlchemy: column types. Importing this module also makes reflection, and so Alembic, recognise them."""
+"""SQLAlchemy column types. Importing this module registers them for reflection, which Alembic uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _IdType(UserDefinedType[SortableId]):
         return self.id_type
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:
-        # Plain text, because the driver may not know the type. The server checks it.
+        # Plain text, because the driver may not know the type. The server validates it.
         return lambda value: None if value is None else str(value)
 
     def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:
@@ -79,7 +79,7 @@ for _type in (SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE):
 
 
 def register(engine: Engine) -> None:
-    """Registers the types on each connection of an engine on psycopg. ARRAY columns need it."""
+    """Registers the types on each connection of a psycopg engine. ARRAY columns require it."""
     from scru_postgres.psycopg import register as register_connection
 
     event.listen(engine, "connect", lambda connection, _: register_connection(connection))
