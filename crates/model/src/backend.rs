@@ -533,11 +533,16 @@ impl Bounds {
 
     /// Whether a new connection gets an ID in the end, once the clock has passed whatever there is.
     pub(crate) fn ends(&self, world: &World) -> bool {
+        let mut world = world.clone();
+        // A mark that is being set is set first.
+        while let Some(setter) = world.backends.iter().position(|backend| backend.is_setting()) {
+            self.go(&mut world, setter);
+        }
         let words = [world.shared.word, world.shared.start].map(|word| id(word).tick());
         let promotion = world.promotion().map(|timeline| Mark::of_promotion::<Scru64>(timeline, Some(world.replayed)));
         let marks = world.marks.iter().copied().chain(promotion).map(|mark| mark.tick);
         let highest = marks.chain(words).max();
-        self.draws(world.clone(), highest.unwrap_or(0))
+        self.draws(world, highest.unwrap_or(0))
     }
 
     /// Whether a mark that was set back holds up nobody: not now, and not after a crash.
@@ -551,10 +556,6 @@ impl Bounds {
 
     /// Whether a new connection gets an ID soon after the clock has passed a tick.
     fn draws(&self, mut world: World, after: u64) -> bool {
-        // An administrator who sets the mark comes to an end first.
-        while let Some(setter) = world.backends.iter().position(|backend| backend.is_setting()) {
-            self.go(&mut world, setter);
-        }
         world.clock = world.clock.max(TICKS.start(after + 1));
         world.backends.push(Backend::default());
         let (newest, before) = (world.backends.len() - 1, world.handed_out.len());
