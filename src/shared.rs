@@ -1,8 +1,8 @@
-//! Server-wide generators: one atomic word a type in shared memory, and no lock, so that a backend that is killed in the
-//! middle leaves nothing held.
+//! Server-wide generators: one shared word per type, an atomic integer in shared memory.
 //!
-//! It needs no preloading: the first backend that draws makes the word. Beside it lies what the backends know of the durable
-//! high-water mark ([`crate::mark`]): no ID leaves the word before its node's IDs are reserved up to its tick.
+//! The backends use no lock, so a backend that is killed leaves none held. Preloading is optional: the first backend that needs
+//! the word allocates it. The backends also share the state of the durable high-water mark ([`crate::mark`]): an ID of a
+//! server-wide type is generated only after the IDs of its node up to its tick have been reserved durably.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -21,36 +21,37 @@ use crate::random::with_random;
 use crate::settings::Configured;
 use crate::{clock, promotion, server, settings};
 
-/// Every word has this room, whichever it is.
+/// The size of the memory of a word, in bytes. It is the same for all types.
 const WORD_ROOM: usize = size_of::<u128>();
 
-/// The room of what lies beside the word.
+/// The size of [`Shared`], in bytes.
 const MARK_ROOM: usize = size_of::<Shared>();
 
-/// What a piece of shared memory takes of that of the server's start.
+/// The space that one allocation takes in the main segment of shared memory, in bytes: the server aligns to cache lines.
 const PIECE: usize = 128;
 
-/// A generator's state as one word, and how processes share it.
+/// The word of a generator state that backends share: `u64` or `u128`.
 pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
     /// The word in shared memory.
     type Atomic: Sync + 'static;
 
-    /// Whether the processor changes such a word in one step. What emulates that with a lock knows one process only.
+    /// Returns whether the processor has atomic instructions for the word. Their emulation by a lock works only within one
+    /// process.
     fn is_lock_free() -> bool;
 
-    /// The word + 1.
+    /// Returns the word + 1.
     fn next(self) -> Self;
 
-    /// The lower 64 bits.
+    /// Returns the lower 64 bits.
     fn low(self) -> u64;
 
-    /// The word as it is.
+    /// Loads the word.
     fn load(word: &Self::Atomic) -> Self;
 
-    /// Replaces the word, whatever it is.
+    /// Stores a word unconditionally.
     fn store(word: &Self::Atomic, new: Self);
 
-    /// Puts `new` in place of `old`, or returns false if another backend was faster.
+    /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
     fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
 }
 
@@ -89,27 +90,27 @@ macro_rules! shared_word {
 shared_word!(u64, AtomicU64);
 shared_word!(u128, AtomicU128);
 
-/// The word of an ID type's generator, in shared memory.
+/// The word of an ID type in shared memory.
 pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 
-/// An ID type whose generator's state is one shared word, with what a process keeps of it.
+/// An ID type whose generator state fits into a shared word.
 pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
-    /// What this process keeps of the shared state.
+    /// Returns the process's view of the shared state.
     fn kept_shared() -> &'static Kept<Self>;
 }
 
-/// What a process keeps of a type's shared state.
+/// The process's view of a type's shared state.
 pub struct Kept<T: SharedState> {
-    /// Where it is, once it has been looked up.
+    /// The shared memory; `None` until it is looked up.
     memory: PerProcess<Option<Memory<T>>>,
-    /// Whether this process has seen to it that a promotion is respected.
+    /// Whether this process has ensured that the reservation respects the last promotion.
     respects_promotion: PerProcess<bool>,
-    /// What it can draw from there on the fast path.
+    /// The fast path; `None` until a full [`step`] opens it.
     fast_path: PerProcess<Option<OpenFastPath<T>>>,
 }
 
 impl<T: SharedState> Kept<T> {
-    /// Nothing yet.
+    /// Creates the initial view.
     pub const fn new() -> Self {
         Self {
             memory: PerProcess::new(None),
@@ -119,24 +120,25 @@ impl<T: SharedState> Kept<T> {
     }
 }
 
-/// What the backends share of a type's high-water mark. All zero at first.
+/// The state of a type's high-water mark that the backends share. All fields are initially 0.
 #[repr(C)]
 pub struct Shared {
-    /// The [`Reservation`].
+    /// The packed [`Reservation`].
     reserved: AtomicU64,
-    /// When the backend began that writes the next one, by [`clock::monotonic_micros`]; 0 if nobody does.
+    /// The claim to write the next reservation: its time by [`clock::monotonic_micros`], or [`decide::SETS_MARK`]; 0 if there is
+    /// none.
     claim: AtomicU64,
-    /// The random number of this state; 0 until the first reservation.
+    /// The random number of this state; 0 before the first reservation.
     state: AtomicU64,
     /// The number of the state that ended with `start`; 0 if there is none.
     predecessor: AtomicU64,
-    /// The word to begin with; 0 if it is not known.
+    /// The word with which this state starts; 0 if it is unknown.
     start: AtomicU64,
-    /// The timeline that began with the last promotion, once that has its mark and the reservation respects it.
+    /// The timeline of the last promotion whose mark is written and which the reservation respects; 0 if there is none.
     promotion: AtomicU64,
-    /// How often the reservation was taken back.
+    /// The generation: the number of times that the reservation was withdrawn.
     generation: AtomicU64,
-    /// 1 as soon as the log names the node.
+    /// 1 if the node has been logged, otherwise 0.
     announced: AtomicU64,
 }
 
@@ -147,12 +149,14 @@ pub struct Memory<T: SharedState> {
     shared: &'static Shared,
 }
 
-/// One step from the state that all backends of the server share, or nothing if it has to be tried again: another backend was
-/// faster, or a reservation had to be made first. The clock is read after the state: read before, it would seem to have moved
-/// back where others went on in between.
+/// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
+/// another backend was faster or because a reservation was required first.
+///
+/// The clock is read after the state. If it were read before, and other backends advanced the state in between, the clock would
+/// seem to have moved back.
 ///
 /// # Errors
-/// If there is no shared memory, or no random numbers, or the high-water mark cannot be read or written.
+/// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
 #[inline(always)]
 pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
     let memory = memory::<T>()?;
@@ -175,7 +179,8 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
     if !Word::<T>::replace(memory.word, old, next.pack()) {
         return Ok(None);
     }
-    // The word may have been set back to the same value meanwhile, and the reservation with it.
+    // The compare-and-swap alone does not prove that the reservation is still valid: after the word was loaded, a backend that
+    // sets the mark may have withdrawn the reservation and stored the same word again. Such a backend changes the generation.
     if memory.shared.generation.load(Ordering::Acquire) != generation {
         return Ok(None);
     }
@@ -190,13 +195,17 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
 }
 
 impl<T: SharedState> Memory<T> {
-    /// Lets a node's first ID be above all that its predecessors may have handed out, or tells why there is none yet; then
-    /// reserves the first of them. Nothing if the draw can begin.
+    /// Prepares the first step of a node: raises the word above all IDs that predecessors of this state may have generated, and
+    /// makes the node's first reservation. Returns `None` if the step must be repeated; otherwise a wait or a refusal.
+    ///
+    /// # Errors
+    /// Returns an error if the high-water mark cannot be read or written, or if random numbers are not available.
     #[cold]
     #[inline(never)]
     fn enter(self, old: Word<T>, reserved: u64, node: NodeCode, now: i64) -> Result<Option<Step<T>>, Error> {
         let records = mark::read::<T>()?;
-        // After the records: a state's number is there before its first record is.
+        // Loaded after the records are read: the number of a state is stored before its first record is written. Each record of
+        // this state is therefore recognized as its own.
         let own = [&self.shared.state, &self.shared.predecessor].map(|state| state.load(Ordering::Acquire));
         let floor = decide::floor(records.into_iter().filter_map(Record::mark), node, own);
         let start = self.start(now);
@@ -216,7 +225,7 @@ impl<T: SharedState> Memory<T> {
         Ok(None)
     }
 
-    /// The word to begin with, the same from the first attempt on.
+    /// Returns the word with which this state starts. The first call determines it for all backends.
     fn start(self, now: i64) -> Word<T> {
         let start = decide::start::<T>(Word::<T>::from(self.shared.start.load(Ordering::Acquire)), now);
         match self.shared.start.compare_exchange(0, start.low(), Ordering::AcqRel, Ordering::Acquire) {
@@ -225,8 +234,11 @@ impl<T: SharedState> Memory<T> {
         }
     }
 
-    /// Has the node's IDs reserved up to a tick at least, by this backend or another one, unless the word that asks for it has
-    /// been set back.
+    /// Ensures that this or another backend reserves the node's IDs at least up to a tick, unless `word`, which requires the
+    /// reservation, has been set back. In both cases the caller must repeat its step.
+    ///
+    /// # Errors
+    /// Returns an error if the reservation cannot be written.
     #[cold]
     #[inline(never)]
     fn reserve(self, word: Word<T>, node: NodeCode, tick: u64) -> Result<(), Error> {
@@ -243,7 +255,8 @@ impl<T: SharedState> Memory<T> {
         }
     }
 
-    /// Makes the next reservation before it is needed, unless another backend does. An error is left to who needs it.
+    /// Makes the next reservation before it is required, unless another backend holds the claim. Ignores errors: the backend that
+    /// requires the reservation raises them.
     #[cold]
     #[inline(never)]
     fn reserve_ahead(self, word: Word<T>, node: NodeCode, tick: u64) {
@@ -256,19 +269,26 @@ impl<T: SharedState> Memory<T> {
         }
     }
 
-    /// The generation that reservations for this word belong to; `None` if the word has been set back. A mark that is set back
-    /// changes the word before the generation, so that no reservation for the old word is one of the new generation.
+    /// Returns the generation of the reservations for a word; `None` if the word has been set back.
+    ///
+    /// The generation is loaded before the word, while `set_mark_claimed` stores the word before it changes the generation. A
+    /// backend that loads the new generation therefore also finds that the word has been set back. No reservation for the old
+    /// word is made in the new generation.
     fn generation_of(self, word: Word<T>) -> Option<u64> {
         let generation = self.shared.generation.load(Ordering::Acquire);
         (!decide::is_set_back::<T>(Word::<T>::load(self.word), word)).then_some(generation)
     }
 
-    /// Writes a reservation, durably first. In place of `reserved`, which has to be there still: else it has been taken back,
-    /// or somebody else's is as good.
+    /// Writes the mark of a reservation durably, then publishes the reservation in place of `reserved`. Writes no mark if the
+    /// generation has ended, and publishes nothing if another backend has withdrawn or replaced `reserved` in the meantime.
+    ///
+    /// # Errors
+    /// Returns an error if the mark cannot be written, or if random numbers are not available.
     fn write(self, reserved: u64, generation: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
         let reservation = Reservation::from::<T>(node, tick);
         let until = Mark { node, tick: reservation.until, state: self.state()? };
-        // Before the reservation is there: what comes later is not known to be below it.
+        // Listed before the reservation is made: a lower record that appears later may belong to a new generation, after the mark
+        // was set back, and must remain.
         let below = mark::list::<T>(|record| matches!(record, Record::Mark(mark) if until.replaces(mark)));
         let is_wanted = || self.shared.generation.load(Ordering::Acquire) == generation;
         if !mark::write::<T>(Record::Mark(until), is_wanted)? {
@@ -281,11 +301,14 @@ impl<T: SharedState> Memory<T> {
         Ok(())
     }
 
-    /// The number of this state.
+    /// Returns the number of this state, which the first call generates.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be prepared, or if random numbers are not available.
     fn state(self) -> Result<u64, Error> {
         let state = &self.shared.state;
         if state.load(Ordering::Acquire) == 0 {
-            // First, so that whoever finds a number there needs no preparation.
+            // Before the number is stored: a backend that finds a number relies on a prepared directory.
             mark::prepare::<T>()?;
             let random = with_random(|rng| rng.random_range(1..Mark::PROMOTION))?;
             let _ = state.compare_exchange(0, random, Ordering::AcqRel, Ordering::Relaxed);
@@ -293,7 +316,8 @@ impl<T: SharedState> Memory<T> {
         Ok(state.load(Ordering::Acquire))
     }
 
-    /// The claim to write a reservation, unless another backend has one that has not expired: its holder may be suspended.
+    /// Claims the right to write a reservation. Returns `None` if another backend holds a claim that has not expired. A claim
+    /// expires because its holder may be suspended.
     fn claim(self) -> Option<Claim> {
         let now = clock::monotonic_micros();
         self.claim_as(now, now)
@@ -307,16 +331,19 @@ impl<T: SharedState> Memory<T> {
         is_taken.then_some(Claim { holder, value })
     }
 
-    /// Takes the reservation back, so that every node enters anew. The generation changes last: a backend that has seen the new one
-    /// finds no earlier reservation.
+    /// Withdraws the reservation, so that every node enters again. The generation changes last: a backend that loads the new
+    /// generation finds no reservation of an earlier one.
     fn take_back(self) {
         let generation = self.shared.generation.load(Ordering::Acquire) + 1;
         self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// On a server that was promoted: has the reservation respect the mark of that. Asked for by each process once, when the
-    /// server takes writes; recovery is never re-entered.
+    /// Ensures that the reservation respects the mark of the last promotion, if there is one. Each process does this once after
+    /// recovery: recovery is never re-entered.
+    ///
+    /// # Errors
+    /// Returns an error if the WAL cannot be read or the marks of the promotion cannot be written.
     #[inline(always)]
     fn respect_promotion(self) -> Result<(), Error> {
         if T::kept_shared().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
@@ -332,7 +359,8 @@ impl<T: SharedState> Memory<T> {
             && self.shared.promotion.load(Ordering::Acquire) != u64::from(timeline)
         {
             promotion::keep_marks()?;
-            // First: who finds the timeline there must not find what was reserved before it began.
+            // Before the timeline is stored: a backend that finds the timeline must not find a reservation from before the
+            // promotion.
             self.take_back();
             self.shared.promotion.store(timeline.into(), Ordering::Release);
         }
@@ -340,7 +368,12 @@ impl<T: SharedState> Memory<T> {
         Ok(())
     }
 
-    /// Sets the mark of a node, and the state of the whole server, to a tick. Meanwhile no backend writes a reservation.
+    /// Sets the mark of a node, and the state of the whole server, to a tick. The claim does not expire, so no other backend
+    /// starts to write a reservation in the meantime.
+    ///
+    /// # Errors
+    /// Returns an error if the mark cannot be written, if a replaced record cannot be removed, or if random numbers are not
+    /// available.
     fn set_mark(self, node: NodeCode, tick: u64) -> Result<(), Error> {
         loop {
             if let Some(_claim) = self.claim_as(decide::SETS_MARK, clock::monotonic_micros()) {
@@ -350,8 +383,11 @@ impl<T: SharedState> Memory<T> {
         }
     }
 
-    /// A backend that was suspended while it wrote a reservation cannot put its record back: it does so only in its own
-    /// generation, and from a temporary file. The generation ends first, then the temporary files, then the records.
+    /// Sets the mark while this backend holds the claim.
+    ///
+    /// A backend that was suspended while it wrote a reservation cannot restore its record. It checks its generation before it
+    /// renames its temporary file, so the generation ends first. The temporary files are removed next, so that a backend that
+    /// made its check before then has no file to rename. The records are removed last, including those renamed in between.
     fn set_mark_claimed(self, asked: Mark) -> Result<(), Error> {
         let removed = mark::list::<T>(|record| matches!(record, Record::Mark(old) if asked.removes(old)));
         let new = asked.in_place_of(removed.into_iter().filter_map(Record::mark));
@@ -359,18 +395,19 @@ impl<T: SharedState> Memory<T> {
         promotion::forget::<T>()?;
         self.take_back();
         mark::remove_for_good::<T>(|record| record.mark().is_none_or(|old| old != new && asked.removes(old)))?;
-        // The marks that are left hold like those of a predecessor: the word falls below the IDs of other nodes as well.
+        // The word is set back below the IDs of other nodes as well. Without the numbers of this state and its predecessor, the
+        // remaining marks count as those of other states, so that their nodes enter above them.
         self.shared.state.store(0, Ordering::Release);
         self.shared.predecessor.store(0, Ordering::Release);
         let word = with_random(|rng| T::state_after(asked.tick, rng))?.pack();
         Word::<T>::store(self.word, word);
-        // Reservations that the former word asked for are of a former generation.
+        // After the word is stored: reservations for the old word belong to an earlier generation.
         self.take_back();
         Ok(())
     }
 }
 
-/// The right of a backend to write the durable mark, until it is dropped or expires.
+/// The right of a backend to write the durable mark, until the claim is dropped or expires.
 struct Claim {
     holder: &'static AtomicU64,
     value: u64,
@@ -385,23 +422,23 @@ impl Drop for Claim {
 /// Sets the high-water mark of a type's generator, for this session's node, to a time.
 ///
 /// # Errors
-/// If there is no shared memory, or the mark cannot be written.
+/// Returns an error if shared memory is not available, or if the mark cannot be written.
 pub fn set_mark<T: SharedState>(micros: i64) -> Result<(), Error> {
     memory::<T>()?.set_mark(T::node(&settings::of::<T>()), T::TICKS.nearest(micros))
 }
 
-/// What a type's server-wide generator has come to.
+/// The status of a type's server-wide generator.
 pub struct Status<T: SortableId> {
-    /// The state, unless it is unused.
+    /// The state; `None` if it is unused.
     pub state: Option<T::State>,
-    /// The start of the last tick that is reserved, in microseconds since 1970-01-01 UTC.
+    /// The start of the last reserved tick, in microseconds since 1970-01-01 UTC; `None` if there is no reservation.
     pub reserved_until: Option<i64>,
 }
 
-/// What a type's server-wide generator has come to.
+/// Returns the status of a type's server-wide generator.
 ///
 /// # Errors
-/// If there is no shared memory left.
+/// Returns an error if shared memory is not available.
 pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
     if !Word::<T>::is_lock_free() {
         return Ok(Status { state: None, reserved_until: None });
@@ -415,25 +452,25 @@ pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
     })
 }
 
-/// Whether the log is yet to name the node that the type draws with: true once in a server's life.
+/// Returns whether the node is still to be logged: `true` on the first call after a start of the server, in any process.
 ///
 /// # Errors
-/// If there is no shared memory.
+/// Returns an error if shared memory is not available.
 pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
     Ok(memory::<T>()?.shared.announced.swap(1, Ordering::Relaxed) == 0)
 }
 
-/// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and every change
-/// of a setting changes `as_of`.
+/// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a
+/// comparison with `as_of` detects every change of a setting.
 pub struct OpenFastPath<T: SharedState> {
     word: &'static Atomic<T>,
     range: FastRange<T>,
-    /// The settings that it was made with.
+    /// The value of [`settings::changes`] when the fast path was opened.
     as_of: u32,
 }
 
-/// The next ID where the type counts on from the state that all backends share, as it does most of the time. Nothing where
-/// it takes a whole [`step`], or where another backend was faster.
+/// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
+/// or if another backend was faster.
 #[inline(always)]
 pub fn draw_fast<T: SharedState>() -> Option<T> {
     let fast_path = T::FAST_PATH?;
@@ -457,14 +494,17 @@ fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
     }
 }
 
-/// Finds the shared memory, or makes it, and keeps where it is.
+/// Finds or allocates the shared memory, and keeps its address.
+///
+/// # Errors
+/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
 #[cold]
 #[inline(never)]
 fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
     if !Word::<T>::is_lock_free() {
         let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-            .detail("It has no atomic operation on 128 bits.")
+            .detail("The processor has no atomic operation on 128 bits.")
             .hint("Set scru.generator_scope to \"backend\"."));
     }
     let find = || {
@@ -473,18 +513,19 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
     };
     let (word, shared) =
         PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
-    // SAFETY: each piece has the room, is aligned for it, zero at first, and stays for the life of the process.
+    // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
+    // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
     T::kept_shared().memory.with(|kept| *kept = Some(memory));
     Ok(memory)
 }
 
-/// The name under which the backends find a type's word. A word laid out otherwise needs another version.
+/// Returns the name by which the backends find a type's word. Another layout of the word requires another version in the name.
 fn word_name<T: SharedState>() -> CString {
     datum::c_string(format!("scru {} generator v1", T::NAME))
 }
 
-/// The name under which they find what lies beside it.
+/// Returns the name by which the backends find a type's [`Shared`].
 fn mark_name<T: SharedState>() -> CString {
     datum::c_string(format!("scru {} mark v1", T::NAME))
 }
@@ -498,9 +539,9 @@ fn no_memory() -> Error {
 static NEXT_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
 static NEXT_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
 
-/// Reserves shared memory. For `_PG_init` at the server's start.
+/// Installs the hooks that allocate shared memory. Must be called from `_PG_init` when the server starts.
 pub fn preload() {
-    // SAFETY: the postmaster's hooks, chained as the server asks for.
+    // SAFETY: sets hooks of the postmaster. Each hook calls the one that it replaces, as the server requires.
     unsafe {
         NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);
         NEXT_STARTUP_HOOK.with(|next| *next = pg_sys::shmem_startup_hook);
@@ -511,7 +552,7 @@ pub fn preload() {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn request() {
-    // SAFETY: called by the postmaster when requests are due.
+    // SAFETY: the postmaster calls this hook when libraries may request shared memory.
     unsafe {
         if let Some(next) = NEXT_REQUEST_HOOK.with(|next| *next) {
             next();
@@ -527,7 +568,7 @@ unsafe extern "C-unwind" fn request() {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn startup() {
-    // SAFETY: called by the postmaster when shared memory is there, also anew after a crash.
+    // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash.
     unsafe {
         if let Some(next) = NEXT_STARTUP_HOOK.with(|next| *next) {
             next();
@@ -544,14 +585,17 @@ unsafe extern "C-unwind" fn startup() {
     }
 }
 
-/// Makes a type's shared memory, and tells it where the predecessor ended, or the moment from which on a predecessor's IDs need
-/// no more waiting.
+/// Allocates a type's shared memory, and stores the word with which its state starts: the last word of its predecessor, or, if
+/// that is unknown, a word above all IDs that a predecessor may have generated until now. On a standby, stores no word.
+///
+/// # Safety
+/// Must be called from the startup hook of shared memory.
 unsafe fn start<T: SharedState>() {
     if !Word::<T>::is_lock_free() {
         return;
     }
     let mut found = false;
-    // SAFETY: as in `look_up`; the children of the postmaster inherit the addresses.
+    // SAFETY: as in `look_up`. The children of the postmaster inherit the addresses.
     let memory = unsafe {
         let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_ROOM, &mut found);
         let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), MARK_ROOM, &mut found);
@@ -575,7 +619,8 @@ unsafe fn start<T: SharedState>() {
     memory.shared.start.store(start, Ordering::Release);
 }
 
-/// What the predecessor came to, if it ended in good order: the number of its state and its word. It holds once.
+/// Removes the record of a clean shutdown, which is valid for one start only, and returns its content: the number and the last
+/// word of the predecessor. Returns `None` if there is no such record, or if it cannot be read or removed.
 fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     let records = mark::read::<T>().ok()?;
     let last = records.into_iter().filter_map(|record| match record {
@@ -587,11 +632,11 @@ fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     Some(last)
 }
 
-/// Keeps what the types' words came to, where the postmaster ends in good order: no other process is left. It also runs
-/// before a start anew after a crash, when shared memory is not to be trusted.
+/// Writes the last words of all types when the postmaster shuts down cleanly: no other process is left to change them. Does
+/// nothing if `code` is not 0: the postmaster also calls it before a restart after a crash, when shared memory may be corrupted.
 #[pg_guard]
 unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
-    // SAFETY: reads a variable of the server, which is set in every other process.
+    // SAFETY: reads a variable of the server, which is true in every child of the postmaster.
     if code != 0 || unsafe { pg_sys::IsUnderPostmaster } {
         return;
     }
@@ -609,13 +654,13 @@ fn keep_last<T: SharedState>() {
     let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
     let (word, start) = (Word::<T>::load(memory.word).low(), load(&memory.shared.start));
     if let Some((state, word)) = decide::last(state, word, predecessor, start) {
-        // Without it, the next start respects the marks.
+        // A failure is ignored: without this record, the next state starts above the marks.
         let _ = mark::write::<T>(Record::Last { state, word }, || true);
     }
 }
 
-/// Whether the server that starts is a standby. Its predecessor is its primary, which goes on until the promotion. These are
-/// the files by which the server itself knows, in its working directory.
+/// Returns whether the server starts as a standby. Its predecessor is then its primary, which generates IDs until the promotion.
+/// The server itself recognizes a standby by the same files in its working directory.
 fn becomes_standby() -> bool {
     ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }
