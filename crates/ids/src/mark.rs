@@ -1,137 +1,139 @@
-//! The durable high-water mark: which IDs a server may hand out, decided apart from files and shared memory.
+//! The decisions about the durable high-water mark, without files and shared memory.
 //!
-//! A server reserves the IDs of a node durably, by the tick up to which they may be handed out, before it hands out the
-//! first. A state that begins anew goes on above all reservations of its predecessors.
+//! Before a server generates the first ID of a node, it durably reserves the node's IDs up to a tick. A new state starts above
+//! all reservations of its predecessors.
 
 use rand::Rng;
 
 use crate::SortableId;
 use crate::generator::{MAX_AHEAD_MICROS, Refusal, State, Word};
 
-/// How far a state that begins anew may be ahead of the clock and is still waited for: 10 s.
+/// The maximum lead of a new state over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
 pub const MAX_PATIENCE_MICROS: i64 = 10_000_000;
 
-/// How far beyond an ID's tick the IDs are reserved: 1.5 s.
+/// The length of a reservation after the tick that requires it, in microseconds: 1.5 s.
 const RESERVED_MICROS: i64 = 1_500_000;
 
-/// The last part of a reservation, within which the next one is made ahead: 0.5 s.
+/// The length of the last part of a reservation, in which the next one is made ahead, in microseconds: 0.5 s.
 const LOW_MICROS: i64 = 500_000;
 
-/// After this time another backend takes over the writing of a reservation: 200 ms.
+/// The time after which a claim to write a reservation expires, in microseconds: 200 ms.
 pub const CLAIM_MICROS: u64 = 200_000;
 
-/// How far the times of transactions may differ from their order in the WAL: 1 s. A transaction takes its time before it
-/// writes its record, and others write theirs in between.
+/// The tolerance for times in the WAL that are earlier than the time of a preceding record, in microseconds: 1 s. A transaction
+/// reads the clock before it writes its record, and other transactions write theirs in between.
 pub const WAL_DISORDER_MICROS: i64 = 1_000_000;
 
-/// The node that a generator is, as a prefix code: a 1 and then the bits that all IDs of the node share.
+/// A node as a prefix code: a 1, followed by the bits that all IDs of the node share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeCode(u32);
 
 impl NodeCode {
-    /// All IDs of a type.
+    /// The code of the node that has all IDs of a type.
     pub const ALL: Self = Self(1);
 
-    /// The node with this ID of so many bits, at most 23.
+    /// Returns the code of the node whose ID has `size` bits, at most 23.
     pub const fn new(id: u32, size: u32) -> Self {
         Self(1 << size | id)
     }
 
-    /// The code as a number, not 0.
+    /// Returns the code as a number, which is never 0.
     pub const fn to_u32(self) -> u32 {
         self.0
     }
 
-    /// The node with this code; `None` for 0.
+    /// Returns the node with this code; `None` for 0.
     pub const fn from_u32(code: u32) -> Option<Self> {
         if code == 0 { None } else { Some(Self(code)) }
     }
 
-    /// Whether two nodes have IDs in common: one code is a prefix of the other.
+    /// Returns whether two nodes have IDs in common: one code is a prefix of the other.
     pub const fn overlaps(self, other: Self) -> bool {
         let (short, long) = if self.0 < other.0 { (self.0, other.0) } else { (other.0, self.0) };
         long >> (short.leading_zeros() - long.leading_zeros()) == short
     }
 }
 
-/// A durable record: the IDs of a node up to a tick may have been handed out by a state.
+/// A durable record: a state may have generated IDs of a node up to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
     /// The node.
     pub node: NodeCode,
     /// The last tick.
     pub tick: u64,
-    /// The random number of the state that reserved them, below [`Self::PROMOTION`]; 0 for an administrator's mark; for that of
-    /// a promotion [`Self::PROMOTION`] + the timeline that began with it.
+    /// The number of the state that made the reservation: a random number below [`Self::PROMOTION`]. 0 for a mark that an
+    /// administrator has set; [`Self::PROMOTION`] + the timeline for the mark of a promotion.
     pub state: u64,
 }
 
 impl Mark {
-    /// The numbers from here on are those of promotions.
+    /// The smallest number that stands for a promotion.
     pub const PROMOTION: u64 = 1 << 63;
 
-    /// The mark of the promotion that began a timeline: no ID is above it that the primary handed out in a transaction which was
-    /// replayed. The argument is the last time in the WAL that was replayed; `None` if there is none.
+    /// Returns the mark of the promotion that began a timeline. All IDs that the primary generated in replayed transactions are
+    /// at or below it. `last_micros` is the last time in the replayed WAL, in microseconds since 1970-01-01 UTC; without it, the
+    /// mark is that of tick 0.
     pub fn of_promotion<T: SortableId>(timeline: u32, last_micros: Option<i64>) -> Self {
         let floor = last_micros.map(|last| last.saturating_add(MAX_AHEAD_MICROS + WAL_DISORDER_MICROS));
         let tick = floor.map_or(0, |floor| T::TICKS.nearest(floor));
         Self { node: NodeCode::ALL, tick, state: Self::PROMOTION + timeline as u64 }
     }
 
-    /// Whether this is the mark of the promotion that began a timeline.
+    /// Returns whether this is the mark of the promotion that began a timeline.
     pub const fn is_of_promotion(self, timeline: u32) -> bool {
         self.state == Self::PROMOTION + timeline as u64
     }
 
-    /// Whether this mark makes another one needless: a lower reservation of the same node. The marks of promotions and of
-    /// administrators stay.
+    /// Returns whether this mark makes another one redundant: a lower reservation of the same node. The marks of promotions and
+    /// of administrators are never redundant.
     pub const fn replaces(self, other: Self) -> bool {
         let is_reservation = other.state != 0 && other.state < Self::PROMOTION;
         self.node.0 == other.node.0 && other.tick < self.tick && is_reservation
     }
 
-    /// Whether an administrator who sets this mark removes another one: that of an overlapping node which is not lower. One of
-    /// the first tick is in nobody's way.
+    /// Returns whether setting this mark removes another one: the mark of an overlapping node that is not lower. A mark of tick 0
+    /// is kept, because it does not delay any node.
     pub fn removes(self, other: Self) -> bool {
         self != other && self.node.overlaps(other.node) && other.tick >= self.tick.max(1)
     }
 
-    /// The mark that takes the place of all those that this one removes. Its node is the broadest of theirs, because they covered
-    /// its lower ticks.
+    /// Returns the mark to write instead of this one and all marks that it removes. Its node is the broadest among them, because
+    /// the removed marks also covered the lower ticks of their nodes.
     pub fn in_place_of(self, removed: impl IntoIterator<Item = Self>) -> Self {
-        // Nodes that overlap one node are prefixes of each other, or parts of that node: the broadest has the smallest code.
+        // The nodes that overlap a node are its parts, or its prefixes. The broadest of them has the smallest code.
         let node = removed.into_iter().map(|mark| mark.node).min().map_or(self.node, |node| node.min(self.node));
         Self { node, ..self }
     }
 }
 
-/// The last tick of which a node's IDs may have been handed out by a state other than the `own` ones; `None` if there is no
-/// such mark.
+/// Returns the last tick of which a state other than the `own` ones may have generated IDs of a node; `None` if there is no mark
+/// of such a state.
 pub fn floor(marks: impl IntoIterator<Item = Mark>, node: NodeCode, own: [u64; 2]) -> Option<u64> {
     let is_foreign = |mark: &Mark| mark.state == 0 || !own.contains(&mark.state);
     marks.into_iter().filter(|mark| mark.node.overlaps(node) && is_foreign(mark)).map(|mark| mark.tick).max()
 }
 
-/// What has to become of a type's word before a node draws its first ID from it.
+/// The change of a type's word that a node requires before its first ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<W> {
-    /// The word is good as it is.
+    /// No change is required.
     Ready,
-    /// Replace the word by this one, if it is still the same.
+    /// The word must be replaced by this one with a compare-and-swap.
     Raise(W),
-    /// The clock has to reach this time first, in microseconds since 1970-01-01 UTC.
+    /// The clock must first reach this time, in microseconds since 1970-01-01 UTC.
     Wait(i64),
     /// The clock is too far behind.
     Refused(Refusal),
 }
 
-/// Where a word begins that nobody has drawn from, to be kept at the first attempt: where its predecessor ended, if that is
-/// known, or after all that a predecessor may have handed out until now.
+/// Returns the word with which an unused state starts: `start`, the last word of its predecessor, or, if that is 0 (unknown), a
+/// word above all IDs that a predecessor may have generated until `now`. The caller stores the result of its first call.
 pub fn start<T: SortableId>(start: Word<T>, now: i64) -> Word<T> {
     if start == Word::<T>::default() { T::successor_state(now).pack() } else { start }
 }
 
-/// How a node begins to draw: from `word`, or from its [`start`] where nobody has drawn from it, and above the tick `floor`.
+/// Returns the change that a node requires before its first ID. Its IDs continue from `word`, or from the state's [`start()`] if
+/// `word` is unused, and above the tick `floor`. `now` is in microseconds since 1970-01-01 UTC.
 pub fn enter<T: SortableId>(
     word: Word<T>,
     start: Word<T>,
@@ -156,24 +158,25 @@ pub fn enter<T: SortableId>(
     }
 }
 
-/// The tick up to which a node has to reserve at least, before its first draw from a word.
+/// Returns the tick up to which a node must reserve at least before its first ID: that of the word or of the clock, whichever is
+/// later.
 pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
     T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default())
 }
 
-/// Whether the word was set back after it had been `before`.
+/// Returns whether the word has been set back since it was `before`: its tick is earlier.
 pub fn is_set_back<T: SortableId>(word: Word<T>, before: Word<T>) -> bool {
     T::state_tick(T::State::unpack(word)) < T::state_tick(T::State::unpack(before))
 }
 
-/// What a state leaves to its successor when it ends in good order: the number of the state that made the last ID, and its word.
-/// That is the `predecessor`, which ended with `start`, if nobody has drawn from `word`. `None` if no state is known.
+/// Returns the record of a clean shutdown: the number of the state that generated the last ID, and the last word of that state.
+/// If `word` is unused, that state is the `predecessor`, whose last word is `start`. `None` if the state has no number.
 pub fn last(state: u64, word: u64, predecessor: u64, start: u64) -> Option<(u64, u64)> {
     let last = if word == 0 { (predecessor, start) } else { (state, word) };
     (last.0 != 0).then_some(last)
 }
 
-/// A reservation: the node's IDs up to a tick may be handed out.
+/// A reservation: the node's IDs up to a tick may be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The node.
@@ -182,30 +185,30 @@ pub struct Reservation {
     pub until: u64,
 }
 
-/// How an ID relates to the reservation.
+/// The position of an ID relative to a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cover {
-    /// It lies well within.
+    /// The ID is reserved.
     Within,
-    /// It lies within the last part: the next reservation is due.
+    /// The ID is in the last part of the reservation: the next reservation is due.
     Last,
-    /// It may not be handed out.
+    /// The ID is not reserved, and must not be generated.
     Outside,
 }
 
 impl Reservation {
-    /// The reservation to make for IDs from a tick on.
+    /// Returns the reservation to make when the node's IDs have reached a tick.
     pub fn from<T: SortableId>(node: NodeCode, tick: u64) -> Self {
         let until = T::TICKS.nearest(T::TICKS.start(tick).saturating_add(RESERVED_MICROS));
         Self { node, until }
     }
 
-    /// The reservation as one word.
+    /// Returns the reservation packed into one word.
     pub const fn pack<T: SortableId>(self) -> u64 {
         self.until << T::NODE_BITS | self.node.0 as u64
     }
 
-    /// The reservation that was packed so; `None` if there is none.
+    /// Returns the reservation that is packed into a word; `None` if there is none.
     pub const fn unpack<T: SortableId>(word: u64) -> Option<Self> {
         match NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1)) {
             Some(node) => Some(Self { node, until: word >> T::NODE_BITS }),
@@ -213,13 +216,14 @@ impl Reservation {
         }
     }
 
-    /// The word of no reservation. Each generation has another, so that a late compare-and-swap of an earlier one fails.
+    /// Returns the word for no reservation. It differs for each generation, so that a late compare-and-swap of an earlier
+    /// generation fails.
     pub const fn none<T: SortableId>(generation: u64) -> u64 {
         generation << T::NODE_BITS
     }
 }
 
-/// How a node's ID of a tick relates to a reservation as one word.
+/// Returns the position of a node's IDs of a tick relative to a packed reservation.
 #[inline(always)]
 pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64) -> Cover {
     let until = reserved >> T::NODE_BITS;
@@ -233,11 +237,12 @@ pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64) -> Cover {
     }
 }
 
-/// The claim of a backend that sets the mark for an administrator. It does not expire.
+/// The claim of a backend that sets the mark for an administrator. This claim does not expire.
 pub const SETS_MARK: u64 = u64::MAX;
 
-/// Whether a backend may claim to write the mark: no backend has claimed it, or that claim has expired. A claim is the time at which
-/// it was made, in microseconds of a monotonic clock, like `now`; 0 is none.
+/// Returns whether a backend may claim the right to write the mark: there is no claim, or it has expired. `claim` is the time at
+/// which the claim was made, or 0 if there is none. `claim` and `now` are in microseconds of a monotonic clock. A claim later
+/// than `now` counts as expired.
 pub const fn is_free(claim: u64, now: u64) -> bool {
     claim != SETS_MARK && (claim == 0 || claim > now || now - claim > CLAIM_MICROS)
 }
@@ -296,7 +301,7 @@ mod tests {
         assert_eq!(floor(marks, NODE, [0, 0]), Some(9));
         assert_eq!(floor(marks, NODE, [2, 0]), Some(8));
         assert_eq!(floor(marks, NODE, [2, 3]), Some(7));
-        assert_eq!(floor([marks[4]], NODE, [0, 0]), Some(6), "nobody's is respected by all");
+        assert_eq!(floor([marks[4]], NODE, [0, 0]), Some(6), "every state respects the mark of an administrator");
         assert_eq!(floor([marks[2]], NODE, [0, 0]), None);
         assert_eq!(floor([Mark { node: NodeCode::ALL, tick: 5, state: 0 }], NODE, [1, 2]), Some(5));
     }
@@ -315,7 +320,7 @@ mod tests {
         let mark = |id, tick, state| Mark { node: NodeCode::new(id, 20), tick, state };
         assert!(mark(5, 7, 1).replaces(mark(5, 6, 2)) && mark(5, 7, 1).replaces(mark(5, 6, 1)));
         assert!(!mark(5, 7, 1).replaces(mark(5, 7, 2)) && !mark(5, 7, 1).replaces(mark(6, 6, 2)));
-        assert!(!mark(5, 7, 1).replaces(mark(5, 6, 0)), "an administrator's");
+        assert!(!mark(5, 7, 1).replaces(mark(5, 6, 0)), "the mark of an administrator");
         let own = Mark { node: NodeCode::ALL, tick: Mark::of_promotion::<UlidFlake>(2, Some(NOON)).tick + 1, state: 1 };
         assert!(!own.replaces(Mark::of_promotion::<UlidFlake>(2, Some(NOON))));
     }
@@ -340,7 +345,7 @@ mod tests {
         let mark = |id, size| Mark { node: NodeCode::new(id, size), tick: 7, state: 1 };
         let asked = Mark { state: 0, ..mark(5, 20) };
         assert_eq!(asked.in_place_of([]), asked);
-        assert_eq!(asked.in_place_of([mark(11, 21), mark(5, 20)]), asked, "a part of it");
+        assert_eq!(asked.in_place_of([mark(11, 21), mark(5, 20)]), asked, "a removed mark of a part of the node");
         assert_eq!(asked.in_place_of([mark(5, 20), mark(1, 18), mark(2, 19)]), Mark { state: 0, ..mark(1, 18) });
     }
 
@@ -348,14 +353,14 @@ mod tests {
     fn a_word_is_set_back_by_a_tick_at_least() {
         assert!(is_set_back::<Scru64>(last_of(6), last_of(7)));
         assert!(!is_set_back::<Scru64>(last_of(7), last_of(7)) && !is_set_back::<Scru64>(last_of(8), last_of(7)));
-        assert!(!is_set_back::<Scru64>(last_of(7) - 1, last_of(7)), "within a tick");
+        assert!(!is_set_back::<Scru64>(last_of(7) - 1, last_of(7)), "within the same tick");
     }
 
     #[test]
     fn a_state_that_ends_leaves_its_last_word_or_that_of_its_predecessor() {
         assert_eq!(last(1, 99, 2, 88), Some((1, 99)));
-        assert_eq!(last(1, 0, 2, 88), Some((2, 88)), "unused");
-        assert_eq!((last(0, 99, 2, 88), last(1, 0, 0, 88)), (None, None), "of no known state");
+        assert_eq!(last(1, 0, 2, 88), Some((2, 88)), "the word is unused");
+        assert_eq!((last(0, 99, 2, 88), last(1, 0, 0, 88)), (None, None), "the state has no number");
     }
 
     #[test]
@@ -370,14 +375,14 @@ mod tests {
         assert_eq!(start::<Scru64>(0, NOON), Scru64::successor_state(NOON).pack());
         assert_eq!(start::<Scru64>(7, NOON), 7);
         assert_eq!(entered(0, last_of(tick(NOON)) - 7, None), Entry::Raise(last_of(tick(NOON)) - 7));
-        assert_eq!(entered(last_of(tick(NOON)) - 7, last_of(tick(NOON)), None), Entry::Ready, "it is used");
+        assert_eq!(entered(last_of(tick(NOON)) - 7, last_of(tick(NOON)), None), Entry::Ready, "the word is in use");
     }
 
     #[test]
     fn a_word_is_raised_above_the_floor() {
         let floor = tick(NOON) + 2;
         assert_eq!(entered(last_of(tick(NOON)), 0, Some(floor)), Entry::Raise(last_of(floor)));
-        assert_eq!(entered(last_of(floor) - 7, 0, Some(floor)), Entry::Raise(last_of(floor)), "of the same tick");
+        assert_eq!(entered(last_of(floor) - 7, 0, Some(floor)), Entry::Raise(last_of(floor)), "in the same tick");
         assert_eq!(entered(last_of(floor), 0, Some(floor)), Entry::Ready);
         assert_eq!(entered(last_of(floor) + 1, 0, Some(floor)), Entry::Ready);
         assert_eq!(entered(0, last_of(floor) - 7, Some(floor)), Entry::Raise(last_of(floor)));
@@ -432,20 +437,20 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(1);
         let mut enter = |word, floor| enter::<Scru128>(word, 0, floor, NOON, &mut rng);
         assert_eq!(enter(0, None), Entry::Ready);
-        let Entry::Raise(word) = enter(0, Some(millis + 9_998)) else { panic!("within patience") };
+        let Entry::Raise(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
         assert_eq!(enter(word, Some(millis + 9_998)), Entry::Ready);
         assert_eq!(enter(0, Some(millis + 10_000)), Entry::Refused(Refusal::BehindMark(10_001_000)));
         let on_clock_rollback = OnClockRollback::Error;
         let context = Context { now: NOON, on_clock_rollback, settings: () };
         let state = <Scru128 as SortableId>::State::unpack(word);
-        let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("ridden out") };
+        let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("less than 10 s behind") };
         assert!(id > Scru128::last_of(millis + 9_998));
     }
 
     #[test]
     fn a_claim_expires() {
-        assert!(is_free(0, 5) && is_free(7, 5), "nobody's, or of another boot");
+        assert!(is_free(0, 5) && is_free(7, 5), "no claim, or a later one");
         assert!(!is_free(5, 5) && !is_free(5, 5 + CLAIM_MICROS) && is_free(5, 6 + CLAIM_MICROS));
-        assert!(!is_free(SETS_MARK, 5), "an administrator's does not");
+        assert!(!is_free(SETS_MARK, 5), "a claim that sets the mark does not expire");
     }
 }
