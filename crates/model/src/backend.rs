@@ -1,4 +1,4 @@
-//! What a backend does: each access to something that others change is a step of its own.
+//! The actions of a backend. Each access to shared state is an action of its own.
 
 use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
 use scru_ids::{Context, FastRange, OnClockRollback, Refusal, Scru64, Scru64Settings, SortableId, State, Step};
@@ -6,132 +6,87 @@ use scru_ids::{Context, FastRange, OnClockRollback, Refusal, Scru64, Scru64Setti
 use crate::world::{Fault, World};
 use crate::{Bounds, Mistake, TICKS, Zeros, id};
 
-/// A process, with what it has come to and what it knows.
+/// A backend: its position and its private state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Backend {
     pub(crate) at: At,
-    /// The last ID that its connection got.
+    /// The last ID that its client received; 0 if there is none.
     pub(crate) last: u64,
-    /// The fast path: words and times, and the node that they hold for.
+    /// The fast path: the start and the end of the words and of the times, and the node.
     pub(crate) range: Option<(u64, u64, i64, i64, usize)>,
-    /// Whether it has seen the mark of the promotion kept.
+    /// Whether it has ensured that the reservation respects the promotion.
     pub(crate) respects_promotion: bool,
 }
 
 impl Backend {
-    /// Whether it sets the mark, so that the others cannot write theirs.
+    /// Returns whether the backend sets a mark and holds the claim, so that no other backend can make one.
     fn is_setting(&self) -> bool {
         matches!(self.at, At::Set { next, .. } if next != Stage::Claim)
     }
 }
 
-/// The point that a backend has come to, before its next access to something shared.
+/// The position of a backend, before its next access to shared state. "Next" describes this access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum At {
     #[default]
     Idle,
-    /// Only with [`Mistake::ClockBeforeState`].
-    ClockRead {
-        now: i64,
-    },
-    /// To look for the mark of the promotion that began a timeline.
+    /// Next: loads the generation. Only with [`Mistake::ClockBeforeState`].
+    ClockRead { now: i64 },
+    /// Next: looks for the mark of the promotion that began this timeline.
     LookForPromotion(u32),
-    /// To write it.
+    /// Next: writes this mark.
     WritePromotion(u32),
-    /// It is there, and the reservation is to respect it.
+    /// The mark is written. Next: withdraws the reservation, and begins a generation.
     RespectPromotion(u32),
-    /// The reservation does, and the others are to be told.
+    /// The reservation respects the mark. Next: publishes the timeline.
     PublishPromotion(u32),
-    GenerationRead {
-        generation: u64,
-        now: Option<i64>,
-    },
-    WordRead {
-        generation: u64,
-        word: u64,
-        now: Option<i64>,
-    },
-    ReservedRead {
-        generation: u64,
-        word: u64,
-        reserved: u64,
-        now: Option<i64>,
-    },
-    /// To replace the word.
-    Draw {
-        word: u64,
-        drawn: Drawn,
-    },
-    /// To look at the generation again and, if it is the same, to hand out the ID.
+    /// Next: loads the word. `now` is the time, if the clock was read first.
+    GenerationRead { generation: u64, now: Option<i64> },
+    /// Next: loads the reservation.
+    WordRead { generation: u64, word: u64, now: Option<i64> },
+    /// Next: reads the clock, unless it was read first, and takes a full step.
+    ReservedRead { generation: u64, word: u64, reserved: u64, now: Option<i64> },
+    /// Next: the compare-and-swap of the word.
+    Draw { word: u64, drawn: Drawn },
+    /// Next: loads the generation again and, if it is unchanged, returns the ID to the client.
     LookAtGeneration(Drawn),
-    /// The same by the fast path.
-    FastPath {
-        word: u64,
-        now: i64,
-    },
-    FastWordRead {
-        word: u64,
-    },
-    /// To read the marks.
-    Enter {
-        word: u64,
-        now: i64,
-        node: usize,
-    },
-    Raise {
-        old: u64,
-        new: u64,
-        now: i64,
-        node: usize,
-    },
-    /// To look at the reservation.
+    /// Next: the compare-and-swap of the fast path.
+    FastPath { word: u64, now: i64 },
+    /// Next: reads the clock on the fast path.
+    FastWordRead { word: u64 },
+    /// Next: reads the marks.
+    Enter { word: u64, now: i64, node: usize },
+    /// Next: the compare-and-swap that raises the word.
+    Raise { old: u64, new: u64, now: i64, node: usize },
+    /// Next: loads the reservation.
     Reserve(Need),
-    /// To look at the generation, and then at the word.
-    Generation {
-        need: Need,
-        reserved: Option<u64>,
-    },
-    Word {
-        need: Need,
-        reserved: Option<u64>,
-    },
-    /// To become the one that writes, and to wait if another one does.
-    Claim {
-        need: Need,
-        reserved: u64,
-    },
-    /// The same, but not to wait.
+    /// Next: loads the generation. `reserved` is `None` if the reservation is made ahead.
+    Generation { need: Need, reserved: Option<u64> },
+    /// Next: loads the word.
+    Word { need: Need, reserved: Option<u64> },
+    /// Next: claims the right to write, or waits if another backend has a claim.
+    Claim { need: Need, reserved: u64 },
+    /// Next: claims the right to write, or gives up if another backend has a claim.
     ClaimAhead(Need),
-    /// Having become it, to look at the reservation.
-    ReserveAhead {
-        need: Need,
-        claim: u64,
-    },
-    /// To look for the number of the state and the records that are to go.
-    Prepare {
-        need: Need,
-        reserved: u64,
-        claim: u64,
-    },
-    /// To write the temporary file.
+    /// The backend holds the claim. Next: loads the reservation.
+    ReserveAhead { need: Need, claim: u64 },
+    /// Next: loads the number of the state, and lists the marks that the new one replaces.
+    Prepare { need: Need, reserved: u64, claim: u64 },
+    /// Next: writes the temporary file.
     Write(Writing),
-    /// To look whether the record is wanted still.
+    /// Next: loads the generation, and gives up if it has ended.
     LookAgain(Writing),
-    /// To put it in its place.
+    /// Next: renames the temporary file.
     Rename(Writing),
-    /// It is there, and is to be told to the others.
+    /// The mark is durable. Next: publishes the reservation.
     Publish(Writing),
-    Release {
-        claim: u64,
-    },
-    /// To set the mark of a node to a tick.
-    Set {
-        setting: Setting,
-        next: Stage,
-    },
+    /// Next: releases the claim.
+    Release { claim: u64 },
+    /// The backend sets a mark. Next: the stage `next`.
+    Set { setting: Setting, next: Stage },
 }
 
-/// An ID, before it is handed out.
+/// A generated ID that is not yet returned to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Drawn {
     generation: u64,
@@ -142,41 +97,41 @@ pub(crate) struct Drawn {
     node: usize,
 }
 
-/// A node's IDs have to be reserved up to a tick.
+/// The need to reserve a node's IDs up to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Need {
-    /// The word that asks for it.
+    /// The word that requires the reservation.
     word: u64,
-    /// The generation that the word belongs to, once that is known.
+    /// The generation of reservations for the word; 0 until it is loaded.
     generation: u64,
     node: usize,
     tick: u64,
 }
 
-/// A reservation on its way.
+/// A reservation that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Writing {
-    /// What it takes the place of.
+    /// The packed reservation that it replaces.
     reserved: u64,
     mark: Mark,
-    /// The highest record that it makes needless, and that stays until the next time.
+    /// The tick of the highest mark that it replaces. This mark is kept until the next reservation.
     below: u64,
     generation: u64,
     claim: u64,
-    /// Whether its temporary file is there.
+    /// Whether its temporary file exists.
     has_file: bool,
 }
 
-/// What an administrator sets a node's mark to.
+/// The setting of a node's mark to a tick by an administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Setting {
     node: usize,
     tick: u64,
-    /// The mark, once that is known.
+    /// The mark to write; `None` until the marks that it removes are known.
     mark: Option<Mark>,
 }
 
-/// What comes next as a mark is set.
+/// The next access of a backend that sets a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Stage {
     Claim,
@@ -202,7 +157,7 @@ fn unpack(word: u64) -> <Scru64 as SortableId>::State {
     <Scru64 as SortableId>::State::unpack(word)
 }
 
-/// Becomes the one that writes: its claim.
+/// Claims the right to write a reservation. Returns the claim; `None` if another backend has one that has not expired.
 fn claim(world: &mut World) -> Option<u64> {
     claim_as(world, world.monotonic)
 }
@@ -221,7 +176,7 @@ fn release(world: &mut World, claim: u64) {
     }
 }
 
-/// Removes the temporary files of records that are to go.
+/// Removes the temporary files of the marks for which `goes` returns `true`.
 fn remove_files(world: &mut World, goes: impl Fn(Mark) -> bool) {
     for backend in &mut world.backends {
         if let At::LookAgain(writing) | At::Rename(writing) = &mut backend.at
@@ -243,13 +198,13 @@ impl Bounds {
         Scru64::node(&self.context(node, 0).settings)
     }
 
-    /// A backend begins to set the mark of the node to a tick.
+    /// Lets a backend begin to set the mark of the current node to a tick.
     pub(crate) fn set_mark(&self, world: &mut World, backend: usize, tick: u64) {
         let setting = Setting { node: world.node, tick, mark: None };
         world.backends[backend].at = At::Set { setting, next: Stage::Claim };
     }
 
-    /// A backend's next access to something shared, and what it decides by it.
+    /// Performs the next access of a backend to shared state, and the decisions that follow from it.
     pub(crate) fn go(&self, world: &mut World, backend: usize) {
         world.backends[backend].at = match world.backends[backend].at {
             At::Idle => self.begin(world, backend),
@@ -359,7 +314,7 @@ impl Bounds {
         };
     }
 
-    /// The first access of a draw.
+    /// Performs the first access to generate an ID.
     fn begin(&self, world: &mut World, backend: usize) -> At {
         if let Some(timeline) = world.promotion().filter(|_| !world.backends[backend].respects_promotion) {
             if world.shared.promotion != timeline {
@@ -373,7 +328,7 @@ impl Bounds {
         }
     }
 
-    /// Whether the generation never changes: then an access to it is no action of its own.
+    /// Returns whether the generation never changes. Loading it is then not an action of its own.
     fn has_one_generation(&self) -> bool {
         self.mark_sets == 0 && self.promotion.is_empty()
     }
@@ -387,7 +342,7 @@ impl Bounds {
         }
     }
 
-    /// A draw succeeds.
+    /// Returns an ID to the client, and opens the fast path.
     fn hand_out(&self, world: &mut World, backend: usize, drawn: Drawn) -> At {
         let Drawn { id, next, now, is_last_part, node, .. } = drawn;
         world.hand_out(backend, id, now);
@@ -397,7 +352,7 @@ impl Bounds {
         if is_last_part { At::Generation { need, reserved: None } } else { At::Idle }
     }
 
-    /// What a whole step decides, from what it has read.
+    /// Takes a full step from the loaded values.
     fn step(&self, world: &mut World, generation: u64, word: u64, reserved: u64, now: i64) -> At {
         let (node, code) = (world.node, self.code(world.node));
         if !Reservation::unpack::<Scru64>(reserved).is_some_and(|reservation| reservation.node == code) {
@@ -419,20 +374,20 @@ impl Bounds {
         }
     }
 
-    /// What a node's entry decides, from the marks.
+    /// Reads the marks, and prepares the first step of a node.
     fn enter(&self, world: &mut World, word: u64, now: i64, node: usize) -> At {
         let own = [world.shared.state, world.shared.predecessor];
         world.shared.start = mark::start::<Scru64>(world.shared.start, now);
         let mut floor = mark::floor(world.marks.iter().copied(), self.code(node), own);
         let mut start = world.shared.start;
         if self.mistake == Mistake::NoSuccessorWait {
-            // The clock's tick, as if nobody had been before.
+            // The tick of the clock, as if there were no predecessor.
             (floor, start) = (None, Scru64::first_of(TICKS.nearest(now)).to_u64());
         }
         match mark::enter::<Scru64>(word, start, floor, now, &mut Zeros) {
             Entry::Ready => At::Reserve(first_need(word, now, node)),
             Entry::Raise(new) => At::Raise { old: word, new, now, node },
-            // A wait ends and the next try begins; a refusal is the user's to repeat.
+            // After a wait, the backend repeats its step; after a refusal, the client repeats its call.
             Entry::Wait(_) | Entry::Refused(_) => At::Idle,
         }
     }
@@ -441,7 +396,7 @@ impl Bounds {
         mark::cover::<Scru64>(world.shared.reserved, self.code(need.node), need.tick)
     }
 
-    /// What a reservation is to be, and which records it makes needless.
+    /// Determines the mark of a reservation, and the marks that it replaces.
     fn prepare(&self, world: &mut World, need: Need, reserved: u64, claim: u64) -> At {
         if world.shared.state == 0 {
             world.shared.state = world.next_state;
@@ -450,7 +405,7 @@ impl Bounds {
         let node = self.code(need.node);
         let until = Reservation::from::<Scru64>(node, need.tick).until;
         let mark = Mark { node, tick: until, state: world.shared.state };
-        // The highest of those that are there now is enough to know them all.
+        // The tick of the highest one is sufficient: those below it are removed.
         let below = world.marks.iter().filter(|other| mark.replaces(**other)).map(|other| other.tick).max();
         if self.mistake == Mistake::MarkAfterMinting {
             world.shared.reserved = Reservation { node, until }.pack::<Scru64>();
@@ -459,7 +414,7 @@ impl Bounds {
         At::Write(Writing { reserved, mark, below, generation, claim, has_file: false })
     }
 
-    /// The next access of a backend that sets a mark.
+    /// Performs the next access of a backend that sets a mark.
     fn set(&self, world: &mut World, setting: Setting, stage: Stage) -> At {
         let Setting { node, tick, mark } = setting;
         let asked = Mark { node: self.code(node), tick, state: 0 };
@@ -531,10 +486,10 @@ impl Bounds {
         Scru64::FAST_PATH.map_or(none, |fast_path| (fast_path.range)(id(made), &settings))
     }
 
-    /// Whether a new connection gets an ID in the end, once the clock has passed whatever there is.
+    /// Returns whether a new session gets an ID once the clock has passed all marks and the word.
     pub(crate) fn ends(&self, world: &World) -> bool {
         let mut world = world.clone();
-        // A mark that is being set is set first.
+        // A backend that sets the mark finishes first, because its claim does not expire.
         while let Some(setter) = world.backends.iter().position(|backend| backend.is_setting()) {
             self.go(&mut world, setter);
         }
@@ -545,7 +500,7 @@ impl Bounds {
         self.draws(world, highest.unwrap_or(0))
     }
 
-    /// Whether a mark that was set back holds up nobody: not now, and not after a crash.
+    /// Returns whether a new session gets an ID once the clock has passed a mark that was set back, both now and after a crash.
     pub(crate) fn is_set_back(&self, world: &World) -> bool {
         let is_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
         let Some((_, tick)) = world.set_to.filter(|(node, _)| is_idle && *node == world.node) else { return true };
@@ -554,14 +509,14 @@ impl Bounds {
         self.draws(world.clone(), tick) && self.draws(anew, tick)
     }
 
-    /// Whether a new connection gets an ID soon after the clock has passed a tick.
+    /// Returns whether a new session gets an ID within a fixed number of accesses after the clock has passed a tick.
     fn draws(&self, mut world: World, after: u64) -> bool {
         world.clock = world.clock.max(TICKS.start(after + 1));
         world.backends.push(Backend::default());
         let (newest, before) = (world.backends.len() - 1, world.handed_out.len());
         (0..160).any(|_| {
             self.go(&mut world, newest);
-            // Each failed attempt takes some time.
+            // Each failed attempt takes a tick.
             world.clock += if world.backends[newest].at == At::Idle { TICKS.micros } else { 0 };
             world.monotonic += mark::CLAIM_MICROS + 1;
             world.handed_out.len() > before || world.fault.is_some()

@@ -1,8 +1,10 @@
-//! A model of a server's 64-bit generator, for a model checker: the shared word, the clock, the durable marks, crash, restart,
-//! promotion, a change of the node, a mark that an administrator sets, and backends that any of these may interrupt.
+//! A model of a server-wide 64-bit generator, for a model checker.
 //!
-//! All decisions are those of [`scru_ids`]: the model calls the functions that the extension calls, and adds only what lies
-//! between them: each access to something that others change is an action of its own.
+//! The state consists of the shared word, the clock, the durable marks and the backends. The actions are the steps of the
+//! backends, crashes, restarts, promotions, and changes of the clock, the node and the mark.
+//!
+//! For all decisions, the model calls the same functions of [`scru_ids`] as the extension. It adds the accesses to shared state
+//! between these calls. Each access is an action of its own, so that any other action can precede it.
 
 mod backend;
 mod world;
@@ -20,86 +22,86 @@ pub use world::World;
 
 const TICKS: scru_ids::Ticks = Scru64::TICKS;
 
-/// The moment at which the clock begins: the start of a tick and of a second.
+/// The initial time of the clock: the start of a tick and of a second.
 const NOON: i64 = 1_793_534_400_000_000;
 
-/// A mistake for the model to find.
+/// A deliberate mistake in the model, which the model checker must find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mistake {
-    /// None: what the extension does.
+    /// No mistake: the model behaves like the extension.
     #[default]
     None,
-    /// A state that begins anew waits for nothing that its predecessors may have handed out.
+    /// A new state starts at the clock's tick, whatever IDs its predecessors may have generated.
     NoSuccessorWait,
-    /// The mark is written after the IDs have been handed out that need it.
+    /// A reservation is published before its mark is durable.
     MarkAfterMinting,
     /// The clock is read before the state.
     ClockBeforeState,
 }
 
-/// What may happen, and how often.
+/// The bounds of an exploration: the possible actions, and the maximum number of each.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// Backends.
+    /// The number of backends.
     pub backends: usize,
-    /// IDs.
+    /// The number of IDs after which no further action follows.
     pub ids: usize,
-    /// How often the clock may go on, each time by one of `forward`, in ticks.
+    /// The maximum number of times that the clock advances.
     pub clock_moves: u8,
-    /// By how many ticks.
+    /// The steps by which the clock may advance, in ticks.
     pub forward: Vec<i64>,
-    /// How often the clock may be set back, each time by one of `back`, in ticks.
+    /// The maximum number of times that the clock is set back.
     pub clock_setbacks: u8,
-    /// By how many ticks.
+    /// The steps by which the clock may be set back, in ticks.
     pub back: Vec<i64>,
-    /// How often a process that writes a reservation may be suspended for so long that another one takes over.
+    /// The maximum number of times that the holder of a claim is suspended until its claim has expired.
     pub suspensions: u8,
-    /// How often all backends may be killed, and the shared memory be gone.
+    /// The maximum number of crashes. A crash kills all backends and clears shared memory.
     pub crashes: u8,
-    /// How often the server may be stopped in good order.
+    /// The maximum number of clean shutdowns.
     pub stops: u8,
-    /// Whether a standby may be promoted, with its clock off by one of these, in ticks.
+    /// The possible differences of the standby's clock from the primary's, in ticks. If empty, there is no promotion.
     pub promotion: Vec<i64>,
-    /// How often the standby may have restarted before, from a checkpoint of its primary after all commits.
+    /// The maximum number of restarts of the standby before its promotion, from a checkpoint after all commits.
     pub standby_restarts: u8,
-    /// How often the node may change.
+    /// The maximum number of changes of the node.
     pub node_changes: u8,
-    /// The nodes that it may change to, after the first.
+    /// The nodes in addition to the initial one.
     pub nodes: Vec<&'static str>,
-    /// How often the mark may be set, each time to one of `set_to`, in ticks.
+    /// The maximum number of times that the mark is set.
     pub mark_sets: u8,
-    /// To how many ticks after the beginning.
+    /// The values to which the mark may be set, in ticks after the initial time.
     pub set_to: Vec<u64>,
-    /// A mistake.
+    /// The deliberate mistake.
     pub mistake: Mistake,
 }
 
-/// What happens next.
+/// An action of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A backend goes on to its next access.
+    /// A backend performs its next access to shared state.
     Go(usize),
-    /// A backend with a fast path takes it.
+    /// A backend begins to generate an ID by the fast path.
     GoFast(usize),
-    /// The clock moves by so many ticks.
+    /// The clock moves by this number of ticks.
     Clock(i64),
-    /// The process that writes a reservation is suspended until its claim has expired.
+    /// The holder of the claim is suspended until its claim has expired.
     Suspend,
-    /// All backends are killed, and the server begins anew.
+    /// All backends are killed, and the server restarts without its shared memory.
     Crash,
-    /// The server is stopped in good order and started again.
+    /// The server is shut down cleanly and restarts.
     Stop,
-    /// The standby restarts from a checkpoint after all commits, of which its WAL then has none.
+    /// The standby restarts from a checkpoint after all commits, so that the WAL that it replays has none.
     RestartStandby,
-    /// The primary is gone, and its standby takes over, whose clock differs by so many ticks.
+    /// The standby is promoted. Its clock differs from the primary's by this number of ticks.
     Promote(i64),
-    /// The node changes to that one.
+    /// The node changes to the one with this index.
     Node(usize),
-    /// A backend begins to set the mark to so many ticks after the beginning.
+    /// A backend begins to set the mark to this number of ticks after the initial time.
     SetMark(usize, u64),
 }
 
-/// Random numbers that are all 0: each tick begins with the same ID, so that a tick that begins twice repeats it.
+/// A random source that returns only zeros. Each tick starts with the same ID, so that a tick that starts twice repeats it.
 struct Zeros;
 
 impl TryRng for Zeros {
@@ -144,14 +146,15 @@ impl Model for Bounds {
             if backend.range.is_some() {
                 actions.push(Action::GoFast(number));
             }
-            // Once the clock is right.
+            // Not to a tick before the clock: an administrator corrects the clock first.
             let can_be_set = |ticks: &&u64| world.clock <= TICKS.start(TICKS.nearest(NOON) + **ticks);
             if counts.mark_sets < self.mark_sets {
                 actions.extend(self.set_to.iter().filter(can_be_set).map(|ticks| Action::SetMark(number, *ticks)));
             }
         }
         let are_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
-        // A clock that is wrong while the mark is set, and a draw that has read the wrong time, would set it ahead again.
+        // In a run that sets marks, the clock is set back only while all backends are idle. Once a mark is being set, it also
+        // advances only then. Otherwise a backend could use a wrong time after the mark is set, and raise the mark again.
         if counts.clock_moves < self.clock_moves && (are_idle || counts.mark_sets == 0) {
             actions.extend(self.forward.iter().map(|ticks| Action::Clock(*ticks)));
         }
@@ -222,7 +225,7 @@ impl Model for Bounds {
                 self.set_mark(&mut next, backend, TICKS.nearest(NOON) + ticks);
             }
         }
-        // Backends are alike: which one is first tells nothing.
+        // Backends are interchangeable: sorting them merges equivalent states.
         next.backends.sort_unstable();
         if self.promotion.is_empty() {
             next.replayed = 0;
@@ -232,17 +235,19 @@ impl Model for Bounds {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("no ID twice", |_, world: &World| world.fault != Some(Fault::Twice)),
-            Property::always("increasing per connection", |_, world: &World| world.fault != Some(Fault::NotIncreasing)),
-            Property::always("at most the lead ahead", |_, world: &World| world.fault != Some(Fault::TooFarAhead)),
-            Property::always("refused with reason", |_, world: &World| {
+            Property::always("IDs are unique", |_, world: &World| world.fault != Some(Fault::Twice)),
+            Property::always("IDs increase within a session", |_, world: &World| {
+                world.fault != Some(Fault::NotIncreasing)
+            }),
+            Property::always("IDs are at most 1 s ahead", |_, world: &World| world.fault != Some(Fault::TooFarAhead)),
+            Property::always("every refusal has a reason", |_, world: &World| {
                 world.fault != Some(Fault::RefusedWithoutReason)
             }),
             Property::always("every wait ends", |bounds: &Bounds, world: &World| bounds.ends(world)),
-            Property::always("a mark that is set back holds up nobody", |bounds: &Bounds, world: &World| {
+            Property::always("no backend waits for a mark that is set back", |bounds: &Bounds, world: &World| {
                 bounds.is_set_back(world)
             }),
-            Property::sometimes("all IDs are drawn", |bounds: &Bounds, world: &World| {
+            Property::sometimes("all IDs are generated", |bounds: &Bounds, world: &World| {
                 world.handed_out.len() == bounds.ids
             }),
         ]

@@ -1,4 +1,4 @@
-//! What there is: the clock, shared memory, the disk, the standby, and what has been handed out.
+//! The state of the model: the clock, shared memory, the marks on disk, the standby, the backends, and the generated IDs.
 
 use std::collections::BTreeSet;
 
@@ -12,30 +12,30 @@ use crate::{NOON, TICKS, id};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) clock: i64,
-    /// A clock that nobody sets, by which claims expire.
+    /// The monotonic clock, by which claims expire, in microseconds.
     pub(crate) monotonic: u64,
-    /// How often each thing has happened.
+    /// The number of actions so far.
     pub(crate) counts: Counts,
-    /// Whether the clock has never been set back, and the server never lost its state.
+    /// Whether the clock was never set back and the server never lost its shared memory.
     pub(crate) is_undisturbed: bool,
     pub(crate) node: usize,
     pub(crate) shared: Shared,
-    /// The records on the disk.
+    /// The durable marks.
     pub(crate) marks: BTreeSet<Mark>,
-    /// The number of the next state: each is another.
+    /// The number of the next state. Each state has its own.
     pub(crate) next_state: u64,
-    /// The last time in the standby's WAL, which the standby has replayed.
+    /// The last time in the WAL that the standby has replayed.
     pub(crate) replayed: i64,
-    /// The timeline: the first, or that of the promoted standby.
+    /// The timeline: 1, or 2 after the promotion.
     pub(crate) timeline: u32,
     pub(crate) handed_out: BTreeSet<u64>,
-    /// The node and the tick that its mark was set to, until an ID is handed out or the clock goes on.
+    /// The node whose mark was set, and the tick to which it was set; `None` once an ID is generated or the clock advances.
     pub(crate) set_to: Option<(usize, u64)>,
     pub(crate) fault: Option<Fault>,
     pub(crate) backends: Vec<Backend>,
 }
 
-/// How often each thing has happened that may happen so many times.
+/// The number of actions so far, for each kind that [`crate::Bounds`] limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Counts {
     pub(crate) clock_moves: u8,
@@ -48,7 +48,7 @@ pub(crate) struct Counts {
     pub(crate) mark_sets: u8,
 }
 
-/// Shared memory: the word, and what lies beside it. All zero at first.
+/// Shared memory: the shared word and the state of the high-water mark. All fields are 0 after a crash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shared {
     pub(crate) word: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Shared {
     pub(crate) state: u64,
     pub(crate) predecessor: u64,
     pub(crate) start: u64,
-    /// The timeline whose promotion the reservation respects.
+    /// The timeline of the promotion that the reservation respects; 0 if there is none.
     pub(crate) promotion: u32,
     pub(crate) generation: u64,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
 /// The mark of a state that ended long ago.
 const LONG_AGO: Mark = Mark { node: NodeCode::new(5, 23), tick: TICKS.nearest(NOON) - 100, state: 1 };
 
-/// What must not happen.
+/// A violation of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Fault {
     Twice,
@@ -75,7 +75,7 @@ pub(crate) enum Fault {
 }
 
 impl World {
-    /// A server that was there long ago, so that the first ID needs no wait.
+    /// Returns a server whose predecessor ended long ago, so that its first ID requires no wait.
     pub(crate) fn new(backends: usize) -> Self {
         let start = Scru64::first_of(TICKS.nearest(NOON) - 1).to_u64();
         Self {
@@ -96,14 +96,14 @@ impl World {
         }
     }
 
-    /// Every process is gone, and the shared memory with them.
+    /// Kills all backends and clears shared memory.
     pub(crate) fn begin_anew(&mut self) {
         self.is_undisturbed = false;
         self.shared = Shared::default();
         self.backends.fill(Backend::default());
     }
 
-    /// The server ends in good order and starts again.
+    /// Shuts the server down cleanly and restarts it.
     pub(crate) fn restart(&mut self) {
         let Shared { state, word, predecessor, start, .. } = self.shared;
         self.begin_anew();
@@ -112,24 +112,24 @@ impl World {
         }
     }
 
-    /// The standby takes over, whose data directory is a copy from before the first ID.
+    /// Promotes the standby. Its data directory is a copy from before the first ID.
     pub(crate) fn promote(&mut self) {
         self.begin_anew();
         self.marks = BTreeSet::from([LONG_AGO]);
         self.timeline = 2;
     }
 
-    /// The timeline that began with a promotion.
+    /// Returns the timeline that began with the promotion; `None` before the promotion.
     pub(crate) fn promotion(&self) -> Option<u32> {
         (self.timeline > 1).then_some(self.timeline)
     }
 
-    /// Takes the reservation back, so that every node enters anew. The next generation is still to begin.
+    /// Withdraws the reservation, so that every node enters again. The caller then begins the next generation.
     pub(crate) fn take_back(&mut self) {
         self.shared.reserved = Reservation::none::<Scru64>(self.shared.generation + 1);
     }
 
-    /// An ID reaches its client, and the transaction commits.
+    /// Returns an ID to its client, and commits the transaction. Records a violation of an invariant.
     pub(crate) fn hand_out(&mut self, backend: usize, new: u64, now: i64) {
         let last = &mut self.backends[backend].last;
         let fault = if new <= *last {
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// IDs of a node after a tick may come again: an administrator has set the mark to that.
+    /// Permits the IDs of a node after a tick to be generated again, because an administrator has set the mark to that tick.
     pub(crate) fn forget_after(&mut self, tick: u64, is_local: impl Fn(u64) -> bool) {
         self.handed_out.retain(|made| id(*made).tick() <= tick || !is_local(*made));
         for backend in &mut self.backends {
@@ -161,7 +161,7 @@ impl World {
     }
 }
 
-/// The start of the second that a time lies in: what the record of a checkpoint has of it.
+/// Returns the start of the second that contains a time. A checkpoint record has its time in whole seconds.
 pub(crate) fn whole_seconds(micros: i64) -> i64 {
     micros - micros.rem_euclid(1_000_000)
 }

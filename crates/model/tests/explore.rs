@@ -1,19 +1,19 @@
-//! Explores the model exhaustively within small bounds, and checks that it finds mistakes that are made on purpose.
+//! Explores the model exhaustively within small bounds, and checks that the model checker finds deliberate mistakes.
 
 use std::io::Write;
 
 use scru_model::{Bounds, Mistake};
 use stateright::{Checker, Model};
 
-/// Visits every state within the bounds, and says how many there are.
+/// Visits every state within the bounds, prints their number, and asserts the invariants.
 fn explore(name: &str, bounds: Bounds) {
     let checker = bounds.checker().threads(2).spawn_bfs().join();
-    // Not by a macro, whose output a test that passes does not show.
+    // Written to stderr directly, because the test harness hides the output of `eprintln!` if a test passes.
     let _ = writeln!(std::io::stderr(), "model: {name}: {} states visited", checker.unique_state_count());
     checker.assert_properties();
 }
 
-/// A way to the first fault that a mistake leads to.
+/// Asserts that the model checker finds a violation of an invariant, and prints the actions that lead to it.
 fn counterexample(property: &'static str, bounds: Bounds) {
     let checker = bounds.checker().spawn_bfs().join();
     let path = checker.assert_any_discovery(property);
@@ -44,9 +44,9 @@ fn a_crash_with_a_clock_that_is_set_back() {
 
 #[test]
 fn a_stop_in_good_order() {
-    explore("stop, two backends", Bounds { stops: 1, ..two_backends() });
+    explore("shutdown, two backends", Bounds { stops: 1, ..two_backends() });
     explore(
-        "stops and a crash, one backend",
+        "shutdowns and a crash, one backend",
         Bounds { stops: 2, crashes: 1, clock_setbacks: 1, back: vec![6], clock_moves: 2, ids: 3, ..one_backend() },
     );
 }
@@ -58,7 +58,7 @@ fn a_promotion() {
     explore("promotion, one backend", promotion(one_backend()));
 }
 
-/// The standby has restarted after the last commit, so that it knows the time of a checkpoint alone.
+/// The standby has restarted after the last commit, and knows only the time of a checkpoint.
 #[test]
 fn a_promotion_of_a_standby_that_knows_no_commit() {
     let restarts = |bounds| Bounds { promotion: vec![-12, 0], standby_restarts: 1, forward: vec![1, 3], ..bounds };
@@ -66,7 +66,7 @@ fn a_promotion_of_a_standby_that_knows_no_commit() {
     explore("promotion without a commit, one backend", restarts(Bounds { clock_moves: 2, ..one_backend() }));
 }
 
-/// Also before the first draw, and before the mark of the promotion is written.
+/// The crash may also precede the first ID, and the mark of the promotion.
 #[test]
 fn a_promotion_and_a_crash() {
     let crashes = |bounds| Bounds { promotion: vec![-12, 0], standby_restarts: 1, crashes: 1, ..bounds };
@@ -84,7 +84,7 @@ fn a_writer_that_is_suspended() {
     explore("suspended writer, two backends", suspensions(two_backends()));
 }
 
-/// After a reading of the clock that was wrong, and the mark with it.
+/// The mark is wrong because the clock was ahead.
 #[test]
 fn a_mark_that_is_set_back() {
     let sets = Bounds {
@@ -104,7 +104,7 @@ fn a_mark_that_is_set_back() {
     explore("mark set, suspended writer and crash, two backends", Bounds { crashes: 1, ..suspended });
 }
 
-/// What is drawn meanwhile comes once, also after a crash and with a clock that is set back afterwards.
+/// IDs that are generated in the meantime are unique, even if the server crashes and the clock is set back afterwards.
 #[test]
 fn a_mark_that_is_set_while_ids_are_drawn() {
     let sets = Bounds {
@@ -117,13 +117,13 @@ fn a_mark_that_is_set_while_ids_are_drawn() {
         set_to: vec![5],
         ..two_backends()
     };
-    explore("mark set while drawing, two backends", sets.clone());
+    explore("mark set during generation, two backends", sets.clone());
     explore(
-        "mark set while drawing, suspended writer, two backends",
+        "mark set during generation, suspended writer, two backends",
         Bounds { suspensions: 1, ids: 2, ..sets.clone() },
     );
-    // Twice to the same tick, so that the word is the same again.
-    explore("mark set twice while drawing, two backends", Bounds { mark_sets: 2, ids: 2, ..sets });
+    // Setting the mark twice to the same tick stores the same word twice.
+    explore("mark set twice during generation, two backends", Bounds { mark_sets: 2, ids: 2, ..sets });
 }
 
 #[test]
@@ -133,37 +133,41 @@ fn a_change_of_the_node() {
         "node, two backends",
         changes(Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 0, ..two_backends() }),
     );
-    // Back to the tick of an ID that the mark of an overlapping node covers, or the mark of a node that others replaced.
+    // The clock returns to the tick of an ID. The mark that covers the ID is that of an overlapping node, or that of a node whose
+    // reservation another node has replaced.
     let crash = |bounds| Bounds { crashes: 1, clock_setbacks: 1, ..bounds };
     let overlaps = Bounds { nodes: vec!["2/22"], node_changes: 1, clock_moves: 1, back: vec![4], ..one_backend() };
     explore("overlapping node, crash and clock set back, one backend", crash(overlaps));
     let replaced =
         Bounds { nodes: vec!["6/23"], node_changes: 2, clock_moves: 3, back: vec![14], ids: 2, ..one_backend() };
-    explore("node there and back, crash and clock set back, one backend", crash(replaced));
+    explore("node changed and restored, crash and clock set back, one backend", crash(replaced));
     explore("node and crash, one backend", changes(Bounds { crashes: 1, clock_moves: 2, ..one_backend() }));
 }
 
-/// The clock comes to the last tick that is reserved and beyond, and back to the same one after a crash.
+/// The clock reaches and passes the last reserved tick, and returns to the same tick after a crash.
 #[test]
 fn a_reservation_that_is_used_up() {
     let edges =
         Bounds { forward: vec![5, 7], clock_setbacks: 1, back: vec![5, 7], crashes: 1, ids: 3, ..one_backend() };
-    explore("edge, one backend", edges.clone());
-    explore("edge and node, one backend", Bounds { nodes: vec!["2/22"], node_changes: 1, ..edges });
+    explore("reservation used up, one backend", edges.clone());
+    explore(
+        "reservation used up and node changed, one backend",
+        Bounds { nodes: vec!["2/22"], node_changes: 1, ..edges },
+    );
 }
 
 #[test]
 fn without_the_successor_wait_an_id_comes_twice() {
-    counterexample("no ID twice", Bounds { crashes: 1, mistake: Mistake::NoSuccessorWait, ..one_backend() });
+    counterexample("IDs are unique", Bounds { crashes: 1, mistake: Mistake::NoSuccessorWait, ..one_backend() });
 }
 
 #[test]
 fn a_mark_that_is_written_late_lets_an_id_come_twice() {
     let bounds = Bounds { crashes: 1, clock_setbacks: 1, back: vec![6], forward: vec![6], ..two_backends() };
-    counterexample("no ID twice", Bounds { mistake: Mistake::MarkAfterMinting, ..bounds });
+    counterexample("IDs are unique", Bounds { mistake: Mistake::MarkAfterMinting, ..bounds });
 }
 
 #[test]
 fn a_clock_that_is_read_early_refuses_without_reason() {
-    counterexample("refused with reason", Bounds { mistake: Mistake::ClockBeforeState, ..two_backends() });
+    counterexample("every refusal has a reason", Bounds { mistake: Mistake::ClockBeforeState, ..two_backends() });
 }
