@@ -180,7 +180,7 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
         return Ok(None);
     }
     // The compare-and-swap alone does not prove that the reservation is still valid: after the word was loaded, a backend that
-    // sets the mark may have withdrawn the reservation and stored the same word again. Such a backend changes the generation.
+    // sets the mark may have withdrawn the reservation and stored the same word again. It changes the generation before that.
     if memory.shared.generation.load(Ordering::Acquire) != generation {
         return Ok(None);
     }
