@@ -29,7 +29,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
         macro_rules! add {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 rows.push(row::<scru_ids::$id>()?);
             };
         }
@@ -76,7 +76,7 @@ pub fn set_mark(call: Call) -> Result<Datum, Error> {
         .hint("Set the mark on the primary, or after the promotion."));
     }
     macro_rules! set {
-        ($type:ident, $id:ident, $sql:literal) => {
+        ($type:ident, $id:ident) => {
             if name == stringify!($type).as_bytes() {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(mark)?;

@@ -24,7 +24,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
         let uuid = shape::uuid_bytes(text);
         let mut rows = Vec::new();
         macro_rules! inspect {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
             };
         }
@@ -44,7 +44,7 @@ pub fn types(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
         macro_rules! add {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 rows.extend(facts::<scru_ids::$id>());
             };
         }

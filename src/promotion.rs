@@ -40,7 +40,7 @@ pub fn keep_marks() -> Result<(), Error> {
     let Some(timeline) = timeline() else { return Ok(()) };
     let mut is_missing = false;
     macro_rules! look {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             is_missing |= !is_kept::<scru_ids::$id>(timeline);
         };
     }
@@ -50,7 +50,7 @@ pub fn keep_marks() -> Result<(), Error> {
     }
     let last = wal::last_time_before(timeline)?.max(last_replayed_commit());
     macro_rules! keep {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             keep::<scru_ids::$id>(timeline, last)?;
         };
     }

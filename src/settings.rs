@@ -113,7 +113,7 @@ pub fn define() {
     IS_PRELOADED.with(|preloaded| *preloaded = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
     COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             let kept = scru_ids::$id::kept_settings();
             let reject = |index, value| kept.server.with(|settings| settings.reject(index, value));
             kept.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));

@@ -68,7 +68,7 @@ fn number_type<T: SortableId>() -> Option<&'static str> {
 fn other_type<T: SortableId>(text: &[u8]) -> Option<(&'static str, bool)> {
     let mut found = None;
     macro_rules! read {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             if scru_ids::$id::NAME != T::NAME && scru_ids::$id::parse(text).is_ok() {
                 found = Some((scru_ids::$id::NAME, is_wide::<scru_ids::$id>()));
             }

@@ -558,7 +558,7 @@ unsafe extern "C-unwind" fn request() {
             next();
         }
         macro_rules! request {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 pg_sys::RequestAddinShmemSpace(2 * PIECE);
             };
         }
@@ -574,7 +574,7 @@ unsafe extern "C-unwind" fn startup() {
             next();
         }
         macro_rules! start {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 start::<scru_ids::$id>();
             };
         }
@@ -641,7 +641,7 @@ unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::
         return;
     }
     macro_rules! keep {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             keep_last::<scru_ids::$id>();
         };
     }

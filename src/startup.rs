@@ -70,7 +70,7 @@ pub extern "C-unwind" fn scru_name_node(_argument: pg_sys::Datum) {
 
 fn name_nodes() -> Result<(), Error> {
     macro_rules! log {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             // While a value is refused, no ID is generated, and each attempt raises the error.
             if scru_ids::$id::SERVER_WIDE && settings::check_none_refused::<scru_ids::$id>().is_ok() {
                 node::log::<scru_ids::$id>()?;

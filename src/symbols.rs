@@ -157,7 +157,7 @@ macro_rules! symbols {
     };
 }
 
-registry!(symbols);
+registry!(symbols, sql);
 
 export!(guarded, "scru_inspect_wrapper", inspect::of_text);
 export!(guarded, "scru_types_wrapper", inspect::types);

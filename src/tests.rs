@@ -35,7 +35,7 @@ mod tests {
 
     fn for_each_type<Each: Test>() {
         macro_rules! run {
-            ($name:ident, $id:ident, $sql:literal) => {
+            ($name:ident, $id:ident) => {
                 Each::run::<scru_ids::$id>();
             };
         }

@@ -10,9 +10,8 @@ git ls-files -z | xargs -0 cp --parents --target-directory="$COPY"
 cp tests/sixth_type/hexid.rs "$COPY/crates/ids/src"
 cp tests/sixth_type/hexid.json "$COPY/tests/vectors"
 cd "$COPY"
-# shellcheck disable=SC2016 # $each is Rust's
 sed -i 's/^mod ulid;$/mod hexid;\n&/; s/^pub use ulid::Ulid;$/pub use hexid::HexId;\n&/
-    s|^\( *\)\$each!(ulid, .*|\1$each!(hexid, HexId, "../sql/install/hexid.sql");\n&|' crates/ids/src/lib.rs
+    s|^\(.*\), ulid, Ulid, .*|\1, hexid, HexId, "../sql/install/hexid.sql");\n&|' crates/ids/src/lib.rs
 
 say 'A type of 12 bytes: its vectors, its SQL, its library'
 # Shares target/ to reuse the crates that are built already. Cargo does not distinguish packages of the same name and version by

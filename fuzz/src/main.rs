@@ -26,7 +26,7 @@ fuzz_target!(init: choose(), |input: &[u8]| {
 fn targets() -> Vec<(&'static str, Property)> {
     let mut targets: Vec<(_, Property)> = Vec::new();
     macro_rules! target {
-        ($name:ident, $id:ident, $sql:literal) => {
+        ($name:ident, $id:ident) => {
             targets.push((concat!(stringify!($name), "_text"), text::<scru_ids::$id>));
             targets.push((concat!(stringify!($name), "_binary"), binary::<scru_ids::$id>));
         };

@@ -1,7 +1,7 @@
--- What concerns several types. Rendered from sql/extension.sql.in by `make gen`: change it there.
+-- The SQL objects that concern several types. Rendered by `make gen` from sql/extension.sql.in: edit that file only.
 
 ----------------------------------------------------------------------------------------------------------------- casts
--- Types of 16 bytes hold the same bytes: changing a column from one to the other rewrites no table.
+-- Types of 16 bytes have the same bytes, so that changing the type of a column does not rewrite the table.
 
 CREATE CAST (scru128 AS ulid) WITHOUT FUNCTION;
 COMMENT ON CAST (scru128 AS ulid) IS 'the same 16 bytes, read as ulid';
@@ -46,14 +46,14 @@ COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text,
 
 --------------------------------------------------------------------------------------------------------------- server
 
--- What an older server does not know cannot be in the database that pg_upgrade takes from it.
+-- A database from pg_upgrade lacks the support functions that its older server did not have. This function adds them.
 CREATE FUNCTION scru_adapt_to_server() RETURNS SETOF text
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $function$
 DECLARE
     t record;
 BEGIN
-    -- From 18 on: GiST translates kinds of comparison, for temporal keys; btree scans skip over a leading column of numbers.
+    -- PostgreSQL 18 introduced GiST support function 12 (temporal keys) and btree support function 6 (skip scans).
     IF current_setting('server_version_num')::integer < 180000 THEN
         RETURN;
     END IF;
@@ -86,7 +86,7 @@ BEGIN
                     ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
                         ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
                 $sql$, t.schema, t.name);
-            -- What a script of the extension creates is a member already.
+            -- A function that an extension script creates is already a member.
             IF NOT EXISTS (
                 SELECT FROM pg_depend
                 WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
@@ -99,7 +99,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds what the older server did not support, and returns what it added';
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'after pg_upgrade: adds the features that the older server did not support, and returns their names';
 SELECT scru_adapt_to_server();
 
 ------------------------------------------------------------------------------------------------------------ generators

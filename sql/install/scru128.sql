@@ -1,8 +1,9 @@
--- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+-- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in: edit that file only.
 --
--- Every function is PARALLEL SAFE, and STRICT if it has arguments. It is IMMUTABLE, unless it depends on a setting, on the session's
--- time zone or on statistics (STABLE), or on the clock and random numbers (VOLATILE). Comparisons, and questions by time, are
--- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- All functions are PARALLEL SAFE. Functions with arguments are STRICT. Functions are STABLE if they depend on a setting, on the
+-- session's time zone or on statistics, VOLATILE if they depend on the clock or on random numbers, and IMMUTABLE otherwise.
+-- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
+-- errors. So they can use an index under row-level security.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -193,7 +194,7 @@ COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start o
 COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
 COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
 
--- The form in which pg_partman asks for them.
+-- The encoder and the decoder for pg_partman.
 CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
     AS 'MODULE_PATHNAME', 'scru128_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
@@ -203,8 +204,8 @@ COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 given as te
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
--- of IDs, with the bounds that these functions give.
+-- Comparisons of an ID with a time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru128_time_bound(timestamptz, text) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_time_lower(timestamptz, text) RETURNS scru128
@@ -283,7 +284,7 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 that satisfies an operator with a time; NULL if there is none';
 COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies an operator with a time; the largest of all if there is none';
 COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies an operator with a time; the smallest of all if there is none';
 COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies an operator with a time';
@@ -369,7 +370,7 @@ CREATE FUNCTION scru128_gist_fetch(internal) RETURNS internal
 CREATE FUNCTION scru128_gist_sortsupport(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'scru128_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+-- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru128_gist_ops DEFAULT FOR TYPE scru128 USING gist AS
     OPERATOR 8 <@ (scru128, tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
@@ -412,7 +413,7 @@ CREATE CAST (timestamptz AS scru128) WITH FUNCTION scru128_lower(timestamptz);
 COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
 
--- The bytes are the same: changing a column from one to the other rewrites no table.
+-- The bytes are the same, so that changing the type of a column does not rewrite the table.
 CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (uuid AS scru128) WITHOUT FUNCTION;
 COMMENT ON CAST (scru128 AS uuid) IS 'the same 16 bytes, read as uuid';

@@ -1,8 +1,9 @@
--- The whole SQL surface of one type. Written once in sql/type.sql.in, rendered from there by `make gen`: change it there.
+-- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in: edit that file only.
 --
--- Every function is PARALLEL SAFE, and STRICT if it has arguments. It is IMMUTABLE, unless it depends on a setting, on the session's
--- time zone or on statistics (STABLE), or on the clock and random numbers (VOLATILE). Comparisons, and questions by time, are
--- LEAKPROOF: they look at nothing but the bytes and cannot fail, so that row-level security may use indexes.
+-- All functions are PARALLEL SAFE. Functions with arguments are STRICT. Functions are STABLE if they depend on a setting, on the
+-- session's time zone or on statistics, VOLATILE if they depend on the clock or on random numbers, and IMMUTABLE otherwise.
+-- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
+-- errors. So they can use an index under row-level security.
 
 -------------------------------------------------------------------------------------------------------------------- io
 
@@ -191,7 +192,7 @@ COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the sta
 COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
 COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
 
--- The form in which pg_partman asks for them.
+-- The encoder and the decoder for pg_partman.
 CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
     AS 'MODULE_PATHNAME', 'ulidflake_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
@@ -201,8 +202,8 @@ COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake given a
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Not members of a btree family, and without `=`: two IDs of one time are not equal. The planner turns them into comparisons
--- of IDs, with the bounds that these functions give.
+-- Comparisons of an ID with a time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_lower(timestamptz, text) RETURNS ulidflake
@@ -281,7 +282,7 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake to a time that satisfies an operator; NULL if there is none';
+COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake that satisfies an operator with a time; NULL if there is none';
 COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies an operator with a time; the largest of all if there is none';
 COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies an operator with a time; the smallest of all if there is none';
 COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies an operator with a time';
@@ -367,7 +368,7 @@ CREATE FUNCTION ulidflake_gist_fetch(internal) RETURNS internal
 CREATE FUNCTION ulidflake_gist_sortsupport(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'ulidflake_gist_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- The strategies are those of the server's stratnum.h, so that its own translation of compare types serves from 18 on.
+-- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS ulidflake_gist_ops DEFAULT FOR TYPE ulidflake USING gist AS
     OPERATOR 8 <@ (ulidflake, tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
@@ -410,7 +411,7 @@ CREATE CAST (timestamptz AS ulidflake) WITH FUNCTION ulidflake_lower(timestamptz
 COMMENT ON CAST (ulidflake AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is at or after the time';
 
--- Every ulidflake is a bigint, but not every bigint a ulidflake.
+-- Every ulidflake is a valid bigint, but not every bigint is a valid ulidflake.
 CREATE FUNCTION ulidflake_from_bigint(bigint) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE CAST (ulidflake AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;

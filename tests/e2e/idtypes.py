@@ -44,12 +44,12 @@ class IdType:
         return f"gen_{self.name}()"
 
     @property
-    def yardstick(self) -> str | None:
+    def baseline(self) -> str | None:
         """The baseline for costs: the server's own type of the same length; `None` if there is none."""
         return {8: "bigint", 16: "uuid"}.get(self.length)
 
     @property
-    def random_yardstick(self) -> str | None:
+    def random_baseline(self) -> str | None:
         """The SQL expression for a random value of the baseline type that can be cast to the ID type."""
         return {8: f"(random() * {0.99 * self.largest:.1e})::bigint", 16: "gen_random_uuid()"}.get(self.length)
 

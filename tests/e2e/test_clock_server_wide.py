@@ -126,7 +126,7 @@ def test_time_that_stands_still_for_scru64(server, clock):
         assert 0.7 < seconds(connection, SCRU64, after) - now(connection) <= 1
 
 
-def test_a_new_node_holds_at_once(server, clock):
+def test_a_new_node_takes_effect_at_once(server, clock):
     """A new node takes effect even in a tick with room: the rest of the tick may now belong to another server."""
     clock.freeze("2030-01-01 00:00:00")
     ids = []

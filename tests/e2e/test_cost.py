@@ -23,7 +23,7 @@ ROUNDS = range(7, 32)
 LIMIT = 1.05
 
 # The types that have a baseline.
-MEASURED = of_types([id_type for id_type in TYPES if id_type.yardstick])
+MEASURED = of_types([id_type for id_type in TYPES if id_type.baseline])
 
 
 def rows(id_type) -> int:
@@ -66,8 +66,8 @@ def create_shuffled(connection, id_type) -> None:
     The last table is the hard case: IDs of a few hundred milliseconds have most of their leading bits in common.
     """
     numbers = f"generate_series(1, {rows(id_type)})"
-    create_table(connection, "yardstick", f"SELECT {id_type.random_yardstick} AS id FROM {numbers}")
-    create_table(connection, "random", f"SELECT id::{id_type.name} FROM yardstick")
+    create_table(connection, "baseline", f"SELECT {id_type.random_baseline} AS id FROM {numbers}")
+    create_table(connection, "random", f"SELECT id::{id_type.name} FROM baseline")
     generated = f"SELECT {id_type.generator} AS id FROM {numbers} OFFSET 0"
     create_table(connection, "bulk", f"SELECT id FROM ({generated}) AS generated ORDER BY random()")
 
@@ -89,10 +89,10 @@ def milliseconds(connection, statement: str) -> float:
 
 @MEASURED
 @pytest.mark.parametrize("work", WORK)
-def test_sorting_takes_no_longer_than_the_yardstick(quiet, measured, id_type, work):
+def test_sorting_takes_no_longer_than_the_baseline(quiet, measured, id_type, work):
     create_shuffled(quiet, id_type)
     ratios = {"random": [], "bulk": []}
-    times = {"yardstick": [], **{table: [] for table in ratios}}
+    times = {"baseline": [], **{table: [] for table in ratios}}
 
     def too_slow() -> dict[str, float]:
         return {table: median(ratio) for table, ratio in ratios.items() if median(ratio) > LIMIT}
@@ -102,14 +102,14 @@ def test_sorting_takes_no_longer_than_the_yardstick(quiet, measured, id_type, wo
         for table in [*times, *times][turn % 3 : turn % 3 + 3]:
             times[table].append(milliseconds(quiet, WORK[work].format(table=table)))
         for table, ratio in ratios.items():
-            ratio.append(times[table][-1] / times["yardstick"][-1])
+            ratio.append(times[table][-1] / times["baseline"][-1])
         if turn + 1 in ROUNDS and not too_slow():
             break
 
     for table in ratios:
         measured(
-            f"{work} over {rows(id_type)} {table} {id_type}: {median(times[table]):.0f} ms, {id_type.yardstick}:"
-            f" {median(times['yardstick']):.0f} ms, ratio {median(ratios[table]):.3f}"
+            f"{work} over {rows(id_type)} {table} {id_type}: {median(times[table]):.0f} ms, {id_type.baseline}:"
+            f" {median(times['baseline']):.0f} ms, ratio {median(ratios[table]):.3f}"
             f" ({min(ratios[table]):.3f} … {max(ratios[table]):.3f} in {len(ratios[table])} rounds)"
         )
     assert too_slow() == {}
@@ -126,11 +126,11 @@ def sizes(connection, table: str) -> dict[str, int]:
 
 
 @MEASURED
-def test_sizes_are_those_of_the_yardstick(quiet, measured, id_type):
+def test_sizes_are_those_of_the_baseline(quiet, measured, id_type):
     """Compares tables and their indexes: grown or built at once, with one column or two, with tenfold duplicates."""
-    values = f"SELECT {id_type.random_yardstick} AS id FROM generate_series(1, {rows(id_type) // 5})"
+    values = f"SELECT {id_type.random_baseline} AS id FROM generate_series(1, {rows(id_type) // 5})"
     quiet.execute(f"CREATE TEMPORARY TABLE same AS {values}")
-    for table, type_ in ("_y", id_type.yardstick), ("_t", id_type.name):
+    for table, type_ in ("_y", id_type.baseline), ("_t", id_type.name):
         quiet.execute(f"CREATE UNLOGGED TABLE {table} (id {type_} PRIMARY KEY, flag boolean)")
         quiet.execute(f"INSERT INTO {table} SELECT id::{type_}, true FROM same")
         quiet.execute(f"CREATE INDEX {table}_built ON {table} (id)")

@@ -75,7 +75,7 @@ def test_a_full_tablespace():
         assert server.crashes() == []
 
 
-def test_no_room_for_the_log_of_changes():
+def test_no_space_for_the_wal():
     """Without space for WAL, the server terminates all sessions. Restarted with space, it has all confirmed rows."""
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(200))

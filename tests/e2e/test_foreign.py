@@ -92,7 +92,7 @@ def test_push_down(foreign, id_type):
 
 
 @each_type
-def test_without_the_option_nothing_is_left_to_it(foreign, id_type):
+def test_without_the_option_nothing_is_pushed_down(foreign, id_type):
     """As a control: without the option `extensions`, conditions, sorts and aggregates are not pushed down."""
     expected = queries(foreign, id_type)
     foreign.execute("ALTER SERVER remote OPTIONS (DROP extensions)")
@@ -103,7 +103,7 @@ def test_without_the_option_nothing_is_left_to_it(foreign, id_type):
 
 
 @each_type
-def test_changes_are_left_to_it(foreign, id_type):
+def test_changes_are_pushed_down(foreign, id_type):
     """The local default generates the IDs of new rows. Updates and deletions by ID are pushed down."""
     t = id_type.name
     foreign.execute(f"ALTER FOREIGN TABLE {t}.orders ALTER id SET DEFAULT {id_type.generator}")

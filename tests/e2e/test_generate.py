@@ -93,7 +93,7 @@ def test_fifty_connections_draw_no_duplicate(any_database, id_type):
 
 
 @of_types([id_type for id_type in TYPES if not id_type.is_server_wide])
-def test_connections_of_one_instant_share_nothing(any_database, id_type):
+def test_concurrent_connections_share_no_randomness(any_database, id_type):
     """Each session seeds its own random numbers, neither from a common parent process nor from the clock.
 
     Two of 50 random 48-bit numbers are this close to each other once in 10^8 runs. A bit is the same in all 50 IDs once

@@ -22,13 +22,13 @@ def sizes(connection: psycopg.Connection, *indexes: str) -> list[int]:
     return [connection.execute("SELECT pg_relation_size(%s)", [index]).fetchone()[0] for index in indexes]
 
 
-@of_types([id_type for id_type in TYPES if id_type.yardstick])
+@of_types([id_type for id_type in TYPES if id_type.baseline])
 @pytest.mark.parametrize("order", ["in order", "at random"])
 def test_no_larger_than_btree_gist(connection, id_type, order):
     """Compares indexes on the same values of the server's own type: built at once, built one by one, and grown."""
     if connection.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'").fetchone() == (0,):
         pytest.skip("this server has no btree_gist (contrib)")
-    name, yardstick = id_type.name, id_type.yardstick
+    name, baseline = id_type.name, id_type.baseline
     connection.execute(f"CREATE EXTENSION btree_gist; CREATE TABLE ids (id {name})")
     if order == "in order":
         connection.execute(f"INSERT INTO ids SELECT {id_type.generator} FROM generate_series(1, {ROWS})")
@@ -38,13 +38,13 @@ def test_no_larger_than_btree_gist(connection, id_type, order):
         connection.execute(f"INSERT INTO ids SELECT unnest(%s::text[])::{name}", [texts])
     connection.execute(
         f"""CREATE INDEX ours ON ids USING gist (id);
-            CREATE INDEX theirs ON ids USING gist ((id::{yardstick}));
+            CREATE INDEX theirs ON ids USING gist ((id::{baseline}));
             CREATE INDEX ours_one_by_one ON ids USING gist (id) WITH (buffering = on);
-            CREATE INDEX theirs_one_by_one ON ids USING gist ((id::{yardstick})) WITH (buffering = on);
-            CREATE TABLE growing (id {name}, same {yardstick});
+            CREATE INDEX theirs_one_by_one ON ids USING gist ((id::{baseline})) WITH (buffering = on);
+            CREATE TABLE growing (id {name}, same {baseline});
             CREATE INDEX ours_growing ON growing USING gist (id);
             CREATE INDEX theirs_growing ON growing USING gist (same);
-            INSERT INTO growing SELECT id, id::{yardstick} FROM ids"""
+            INSERT INTO growing SELECT id, id::{baseline} FROM ids"""
     )
     for ours, theirs in (
         ("ours", "theirs"),

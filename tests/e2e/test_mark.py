@@ -123,7 +123,7 @@ def test_a_small_step_back_under_load_is_waited_for(new_server, clock):
     assert_all_different(load.ids)
 
 
-def test_what_the_server_shares_never_goes_back(new_server, clock):
+def test_the_shared_state_never_goes_back(new_server, clock):
     """A clock an hour behind is an error for any setting of the session. A clock 5 s behind is ridden out."""
     server = create(new_server(None, clock.environment))
     scope = "-c scru.generator_scope=server -c scru.on_clock_rollback="
@@ -159,7 +159,7 @@ def test_an_ordinary_restart_costs_little(new_server, preload):
     assert_later(before, after)
 
 
-def test_an_orderly_end_leaves_the_last_id(new_server, clock):
+def test_a_shutdown_stores_the_last_id(new_server, clock):
     """The shutdown of a server with the library preloaded stores the last IDs. After the next start, IDs need no wait.
 
     The start removes the stored IDs, so that they are not used after a later crash.
@@ -263,7 +263,7 @@ def test_a_promoted_server_with_a_clock_far_behind_refuses(new_server, preload):
         assert_later(before, insert(standby))
 
 
-def test_a_promoted_server_that_nobody_asked_refuses_after_a_restart(new_server):
+def test_a_promoted_server_without_the_library_refuses_after_a_restart(new_server):
     """If the library was not loaded during the promotion, the last time is read from the WAL."""
     primary = create(new_server(NODE))
     with promoted(primary, behind=HOUR) as (standby, clock, before):
@@ -333,7 +333,7 @@ def test_a_standby_that_has_replayed_a_prepared_transaction_alone(new_server, pr
         assert standby.value("SELECT id::text FROM kept") < min(after)
 
 
-def test_a_primary_ahead_of_its_time(new_server, clock):
+def test_a_promotion_after_a_primary_with_a_clock_ahead(new_server, clock):
     """The clock of the primary was 30 s ahead. The clock of the standby is right."""
     primary = create(new_server(NODE, clock.environment))
     clock.shift(30)
@@ -439,7 +439,7 @@ def suspended_writer(server: Server, shadow: Path):
     assert not any(name.startswith("tmp-") for name in records(server))
 
 
-def test_a_writer_that_was_suspended_takes_nothing_back(unsynced, clock):
+def test_a_suspended_writer_does_not_lower_the_mark(unsynced, clock):
     """While the writer is suspended, other sessions make ten reservations. It resumes, and the server loses power."""
     server, shadow = unsynced
     draw_all(server)
@@ -459,7 +459,7 @@ def test_a_writer_that_was_suspended_takes_nothing_back(unsynced, clock):
     assert_later(before, {SCRU64: draw(server, SCRU64)})
 
 
-def test_a_writer_that_was_suspended_puts_nothing_back(unsynced, clock):
+def test_a_suspended_writer_does_not_undo_scru_set_mark(unsynced, clock):
     """While the writer is suspended, the mark is set back. After a restart, the writer's higher mark does not exist."""
     server, shadow = unsynced
     draw_all(server)
@@ -478,7 +478,7 @@ def test_a_writer_that_was_suspended_puts_nothing_back(unsynced, clock):
 
 
 @pytest.mark.parametrize("damage", ["content", "name", "empty"])
-def test_a_damaged_file_mints_nothing(new_server, damage):
+def test_a_damaged_file_generates_nothing(new_server, damage):
     server = create(new_server(NODE))
     draw_all(server)
     server.stop()
@@ -500,7 +500,7 @@ def test_a_damaged_file_mints_nothing(new_server, damage):
     assert draw(server, SCRU64)
 
 
-def test_an_unreadable_directory_mints_nothing(new_server):
+def test_an_unreadable_directory_generates_nothing(new_server):
     server = create(new_server(NODE))
     draw_all(server)
     server.stop()
@@ -519,7 +519,7 @@ def test_an_unreadable_directory_mints_nothing(new_server):
     assert draw_all(server)
 
 
-def test_a_full_disk_mints_nothing(clock):
+def test_a_full_disk_generates_nothing(clock):
     """When the reserved time is used up, generation fails until there is space."""
     with small_disk(1) as disk, Server(NODE, clock.environment) as server:
         (server.data / "scru").symlink_to(disk.path)
@@ -704,7 +704,7 @@ def test_a_mark_that_cannot_be_set(connection):
 # ----------------------------------------------------------------------------------------------------------- monitoring
 
 
-def test_generators_are_seen(new_server, preload):
+def test_scru_generators(new_server, preload):
     """scru_generators() can be called by members of pg_monitor, but not by other users."""
     server = create(new_server({**NODE, **preload, "scru.ulidflake_scalability": "3"}))
     ids = {id_type: draw(server, id_type)[-1] for id_type in TYPES}

@@ -31,7 +31,7 @@ def growth(connection, work, times: int) -> int:
 
 
 @each_type
-def test_a_sort_gives_all_back(session, id_type):
+def test_a_sort_releases_its_memory(session, id_type):
     """Completed and aborted sorts release their memory. The IDs have many timestamps, which a sort may record."""
     session.execute(
         f"CREATE TABLE ids AS SELECT n, {id_type.name}_lower(timestamptz '2030-01-01' + n * interval '1 s') AS id"
@@ -50,7 +50,7 @@ def test_a_sort_gives_all_back(session, id_type):
 
 
 @each_type
-def test_an_error_gives_all_back(session, id_type):
+def test_an_error_releases_its_memory(session, id_type):
     """The error quotes the text, which can be long."""
     text = id_type.digits[0] * 1_000_000
 
@@ -66,7 +66,7 @@ def test_an_error_gives_all_back(session, id_type):
     "expression",
     ["{generate}", "id::text::{t}", "id::bytea::{t}", "id::timestamptz::{t}", "greatest(id, {generate})"],
 )
-def test_a_row_gives_all_back(session, id_type, expression):
+def test_a_row_releases_its_memory(session, id_type, expression):
     """Memory for one row of a query is released before the next row."""
     value = expression.format(t=id_type.name, generate=id_type.generator)
     query = f"SELECT max({value}) FROM {id_type.generator} AS id, generate_series(1, 300000)"

@@ -63,7 +63,7 @@ def server():
         assert server.crashes() == []
 
 
-def test_sessions_of_two_libraries_draw_from_one_word(server):
+def test_sessions_of_two_libraries_share_their_state(server):
     """IDs generated in turns are increasing, concurrent ones are unique, and none is repeated after a crash."""
 
     def connect() -> psycopg.Connection:

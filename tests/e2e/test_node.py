@@ -235,7 +235,7 @@ def test_workers_leave_the_warning_to_their_leader(new_server):
         assert warnings == [("WARNING", "01000", UNSET["scru64"], reason, hint("scru64", PLACE["Citus"]))]
 
 
-def test_a_locked_catalog_holds_up_no_draw(new_server):
+def test_a_locked_catalog_delays_no_generation(new_server):
     """If the catalog is locked, the warning is omitted."""
     server = with_extension(new_server())
     with server.connect() as locker, server.connect() as connection, locker.transaction():

@@ -58,7 +58,7 @@ def test_a_killed_server_recovers(new_server, end):
     assert_all_are_there(server, 6000)
 
 
-def test_a_killed_backend_takes_no_id_along(new_server):
+def test_a_killed_backend_loses_no_committed_id(new_server):
     """The server terminates all sessions and recovers. No committed ID is lost, and new IDs are greater."""
     server = new_server()
     with server.connect() as connection:

@@ -15,7 +15,7 @@ from server import since, wait_until
 # ------------------------------------------------------------------------------------------------------------- physical
 
 
-def test_a_promoted_standby_has_it_all(new_server):
+def test_a_promoted_standby_has_all_rows(new_server):
     """The standby has the same rows and working indexes. It generates no 64-bit IDs until it is promoted."""
     primary = new_server()
     with primary.connect() as connection:

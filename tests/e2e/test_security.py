@@ -45,7 +45,7 @@ def traps() -> list[str]:
 
 
 @pytest.mark.parametrize("version", [None, *RELEASED])
-def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, version):
+def test_the_scripts_call_no_objects_of_users(shared_database, plain_user, version):
     """The scripts run as superuser with the extension's schema, and an attacker's objects in it, in the search path.
     Members depend only on other members and the server's objects. They are written in C, except for functions with a
     fixed search_path of pg_catalog, because other languages resolve names at run time."""
@@ -84,7 +84,7 @@ def test_the_scripts_call_nothing_of_a_stranger(shared_database, plain_user, ver
     ],
     ids=["type", "generator", "inspect"],
 )
-def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, squatter, error):
+def test_existing_objects_are_not_adopted(shared_database, plain_user, squatter, error):
     """CREATE EXTENSION fails if a user's object has a member's name, because its owner could change it later."""
     with shared_database.connect(user=plain_user) as connection:
         connection.execute(f"CREATE {squatter}")
@@ -94,7 +94,7 @@ def test_what_is_there_already_is_not_taken_over(shared_database, plain_user, sq
         assert connection.execute("SELECT FROM pg_extension WHERE extname = 'scru'").rowcount == 0
 
 
-def test_only_a_superuser_gets_at_the_parts(shared_database, plain_user):
+def test_only_a_superuser_can_change_members(shared_database, plain_user):
     """The user who created the extension may use and drop it, but not change its members."""
     with shared_database.connect() as connection:
         connection.execute(f"ALTER DATABASE {shared_database.name} OWNER TO {plain_user}")
@@ -172,7 +172,7 @@ def test_the_estimator_serves_only_its_own_operators(connection, id_type):
 
 
 @each_type
-def test_no_function_can_be_called_with_what_only_the_server_has(connection, id_type):
+def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
     """Functions with an argument of type internal cannot be called from SQL. All others are strict."""
     functions = f"""
         SELECT proname, proargtypes::regtype[]::text[] FROM pg_proc

@@ -195,7 +195,7 @@ def test_a_cancel_ends_the_wait(small_counter, end):
     assert [before, *after] == sorted({before, *after})
 
 
-def test_who_waits_holds_nobody_up(small_counter):
+def test_a_waiting_session_blocks_no_other_session(small_counter):
     """The waiting session locks only its virtual transaction ID. Other sessions wait only for the clock."""
     server = small_counter.server
     with small_counter.connect() as connection, small_counter.connect() as other:
@@ -215,7 +215,7 @@ def test_who_waits_holds_nobody_up(small_counter):
 
 
 @each_server_wide_type
-def test_a_suspended_session_holds_nobody_up(connection, database, id_type):
+def test_a_suspended_session_blocks_no_other_session(connection, database, id_type):
     """A session holds no lock while it generates IDs: wherever it is stopped, other sessions continue."""
     with database.connect() as busy:
         connection.execute("SET statement_timeout = '10s'")

@@ -89,7 +89,7 @@ def test_a_database_and_a_reload_change_it(new_server):
         assert connection.info.transaction_status == TransactionStatus.IDLE
 
 
-def test_names_that_are_none_are_refused(connection):
+def test_unknown_setting_names_are_rejected(connection):
     """A misspelled setting of the extension is an error, not a setting without effect."""
     connection.execute("SELECT gen_scru128()")
     with expect.error(

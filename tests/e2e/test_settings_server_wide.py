@@ -119,7 +119,7 @@ def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, set
 
 
 @each_setting
-def test_what_has_gone_from_the_file_has_its_default(own_server, setting):
+def test_a_setting_removed_from_the_file_has_its_default(own_server, setting):
     """A removed setting has its default, even if a session loads the library later and has a placeholder for it."""
     own_server.reload(**{setting: OTHERS[setting]})
     del own_server.settings[setting]
@@ -373,7 +373,7 @@ def test_the_number_is_in_the_ulidflakes(own_server):
 
 @pytest.mark.parametrize("bits", [1, 3, 8])
 @pytest.mark.parametrize("number", ["-1", "31"])
-def test_steps_have_so_many_bits(own_server, bits, number):
+def test_steps_use_the_entropy_bits(own_server, bits, number):
     """Within a millisecond each ulidflake exceeds the one before by 1 to 2^bits - 1, so by exactly 1 with one bit. All
     of these steps occur."""
     own_server.reload(**{"scru.ulidflake_entropy_bits": str(bits), "scru.ulidflake_scalability": number})

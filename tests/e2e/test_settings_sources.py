@@ -369,7 +369,7 @@ def test_other_ways_to_write_a_number(configured, preload, text):
 
 @each_setting
 @loaded_or_not
-def test_what_wins(configured, setting, preload):
+def test_the_precedence_of_sources(configured, setting, preload):
     """ALTER ROLE ALL overrides the file, and ALTER DATABASE overrides both, for new sessions. It does not matter
     whether the session that stores the value has loaded the library."""
     server = configured(preload)

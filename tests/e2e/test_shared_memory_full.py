@@ -63,7 +63,7 @@ def test_no_shared_memory_is_left(server):
 @pytest.mark.parametrize(
     "query", [*(f"SELECT {id_type.generator}" for id_type in TYPES), "SELECT * FROM scru_generators()"]
 )
-def test_a_session_without_shared_memory_holds_nobody_up(new_server, query):
+def test_a_failed_allocation_blocks_no_session(new_server, query):
     """After a failed allocation, the session and others can generate IDs: the server has released its locks."""
     server = new_server()
     with server.connect() as connection:

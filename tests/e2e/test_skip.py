@@ -57,15 +57,15 @@ CONDITIONS = (
 def test_an_index_skips_ids_as_it_does_numbers(connection, id_type):
     texts, numbers = texts_and_numbers(id_type)
     create_table(connection, "orders", id_type.name, texts)
-    create_table(connection, "yardstick", "bigint", numbers)
+    create_table(connection, "baseline", "bigint", numbers)
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = 0")
     for condition in CONDITIONS:
         for order in "ASC", "DESC":
             query = f"SELECT n FROM {{}} WHERE {condition} ORDER BY id {order}, n {order}"
             asked = query.format("orders", first=texts[2], last=texts[-2])
-            of_yardstick = query.format("yardstick", first=numbers[2], last=numbers[-2])
-            assert searches(connection, asked) == searches(connection, of_yardstick), asked
-            assert connection.execute(asked).fetchall() == connection.execute(of_yardstick).fetchall()
+            of_baseline = query.format("baseline", first=numbers[2], last=numbers[-2])
+            assert searches(connection, asked) == searches(connection, of_baseline), asked
+            assert connection.execute(asked).fetchall() == connection.execute(of_baseline).fetchall()
 
 
 @since(18, "skip support")

@@ -154,7 +154,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["1.70.0", None])
-def test_an_old_compiler_or_none_is_said_in_a_line(tmp_path, version):
+def test_a_missing_or_old_compiler_is_reported_in_a_line(tmp_path, version):
     """The message names the required version, and says how to install it."""
     if version:
         compiler = tmp_path / "rustc"

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back() {
+    fn bytes_round_trip() {
         let bytes = [0x01, 0x7f, 0xee, 0x9f, 0xfb, 0xc4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
         assert_eq!(Scru128::from_be_bytes(&bytes).map(Scru128::to_be_bytes), Ok(bytes));
     }

@@ -57,16 +57,28 @@ use rand::Rng;
 
 use mark::NodeCode;
 
-/// The only list of all types. Invokes `$each!(sql_name, RustName, "path")` for every type. The path is that of the type's
-/// SQL script, relative to the folder `src` of the extension.
+/// The only list of all types. Invokes `$each!(sql_name, RustName)` for every type, or `$each!(sql_name, RustName, "path")` for
+/// `registry!(each, sql)`. The path is that of the type's SQL script, relative to the folder `src` of the extension.
 #[macro_export]
 macro_rules! registry {
-    ($each:ident) => {
-        $each!(scru128, Scru128, "../sql/install/scru128.sql");
-        $each!(scru160, Scru160, "../sql/install/scru160.sql");
-        $each!(scru64, Scru64, "../sql/install/scru64.sql");
-        $each!(ulid, Ulid, "../sql/install/ulid.sql");
-        $each!(ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
+    ($each:ident $(, $sql:ident)?) => {
+        $crate::registered!($each $($sql)?, scru128, Scru128, "../sql/install/scru128.sql");
+        $crate::registered!($each $($sql)?, scru160, Scru160, "../sql/install/scru160.sql");
+        $crate::registered!($each $($sql)?, scru64, Scru64, "../sql/install/scru64.sql");
+        $crate::registered!($each $($sql)?, ulid, Ulid, "../sql/install/ulid.sql");
+        $crate::registered!($each $($sql)?, ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
+    };
+}
+
+/// An entry of [`registry!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! registered {
+    ($each:ident, $name:ident, $id:ident, $path:literal) => {
+        $each!($name, $id);
+    };
+    ($each:ident sql, $name:ident, $id:ident, $path:literal) => {
+        $each!($name, $id, $path);
     };
 }
 

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_overlap_where_one_is_a_part_of_the_other() {
+    fn nodes_overlap_if_one_contains_the_other() {
         let overlap = |a: (u32, u32), b: (u32, u32)| {
             let (a, b) = (NodeCode::new(a.0, a.1), NodeCode::new(b.0, b.1));
             assert_eq!(a.overlaps(b), b.overlaps(a));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_replaces_lower_reservations_of_its_node_alone() {
+    fn a_mark_replaces_only_lower_reservations_of_its_node() {
         let mark = |id, tick, state| Mark { node: NodeCode::new(id, 20), tick, state };
         assert!(mark(5, 7, 1).replaces(mark(5, 6, 2)) && mark(5, 7, 1).replaces(mark(5, 6, 1)));
         assert!(!mark(5, 7, 1).replaces(mark(5, 7, 2)) && !mark(5, 7, 1).replaces(mark(6, 6, 2)));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_is_set_removes_what_is_not_lower() {
+    fn setting_a_mark_removes_marks_that_are_not_lower() {
         let new = Mark { node: NODE, tick: 7, state: 0 };
         for other in
             [Mark { state: 1, ..new }, Mark { tick: 8, ..new }, Mark { node: NodeCode::ALL, tick: 8, state: 0 }]
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_is_set_covers_the_broadest_node_whose_mark_it_removes() {
+    fn a_set_mark_covers_the_broadest_node_of_the_marks_it_removes() {
         let mark = |id, size| Mark { node: NodeCode::new(id, size), tick: 7, state: 1 };
         let asked = Mark { state: 0, ..mark(5, 20) };
         assert_eq!(asked.in_place_of([]), asked);
@@ -350,21 +350,21 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_set_back_by_a_tick_at_least() {
+    fn a_word_is_set_back_if_its_tick_is_earlier() {
         assert!(is_set_back::<Scru64>(last_of(6), last_of(7)));
         assert!(!is_set_back::<Scru64>(last_of(7), last_of(7)) && !is_set_back::<Scru64>(last_of(8), last_of(7)));
         assert!(!is_set_back::<Scru64>(last_of(7) - 1, last_of(7)), "within the same tick");
     }
 
     #[test]
-    fn a_state_that_ends_leaves_its_last_word_or_that_of_its_predecessor() {
+    fn a_clean_shutdown_records_the_last_word_or_that_of_the_predecessor() {
         assert_eq!(last(1, 99, 2, 88), Some((1, 99)));
         assert_eq!(last(1, 0, 2, 88), Some((2, 88)), "the word is unused");
         assert_eq!((last(0, 99, 2, 88), last(1, 0, 0, 88)), (None, None), "the state has no number");
     }
 
     #[test]
-    fn a_node_s_first_reservation_is_that_of_the_word_or_of_the_clock() {
+    fn the_first_reservation_covers_the_word_and_the_clock() {
         assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) - 2), NOON), tick(NOON));
         assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) + 2), NOON), tick(NOON) + 2);
         assert_eq!(first_tick::<Scru64>(last_of(7), i64::MIN), 7);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_type_goes_on_above_the_floor() {
+    fn a_128_bit_type_continues_above_the_floor() {
         let millis = NOON as u64 / 1_000;
         let mut rng = StdRng::seed_from_u64(1);
         let mut enter = |word, floor| enter::<Scru128>(word, 0, floor, NOON, &mut rng);

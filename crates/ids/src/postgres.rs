@@ -15,7 +15,7 @@ fn accepts<T: SortableId>(ty: &Type) -> bool {
 }
 
 macro_rules! sql_traits {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         impl ToSql for crate::$Id {
             fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
                 out.extend_from_slice(&self.to_be_bytes());

@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_of_different_seeds_share_not_even_counters() {
+    fn generators_of_different_seeds_share_no_counters() {
         let (a, b) = (places(1, 200_000), places(2, 200_000));
         assert_eq!((a.len(), b.len()), (200_000, 200_000), "each generator repeats none of its own");
         assert!(a.is_disjoint(&b));

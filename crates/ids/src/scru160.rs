@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn usages_take_over_from_each_other() {
+    fn the_usage_of_the_counter_can_change() {
         assert_eq!(made(used(NOON, 400 << 6 | 9), micros(NOON, 100), Microsecond, &[]), (NOON, 400 << 6 | 10));
         assert_eq!(made(used(NOON, 400 << 6 | 9), micros(NOON, 401), Microsecond, &[Bits32(0)]), (NOON, 401 << 6));
         assert_eq!(made(used(NOON, 999 << 6 | 63), micros(NOON, 999), Random, &[]), (NOON, 1_000 << 6));

@@ -578,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn the_node_s_previous_id_is_resumed_after() {
+    fn generation_continues_after_the_previous_id_of_the_node() {
         let spec = format!("{}/8", id(TICK, "42/8", 7));
         let fresh = Scru64State::default();
         assert_eq!(made(fresh, NOON, &spec, &[]), id(TICK, "42/8", 8));
@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_nodes_are_told_which_part_is_wrong() {
+    fn errors_name_the_malformed_part_of_a_node() {
         let slash = "A node is specified as node_id/node_id_size with one slash, such as \"42/8\".";
         let size = |text| format!("The node_id_size after the slash must be a number from 1 to 23, not \"{text}\".");
         let left = |text| {

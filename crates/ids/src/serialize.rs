@@ -43,7 +43,7 @@ impl<T: SortableId> de::Visitor<'_> for TextOrBytes<T> {
 }
 
 macro_rules! serde_traits {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         impl Serialize for crate::$Id {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serialize(*self, serializer)

@@ -10,7 +10,7 @@ use sqlx::{Decode, Encode, Type};
 use crate::SortableId;
 
 macro_rules! sqlx_traits {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         impl Type<Postgres> for crate::$Id {
             fn type_info() -> PgTypeInfo {
                 PgTypeInfo::with_name(Self::NAME)

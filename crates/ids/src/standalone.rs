@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn every_type_has_a_generator() {
         macro_rules! check {
-            ($name:ident, $Id:ident, $sql:literal) => {
+            ($name:ident, $Id:ident) => {
                 check_order::<crate::$Id>();
             };
         }

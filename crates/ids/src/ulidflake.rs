@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_behind_is_no_overflow() {
+    fn overflow_waits_for_a_clock_that_is_behind() {
         let wait = Step::Wait(NOON + 1_000);
         assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
         assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_at_the_reserved_timestamp_is_not_gone_on_with() {
+    fn a_state_at_the_reserved_timestamp_is_refused() {
         let now = UlidFlake::TICKS.start(LAST);
         let refused = Step::Refused(Refusal::ClockOutOfRange);
         assert_eq!(unmade(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);

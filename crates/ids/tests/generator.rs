@@ -56,7 +56,7 @@ fn a_used_state_is_never_the_word_zero<T: SortableId>() {
     }
 }
 
-fn a_state_survives_its_word<T: SortableId>() {
+fn a_state_survives_packing_into_a_word<T: SortableId>() {
     let mut kept = Simulation::<T>::new(5);
     let mut packed = kept.clone();
     for _ in 0..100_000 {
@@ -141,7 +141,7 @@ fn simulated_clocks_begin_on_the_first_of_november_2026() {
 }
 
 macro_rules! test_type {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         mod $name {
             use scru_ids::$Id as Id;
 
@@ -166,8 +166,8 @@ macro_rules! test_type {
                 super::a_used_state_is_never_the_word_zero::<Id>();
             }
             #[test]
-            fn a_state_survives_its_word() {
-                super::a_state_survives_its_word::<Id>();
+            fn a_state_survives_packing_into_a_word() {
+                super::a_state_survives_packing_into_a_word::<Id>();
             }
             #[test]
             fn different_seeds_share_no_id() {

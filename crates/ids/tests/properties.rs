@@ -132,7 +132,7 @@ fn in_the_case_of(mask: u64, text: &str) -> String {
         .collect()
 }
 
-fn orders_are_one<T: SortableId>() {
+fn all_orders_are_equal<T: SortableId>() {
     check(pairs::<T>(), |(a, b)| {
         let order = a.cmp(&b);
         prop_assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
@@ -188,7 +188,7 @@ fn every_bit_belongs_to_the_timestamp_or_a_field<T: SortableId>() {
     });
 }
 
-fn fields_are_no_wider_than_said<T: SortableId>() {
+fn fields_are_no_wider_than_declared<T: SortableId>() {
     check(ids::<T>(), |id| {
         for value in fields(id) {
             prop_assert!(!matches!(value, FieldValue::Bits24(0x100_0000..)), "{:?}", value);
@@ -223,7 +223,7 @@ fn the_first_of_several_wrong_digits_is_named<T: SortableId>() {
     });
 }
 
-fn missing_digits_are_missed_at_the_end<T: SortableId>() {
+fn too_few_digits_are_reported_at_the_end<T: SortableId>() {
     check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
         let kind = ParseErrorKind::TooShort { expected: T::TEXT_LEN, received: position };
         let error = ParseError { kind, position };
@@ -325,13 +325,13 @@ fn upper_is_exact<T: SortableId>() {
 }
 
 macro_rules! test_type {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         mod $name {
             use scru_ids::$Id as Id;
 
             #[test]
-            fn orders_are_one() {
-                super::orders_are_one::<Id>();
+            fn all_orders_are_equal() {
+                super::all_orders_are_equal::<Id>();
             }
             #[test]
             fn text_round_trips_in_any_case() {
@@ -350,8 +350,8 @@ macro_rules! test_type {
                 super::every_bit_belongs_to_the_timestamp_or_a_field::<Id>();
             }
             #[test]
-            fn fields_are_no_wider_than_said() {
-                super::fields_are_no_wider_than_said::<Id>();
+            fn fields_are_no_wider_than_declared() {
+                super::fields_are_no_wider_than_declared::<Id>();
             }
             #[test]
             fn a_wrong_digit_is_named_by_its_position() {
@@ -362,8 +362,8 @@ macro_rules! test_type {
                 super::the_first_of_several_wrong_digits_is_named::<Id>();
             }
             #[test]
-            fn missing_digits_are_missed_at_the_end() {
-                super::missing_digits_are_missed_at_the_end::<Id>();
+            fn too_few_digits_are_reported_at_the_end() {
+                super::too_few_digits_are_reported_at_the_end::<Id>();
             }
             #[test]
             fn a_digit_too_many_is_named_by_its_position() {

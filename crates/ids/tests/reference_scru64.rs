@@ -300,7 +300,7 @@ fn generators_agree_for_every_size_of_the_node_id() {
 }
 
 #[test]
-fn generators_agree_on_the_id_to_go_on_from() {
+fn generators_agree_after_a_previous_id() {
     generators_agree("5v2j98ju4vjk/8");
     generators_agree("v0rbps7ay8ks/16");
     generators_agree("v0rbps7ay8ks/23");

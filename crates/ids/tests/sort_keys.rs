@@ -183,7 +183,7 @@ fn coarse_places_are_18_bits<T: SortableId>() {
     }
 }
 
-fn keys_that_tell_nothing_apart_are_useless<T: SortableId>() {
+fn keys_with_few_distinct_values_are_useless<T: SortableId>() {
     let mut keys = SortKeys::default();
     for millis in 1..=4 {
         keys.key::<T>(&T::first_of(millis).to_stored().to_bytes());
@@ -206,7 +206,7 @@ fn keys_of_bulk_ids_are_worth_their_making<T: SortableId>() {
 
 /// Tests the types that are passed by reference. The other types are sorted by value.
 macro_rules! test_type {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         mod $name {
             use scru_ids::{SortableId, Stored, $Id as Id};
 
@@ -261,8 +261,8 @@ macro_rules! test_type {
                 BY_REFERENCE.then(super::coarse_places_are_18_bits::<Id>);
             }
             #[test]
-            fn keys_that_tell_nothing_apart_are_useless() {
-                BY_REFERENCE.then(super::keys_that_tell_nothing_apart_are_useless::<Id>);
+            fn keys_with_few_distinct_values_are_useless() {
+                BY_REFERENCE.then(super::keys_with_few_distinct_values_are_useless::<Id>);
             }
             #[test]
             fn keys_of_bulk_ids_are_worth_their_making() {

@@ -111,7 +111,7 @@ fn bytes_are_big_endian<T: SortableId>(json: &str) {
     }
 }
 
-fn formats_for_people_hold_the_text<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
+fn human_readable_formats_hold_the_text<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
     for (valid, id) in Vectors::ids::<T>(json) {
         assert_eq!(serde_json::to_value(id).unwrap(), json!(valid.text), "{}", valid.source);
         for text in [&valid.text].into_iter().chain(&valid.also_read) {
@@ -192,12 +192,12 @@ fn wide_ids_begin_with_the_timestamp<T: SortableId>(json: &str) {
     }
 }
 
-fn smallest_and_largest_are_among_them<T: SortableId>(json: &str) {
+fn vectors_include_the_smallest_and_the_largest_id<T: SortableId>(json: &str) {
     let texts: Vec<_> = Vectors::ids::<T>(json).map(|(valid, _)| valid.text).collect();
     assert!(texts.contains(&T::MIN.to_string()) && texts.contains(&T::MAX.to_string()));
 }
 
-fn no_vector_is_there_twice<T: SortableId>(json: &str) {
+fn no_vector_is_repeated<T: SortableId>(json: &str) {
     let vectors = Vectors::read::<T>(json);
     let count = vectors.valid.len() + vectors.malformed.len();
     let valid = vectors.valid.into_iter().map(|valid| valid.text);
@@ -256,7 +256,7 @@ fn civil(mut days: i64) -> (i64, i64, i64) {
 }
 
 macro_rules! test_type {
-    ($name:ident, $Id:ident, $sql:literal) => {
+    ($name:ident, $Id:ident) => {
         mod $name {
             use scru_ids::$Id as Id;
 
@@ -279,8 +279,8 @@ macro_rules! test_type {
                 super::bytes_are_big_endian::<Id>(JSON);
             }
             #[test]
-            fn formats_for_people_hold_the_text() {
-                super::formats_for_people_hold_the_text::<Id>(JSON);
+            fn human_readable_formats_hold_the_text() {
+                super::human_readable_formats_hold_the_text::<Id>(JSON);
             }
             #[test]
             fn other_formats_hold_the_bytes() {
@@ -303,12 +303,12 @@ macro_rules! test_type {
                 super::wide_ids_begin_with_the_timestamp::<Id>(JSON);
             }
             #[test]
-            fn smallest_and_largest_are_among_them() {
-                super::smallest_and_largest_are_among_them::<Id>(JSON);
+            fn vectors_include_the_smallest_and_the_largest_id() {
+                super::vectors_include_the_smallest_and_the_largest_id::<Id>(JSON);
             }
             #[test]
-            fn no_vector_is_there_twice() {
-                super::no_vector_is_there_twice::<Id>(JSON);
+            fn no_vector_is_repeated() {
+                super::no_vector_is_repeated::<Id>(JSON);
             }
         }
     };
@@ -320,7 +320,7 @@ scru_ids::registry!(test_type);
 fn every_vectors_file_belongs_to_a_registered_type() {
     let mut registered = BTreeSet::new();
     macro_rules! name {
-        ($name:ident, $Id:ident, $sql:literal) => {
+        ($name:ident, $Id:ident) => {
             registered.insert(concat!(stringify!($name), ".json").to_owned());
         };
     }

@@ -43,7 +43,7 @@ fn a_crash_with_a_clock_that_is_set_back() {
 }
 
 #[test]
-fn a_stop_in_good_order() {
+fn a_clean_shutdown() {
     explore("shutdown, two backends", Bounds { stops: 1, ..two_backends() });
     explore(
         "shutdowns and a crash, one backend",
@@ -60,7 +60,7 @@ fn a_promotion() {
 
 /// The standby has restarted after the last commit, and knows only the time of a checkpoint.
 #[test]
-fn a_promotion_of_a_standby_that_knows_no_commit() {
+fn a_promotion_without_a_replayed_commit() {
     let restarts = |bounds| Bounds { promotion: vec![-12, 0], standby_restarts: 1, forward: vec![1, 3], ..bounds };
     explore("promotion without a commit, two backends", restarts(Bounds { clock_moves: 1, ..two_backends() }));
     explore("promotion without a commit, one backend", restarts(Bounds { clock_moves: 2, ..one_backend() }));
@@ -106,7 +106,7 @@ fn a_mark_that_is_set_back() {
 
 /// IDs that are generated in the meantime are unique, even if the server crashes and the clock is set back afterwards.
 #[test]
-fn a_mark_that_is_set_while_ids_are_drawn() {
+fn a_mark_that_is_set_during_generation() {
     let sets = Bounds {
         clock_moves: 1,
         forward: vec![6],
@@ -122,6 +122,18 @@ fn a_mark_that_is_set_while_ids_are_drawn() {
         "mark set during generation, suspended writer, two backends",
         Bounds { suspensions: 1, ids: 2, ..sets.clone() },
     );
+    // A part of the node whose mark is removed keeps the IDs that this mark covered.
+    let part = Bounds {
+        backends: 1,
+        nodes: vec!["2/22", "4/23"],
+        node_changes: 3,
+        clock_moves: 1,
+        forward: vec![6],
+        set_to: vec![0],
+        ids: 2,
+        ..sets.clone()
+    };
+    explore("mark of a part of a node set, one backend", part);
     // Setting the mark twice to the same tick stores the same word twice.
     explore("mark set twice during generation, two backends", Bounds { mark_sets: 2, ids: 2, ..sets });
 }
@@ -157,17 +169,17 @@ fn a_reservation_that_is_used_up() {
 }
 
 #[test]
-fn without_the_successor_wait_an_id_comes_twice() {
+fn without_the_successor_wait_an_id_is_generated_twice() {
     counterexample("IDs are unique", Bounds { crashes: 1, mistake: Mistake::NoSuccessorWait, ..one_backend() });
 }
 
 #[test]
-fn a_mark_that_is_written_late_lets_an_id_come_twice() {
+fn a_mark_that_is_written_late_permits_duplicates() {
     let bounds = Bounds { crashes: 1, clock_setbacks: 1, back: vec![6], forward: vec![6], ..two_backends() };
     counterexample("IDs are unique", Bounds { mistake: Mistake::MarkAfterMinting, ..bounds });
 }
 
 #[test]
-fn a_clock_that_is_read_early_refuses_without_reason() {
+fn a_clock_that_is_read_first_causes_refusals_without_reason() {
     counterexample("every refusal has a reason", Bounds { mistake: Mistake::ClockBeforeState, ..two_backends() });
 }

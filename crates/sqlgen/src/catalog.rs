@@ -141,7 +141,7 @@ CREATE CAST (t AS uuid) WITHOUT FUNCTION;
 ";
 
     #[test]
-    fn every_kind_is_found_by_the_name_of_its_comment() {
+    fn objects_are_found_by_their_identity_in_comment_on() {
         let catalog = Catalog::of(SCRIPT);
         let keys: Vec<_> = catalog.keys().collect();
         let operators = ["OPERATOR <@ (t, tstzrange)", "OPERATOR CLASS t_ops USING btree"];

@@ -138,7 +138,7 @@ fn field_function<T>(field: &Field<T>) -> FieldFunction {
 fn registered_types() -> Vec<Type> {
     let mut types = Vec::new();
     macro_rules! add {
-        ($name:ident, $id:ident, $path:literal) => {
+        ($name:ident, $id:ident) => {
             types.push(type_of::<scru_ids::$id>());
         };
     }
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_describes_the_extension_names_every_type() {
+    fn control_file_and_meta_json_name_every_type() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let texts = ["scru.control", "META.json"].map(|name| fs::read_to_string(root.join(name)).unwrap());
         let comment = texts[0].lines().find(|line| line.starts_with("comment = ")).unwrap();

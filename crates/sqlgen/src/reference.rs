@@ -395,7 +395,7 @@ SELECT f('1');
     }
 
     #[test]
-    fn what_is_missing_or_stale_is_an_error() {
+    fn missing_and_stale_examples_are_errors() {
         let error = |sql: &str, output: &str| rendered(sql, output).unwrap_err();
         let without = |text: &str, line: &str| text.replace(line, "");
         let (row, call) = ("-- | FUNCTION g(t)\n", "SELECT g('1');\n");

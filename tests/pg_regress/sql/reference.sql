@@ -1,26 +1,27 @@
--- The examples of docs/reference.md and docs/reference/*.md. Rendered from sql/reference.sql.in by `make gen`: change it there.
+-- The examples of docs/reference.md and docs/reference/*.md.
+-- Rendered by `make gen` from sql/reference.sql.in: edit that file only.
 --
--- `make gen` also renders these pages: from the comments below, which are their text, from the COMMENT of each object that is
--- named after ### (a heading) or | (a row of a table), and from what the statements print, in expected/reference.out.
+-- `make gen` also renders these pages. Their text is in the comments below. An object after `###` (a heading) or `|` (a row of a
+-- table) is documented by its COMMENT. The results of the statements come from expected/reference.out.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 SET search_path = public, test;
 SET intervalstyle = postgres;
 
 -- # Reference
--- Every function, operator, cast and operator class of the extension, with its type's page:
+-- Every function, operator, cast and operator class of the extension. Each type has a page:
 -- - [scru128](reference/scru128.md): SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)
 -- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)
 -- - [scru64](reference/scru64.md): SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)
 -- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
 -- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
 --
--- This page has the functions that concern several types. [Settings](settings.md) has the settings, and
+-- This page describes the functions that concern several types. [Settings](settings.md) describes the settings, and
 -- [Errors](errors.md) the error messages.
 --
--- Comments below the statements show their results, in the time zone UTC. A test runs all of them. Columns that differ
+-- Comments below the statements show their results, in the time zone UTC. A test runs all examples. Columns that differ
 -- between servers are omitted.
--- ## What an ID is
+-- ## IDs and types
 -- ### FUNCTION scru_inspect(text)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru_types()
@@ -36,10 +37,10 @@ SELECT scru_adapt_to_server();
 -- # scru128
 -- SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits).
 --
--- An ID has 16 bytes, and 25 digits as text. Its time is that of the millisecond in which it was made.
+-- An ID has 16 bytes, and 25 digits as text. Its time is the start of the millisecond in which it was generated.
 --
--- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
--- the [Reference](../reference.md).
+-- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
+-- functions that concern several types.
 -- ## Type
 -- ### TYPE scru128
 CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
@@ -82,7 +83,7 @@ SELECT min(id) FROM orders;
 -- ### AGGREGATE max(scru128)
 SELECT max(id) FROM orders;
 -- ## Operators
--- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- All operators return boolean and are leakproof. The operator classes below use them for indexes, joins and sorting.
 -- | OPERATOR = (scru128, scru128)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 = '03d4fq8sr5tnnxlsbr5p2a8ek';
 -- | OPERATOR <> (scru128, scru128)
@@ -116,7 +117,8 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, scru128)
 SELECT tstzrange('2025-01-01', NULL) @> '03d4fq8oj742uer31ohpcrq54'::scru128;
 -- ## Operator classes
--- All but two are the default of their access method. Those two are written after the column: `id scru128_bloom_ops`.
+-- All but two are the default of their access method. To use one of those two, write it after the column:
+-- `id scru128_bloom_ops`.
 -- | OPERATOR CLASS scru128_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru128_ops USING hash
@@ -130,8 +132,8 @@ CREATE INDEX ON orders USING brin (id scru128_minmax_multi_ops);
 -- | OPERATOR CLASS scru128_bloom_ops USING brin
 CREATE INDEX ON orders USING brin (id scru128_bloom_ops);
 -- ## Casts
--- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
--- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+-- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
+-- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru128 AS timestamptz)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::timestamptz;
@@ -152,7 +154,7 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::numeric::scru128;
 -- | CAST (scru128 AS ulid)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::ulid;
 -- ## Support functions
--- The server calls these for the type's operators, casts, indexes and plans.
+-- The server calls these functions for the type's operators, casts, indexes and plans.
 -- | FUNCTION scru128_in(cstring)
 SELECT scru128_in('03d4fq8oj742uer31ohpcrq54');
 -- | FUNCTION scru128_out(scru128)
@@ -238,10 +240,10 @@ SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
 -- # scru160
 -- SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits).
 --
--- An ID has 20 bytes, and 32 digits as text. Its time is that of the millisecond in which it was made.
+-- An ID has 20 bytes, and 32 digits as text. Its time is the start of the millisecond in which it was generated.
 --
--- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
--- the [Reference](../reference.md).
+-- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
+-- functions that concern several types.
 -- ## Type
 -- ### TYPE scru160
 CREATE TABLE orders (id scru160 PRIMARY KEY DEFAULT gen_scru160(), note text);
@@ -284,7 +286,7 @@ SELECT min(id) FROM orders;
 -- ### AGGREGATE max(scru160)
 SELECT max(id) FROM orders;
 -- ## Operators
--- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- All operators return boolean and are leakproof. The operator classes below use them for indexes, joins and sorting.
 -- | OPERATOR = (scru160, scru160)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 = '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA';
 -- | OPERATOR <> (scru160, scru160)
@@ -318,7 +320,8 @@ SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <@ tstzrange('2025-01-01', NU
 -- | OPERATOR @> (tstzrange, scru160)
 SELECT tstzrange('2025-01-01', NULL) @> '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
 -- ## Operator classes
--- All but two are the default of their access method. Those two are written after the column: `id scru160_bloom_ops`.
+-- All but two are the default of their access method. To use one of those two, write it after the column:
+-- `id scru160_bloom_ops`.
 -- | OPERATOR CLASS scru160_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru160_ops USING hash
@@ -332,8 +335,8 @@ CREATE INDEX ON orders USING brin (id scru160_minmax_multi_ops);
 -- | OPERATOR CLASS scru160_bloom_ops USING brin
 CREATE INDEX ON orders USING brin (id scru160_bloom_ops);
 -- ## Casts
--- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
--- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+-- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
+-- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru160 AS timestamptz)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::timestamptz;
@@ -344,7 +347,7 @@ SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea;
 -- | CAST (bytea AS scru160)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea::scru160;
 -- ## Support functions
--- The server calls these for the type's operators, casts, indexes and plans.
+-- The server calls these functions for the type's operators, casts, indexes and plans.
 -- | FUNCTION scru160_in(cstring)
 SELECT scru160_in('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- | FUNCTION scru160_out(scru160)
@@ -426,10 +429,10 @@ SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 -- # scru64
 -- SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits).
 --
--- An ID has 8 bytes, and 12 digits as text. Its time is that of the tick of 256 milliseconds in which it was made.
+-- An ID has 8 bytes, and 12 digits as text. Its time is the start of the tick of 256 milliseconds in which it was generated.
 --
--- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
--- the [Reference](../reference.md).
+-- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
+-- functions that concern several types.
 -- ## Type
 -- ### TYPE scru64
 CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text);
@@ -472,7 +475,7 @@ SELECT min(id) FROM orders;
 -- ### AGGREGATE max(scru64)
 SELECT max(id) FROM orders;
 -- ## Operators
--- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- All operators return boolean and are leakproof. The operator classes below use them for indexes, joins and sorting.
 -- | OPERATOR = (scru64, scru64)
 SELECT '0v422ft6p3jt'::scru64 = '0v422fue314a';
 -- | OPERATOR <> (scru64, scru64)
@@ -506,7 +509,8 @@ SELECT '0v422ft6p3jt'::scru64 <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, scru64)
 SELECT tstzrange('2025-01-01', NULL) @> '0v422ft6p3jt'::scru64;
 -- ## Operator classes
--- All but two are the default of their access method. Those two are written after the column: `id scru64_bloom_ops`.
+-- All but two are the default of their access method. To use one of those two, write it after the column:
+-- `id scru64_bloom_ops`.
 -- | OPERATOR CLASS scru64_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru64_ops USING hash
@@ -520,8 +524,8 @@ CREATE INDEX ON orders USING brin (id scru64_minmax_multi_ops);
 -- | OPERATOR CLASS scru64_bloom_ops USING brin
 CREATE INDEX ON orders USING brin (id scru64_bloom_ops);
 -- ## Casts
--- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
--- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+-- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
+-- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru64 AS timestamptz)
 SELECT '0v422ft6p3jt'::scru64::timestamptz;
@@ -536,7 +540,8 @@ SELECT '0v422ft6p3jt'::scru64::bigint;
 -- | CAST (bigint AS scru64)
 SELECT '0v422ft6p3jt'::scru64::bigint::scru64;
 -- ## Support functions
--- The server calls these for the type's operators, casts, indexes and plans. PostgreSQL 18 and later have another one, `scru64_skipsupport(internal)`, for skip scans.
+-- The server calls these functions for the type's operators, casts, indexes and plans.
+-- PostgreSQL 18 and later also call `scru64_skipsupport(internal)`, for skip scans.
 -- | FUNCTION scru64_in(cstring)
 SELECT scru64_in('0v422ft6p3jt');
 -- | FUNCTION scru64_out(scru64)
@@ -620,10 +625,10 @@ SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
 -- # ulid
 -- ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits).
 --
--- An ID has 16 bytes, and 26 digits as text. Its time is that of the millisecond in which it was made.
+-- An ID has 16 bytes, and 26 digits as text. Its time is the start of the millisecond in which it was generated.
 --
--- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
--- the [Reference](../reference.md).
+-- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
+-- functions that concern several types.
 -- ## Type
 -- ### TYPE ulid
 CREATE TABLE orders (id ulid PRIMARY KEY DEFAULT gen_ulid(), note text);
@@ -662,7 +667,7 @@ SELECT min(id) FROM orders;
 -- ### AGGREGATE max(ulid)
 SELECT max(id) FROM orders;
 -- ## Operators
--- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- All operators return boolean and are leakproof. The operator classes below use them for indexes, joins and sorting.
 -- | OPERATOR = (ulid, ulid)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid = '01JGGVSCEGBMCFH2XRN1S4S0FC';
 -- | OPERATOR <> (ulid, ulid)
@@ -696,7 +701,8 @@ SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, ulid)
 SELECT tstzrange('2025-01-01', NULL) @> '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
 -- ## Operator classes
--- All but two are the default of their access method. Those two are written after the column: `id ulid_bloom_ops`.
+-- All but two are the default of their access method. To use one of those two, write it after the column:
+-- `id ulid_bloom_ops`.
 -- | OPERATOR CLASS ulid_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulid_ops USING hash
@@ -710,8 +716,8 @@ CREATE INDEX ON orders USING brin (id ulid_minmax_multi_ops);
 -- | OPERATOR CLASS ulid_bloom_ops USING brin
 CREATE INDEX ON orders USING brin (id ulid_bloom_ops);
 -- ## Casts
--- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
--- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+-- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
+-- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
 DROP TABLE orders;
 -- | CAST (ulid AS timestamptz)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::timestamptz;
@@ -728,7 +734,7 @@ SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::uuid::ulid;
 -- | CAST (ulid AS scru128)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::scru128;
 -- ## Support functions
--- The server calls these for the type's operators, casts, indexes and plans.
+-- The server calls these functions for the type's operators, casts, indexes and plans.
 -- | FUNCTION ulid_in(cstring)
 SELECT ulid_in('01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- | FUNCTION ulid_out(ulid)
@@ -810,10 +816,10 @@ SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- # ulidflake
 -- Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits).
 --
--- An ID has 8 bytes, and 13 digits as text. Its time is that of the millisecond in which it was made.
+-- An ID has 8 bytes, and 13 digits as text. Its time is the start of the millisecond in which it was generated.
 --
--- Comments below the statements show their results, in the time zone UTC. The functions that concern several types are in
--- the [Reference](../reference.md).
+-- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
+-- functions that concern several types.
 -- ## Type
 -- ### TYPE ulidflake
 CREATE TABLE orders (id ulidflake PRIMARY KEY DEFAULT gen_ulidflake(), note text);
@@ -856,7 +862,7 @@ SELECT min(id) FROM orders;
 -- ### AGGREGATE max(ulidflake)
 SELECT max(id) FROM orders;
 -- ## Operators
--- All return boolean and are leakproof. `ORDER BY`, keys, joins and conditions use them with the operator classes below.
+-- All operators return boolean and are leakproof. The operator classes below use them for indexes, joins and sorting.
 -- | OPERATOR = (ulidflake, ulidflake)
 SELECT '00XFPNEF81A1S'::ulidflake = '00XFPNFEGH7KA';
 -- | OPERATOR <> (ulidflake, ulidflake)
@@ -890,7 +896,8 @@ SELECT '00XFPNEF81A1S'::ulidflake <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, ulidflake)
 SELECT tstzrange('2025-01-01', NULL) @> '00XFPNEF81A1S'::ulidflake;
 -- ## Operator classes
--- All but two are the default of their access method. Those two are written after the column: `id ulidflake_bloom_ops`.
+-- All but two are the default of their access method. To use one of those two, write it after the column:
+-- `id ulidflake_bloom_ops`.
 -- | OPERATOR CLASS ulidflake_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulidflake_ops USING hash
@@ -904,8 +911,8 @@ CREATE INDEX ON orders USING brin (id ulidflake_minmax_multi_ops);
 -- | OPERATOR CLASS ulidflake_bloom_ops USING brin
 CREATE INDEX ON orders USING brin (id ulidflake_bloom_ops);
 -- ## Casts
--- An *assignment* cast is also made by `INSERT`, `UPDATE` and `ALTER TABLE … TYPE`. An *explicit* cast has to be
--- written. A cast *without function* takes the bytes as they are, so that `ALTER TABLE … TYPE` rewrites no table.
+-- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
+-- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
 DROP TABLE orders;
 -- | CAST (ulidflake AS timestamptz)
 SELECT '00XFPNEF81A1S'::ulidflake::timestamptz;
@@ -920,7 +927,8 @@ SELECT '00XFPNEF81A1S'::ulidflake::bigint;
 -- | CAST (bigint AS ulidflake)
 SELECT '00XFPNEF81A1S'::ulidflake::bigint::ulidflake;
 -- ## Support functions
--- The server calls these for the type's operators, casts, indexes and plans. PostgreSQL 18 and later have another one, `ulidflake_skipsupport(internal)`, for skip scans.
+-- The server calls these functions for the type's operators, casts, indexes and plans.
+-- PostgreSQL 18 and later also call `ulidflake_skipsupport(internal)`, for skip scans.
 -- | FUNCTION ulidflake_in(cstring)
 SELECT ulidflake_in('00XFPNEF81A1S');
 -- | FUNCTION ulidflake_out(ulidflake)

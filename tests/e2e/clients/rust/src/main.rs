@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = env::args().collect();
     let [_, driver, name, texts @ ..] = &arguments[..] else { return Err("clients DRIVER TYPE ID…".into()) };
     macro_rules! run_if_named {
-        ($name:ident, $Id:ident, $sql:literal) => {
+        ($name:ident, $Id:ident) => {
             if name == stringify!($name) {
                 return run::<scru_ids::$Id>(driver, texts).await;
             }
