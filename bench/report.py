@@ -18,7 +18,7 @@ SHOWN = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
 # The panels of each chart: suite and unit, with the label of the axis.
 CHARTS = {
     "growth": {"growth:rows/s": "rows inserted per second", "growth:WAL bytes": "bytes of WAL for a row"},
-    "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs drawn per second"},
+    "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs generated per second"},
 }
 # Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others.
 KEYS = {
