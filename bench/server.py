@@ -1,4 +1,4 @@
-"""A private server for the benchmark, started and stopped by tools/server.sh, and properties of the machine."""
+"""The private servers of the benchmark, which tools/server.sh starts and stops. Properties of the machine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SCRIPT = Path(__file__).parent.parent / "tools" / "server.sh"
 DATABASE = "bench"
 CGROUPS = Path("/sys/fs/cgroup")
 
-# All data is in memory and no process waits for a disk, so that only the work of one process is timed.
+# With these settings, the work of one backend is measured: no disk waits, no autovacuum, no parallel workers.
 IN_MEMORY = (
     "shared_buffers=2GB work_mem=1GB maintenance_work_mem=1GB fsync=off synchronous_commit=off max_wal_size=16GB"
     " checkpoint_timeout=1d wal_recycle=off wal_init_zero=off autovacuum=off jit=off"
     " max_parallel_workers_per_gather=0 max_parallel_maintenance_workers=0 synchronize_seqscans=off"
 )
-# The server's defaults, except autovacuum and JIT, whose work would begin at unpredictable times.
+# PostgreSQL's defaults, except that autovacuum and JIT are off, because their work varies between runs.
 ON_DISK = "shared_buffers=128MB fsync=on synchronous_commit=on full_page_writes=on autovacuum=off jit=off"
 
 UUIDV7_SQL = """
@@ -35,14 +35,14 @@ CREATE FUNCTION {name} RETURNS uuid LANGUAGE sql VOLATILE AS $$
 
 
 class Server:
-    """A server with its own data directory, which is removed at the end."""
+    """A server in its own folder, which is removed when the `with` block ends."""
 
     def __init__(self, name: str, settings: str, memory_mb: int = 0):
         self.name = name
         self.settings = settings
         self.memory_mb = memory_mb
         self.about: dict[str, object] = {}
-        # Control groups of version 2 or 1.
+        # cgroup v2 has a single hierarchy. cgroup v1 has one for each controller.
         self.cgroup = (CGROUPS if (CGROUPS / "cgroup.controllers").exists() else CGROUPS / "memory") / f"scru-{name}"
 
     def __enter__(self) -> Server:
@@ -73,13 +73,13 @@ class Server:
             self.about = {"version": version, "major": int(version[:2]), "uuidv7": make_uuidv7(connection)}
 
     def restart(self) -> None:
-        """Restarts the server, which ends all sessions. Tables then get another place in its memory."""
+        """Restarts the server, which ends all sessions and empties shared buffers. Applies the memory limit, if any."""
         subprocess.run([SCRIPT, "restart", self.name], check=True, stderr=subprocess.DEVNULL)
         if self.memory_mb:
             self.about["memory_is_limited"] = self.limit_memory()
 
     def limit_memory(self) -> bool:
-        """Limits the memory of all server processes, including their page cache. Returns whether this is permitted."""
+        """Limits the memory of the server's processes and page cache. Returns false if the system rejects the limit."""
         try:
             self.cgroup.mkdir(exist_ok=True)
             limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
@@ -93,7 +93,7 @@ class Server:
         return True
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
-        """Returns a session in autocommit mode that has loaded the library."""
+        """Returns a connection in autocommit mode. In the benchmark database, it has loaded the library."""
         connection = psycopg.connect(host=str(self.folder), port=5432, dbname=database, autocommit=True)
         connection.prepare_threshold = None
         if database == DATABASE:
@@ -116,7 +116,7 @@ class Server:
 
 
 def make_uuidv7(connection: psycopg.Connection) -> str:
-    """Creates uuidv7_at(), and uuidv7() if the server has none. Returns the origin of uuidv7()."""
+    """Creates uuidv7_at(), and uuidv7() unless the server provides it. Returns the source of uuidv7()."""
     connection.execute(UUIDV7_SQL.format(name="uuidv7_at(t timestamptz)", time="t"))
     if connection.info.server_version >= 180000:
         return "uuidv7() of the server"

@@ -1,4 +1,4 @@
-//! Distance function of the BRIN minmax-multi operator class, which merges the closest intervals.
+//! Distance function of the BRIN minmax-multi operator class. BRIN uses it to find the closest intervals, and merges these.
 
 use pgrx::pg_sys::Datum;
 use scru_ids::Stored;
@@ -12,7 +12,7 @@ pub fn distance<T: StoredId>(call: Call) -> Datum {
     Datum::from((high - low).max(0.0).to_bits())
 }
 
-/// Returns big-endian bytes as a number, with the precision of an `f64`.
+/// Returns the number that big-endian bytes denote, rounded to an `f64`.
 fn as_number(bytes: &[u8]) -> f64 {
     bytes.iter().fold(0.0, |number, &byte| number * 256.0 + f64::from(byte))
 }

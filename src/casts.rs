@@ -15,7 +15,7 @@ pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
     io::from_bytes::<T>(call.varlena(0))
 }
 
-/// `T_from_bigint(bigint) → T`, for the types of 8 bytes. Raises 22003 for a value out of range.
+/// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.
 pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);
     T::from_be_bytes(&value.to_be_bytes())
@@ -24,14 +24,16 @@ pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
         .ok_or_else(|| Error::number_out_of_range::<T>(&value.to_string()))
 }
 
-/// `T_to_numeric(T) → numeric`, for the types of 16 bytes
+/// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SortableId::WIDE_INTEGER)
 pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let bytes = call.stored::<T>(0).to_bytes();
     let value = bytes.as_ref().iter().fold(0, |value, &byte| value << 8 | u128::from(byte));
     Ok(AnyNumeric::from(value).into_datum().unwrap_or(Datum::null()))
 }
 
-/// `T_from_numeric(numeric) → T`, for the types of 16 bytes. Raises 22023 for a fraction, 22003 for a value out of range.
+/// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SortableId::WIDE_INTEGER)
+///
+/// Raises 22023 for a value with a fractional part, 22003 for a value out of range.
 pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the SQL declares the argument as numeric.
     let number = unsafe { AnyNumeric::from_polymorphic_datum(call.datum(0), false, pg_sys::NUMERICOID) };
@@ -40,9 +42,9 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     if fraction.contains(|digit| digit != '0') {
         let message = format!("numeric value {text} is not an integer");
         return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-            .detail(format!("Only an integer can be a {}.", T::NAME)));
+            .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
     }
-    // Text that is not a `u128` is negative, too large, infinite or NaN.
+    // Parsing fails if the value is negative, too large, infinite or NaN. All of these are out of range.
     integer
         .parse::<u128>()
         .ok()

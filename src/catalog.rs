@@ -7,8 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-// Declared here to avoid pgrx's guards, which would put a Rust backtrace into the user's message. A server error is a
-// longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards, which add a Rust backtrace to the error message if RUST_BACKTRACE is set. A server error
+// is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
     fn UnlockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE);
@@ -26,14 +26,15 @@ unsafe extern "C-unwind" {
     fn systable_endscan(scan: pg_sys::SysScanDesc);
 }
 
-/// Calls `visit` with each row of a catalog and the catalog's tuple descriptor.
+/// Calls `visit` for each row of a catalog, with the row and the catalog's tuple descriptor.
 ///
 /// # Safety
 /// Must be called in a transaction.
 pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
-    // SAFETY: the server's own functions scan catalogs in this way.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let relation = table_open(catalog, LOCK);
+        // No index: a sequential scan. A null snapshot: the catalog snapshot.
         let scan = systable_beginscan(relation, Oid::INVALID, false, ptr::null_mut(), 0, ptr::null_mut());
         loop {
             let row = systable_getnext(scan);
@@ -47,7 +48,7 @@ pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys
     }
 }
 
-/// Returns whether a catalog has any row. Returns false if the catalog is locked, instead of waiting for the lock.
+/// Returns whether a catalog has rows. Does not wait for locks: returns false if another session holds a conflicting lock.
 ///
 /// # Safety
 /// Must be called in a transaction.

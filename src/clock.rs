@@ -1,4 +1,4 @@
-//! The system clock, and waits for it.
+//! The clocks of the operating system, and interruptible waits.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 
 use crate::server;
 
-// Declared here to avoid pgrx's guard, which would add a Rust backtrace to the user's message if RUST_BACKTRACE is set. A
-// server error is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guard, which adds a Rust backtrace to the error message if RUST_BACKTRACE is set. A server error
+// is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn ProcessInterrupts();
 }
@@ -32,7 +32,7 @@ impl WaitEvent {
         Self { name, number: AtomicU32::new(0) }
     }
 
-    /// Returns the server's number of the event. Each process looks it up once.
+    /// Returns the `wait_event_info` of the event. Each process looks it up once.
     fn number(&self) -> u32 {
         match self.number.load(Relaxed) {
             0 => {
@@ -45,24 +45,24 @@ impl WaitEvent {
     }
 }
 
-/// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. The server's own function makes the same call.
+/// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
 #[inline]
 pub fn now() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
-    // SAFETY: writes the time. The only documented error is an invalid pointer.
+    // SAFETY: gettimeofday() initialises `now`. It fails only if the pointer is invalid.
     let now = unsafe {
         libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
         now.assume_init()
     };
-    #[allow(clippy::useless_conversion, reason = "32 bits on macOS")]
+    #[allow(clippy::useless_conversion, reason = "tv_usec has 32 bits on macOS")]
     let micros = i64::from(now.tv_usec);
     now.tv_sec * 1_000_000 + micros
 }
 
-/// Returns the time of the monotonic clock in microseconds. It is the same for all processes, and never 0.
+/// Returns the time of the monotonic clock, in microseconds. All processes read the same clock. The result is never 0.
 pub fn monotonic_micros() -> u64 {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: writes the time. Every platform that PostgreSQL supports has this clock.
+    // SAFETY: clock_gettime() initialises `now`: every platform that PostgreSQL supports has this clock.
     let now = unsafe {
         libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
         now.assume_init()
@@ -76,7 +76,8 @@ pub fn wait_until(until: i64) {
     let mut left = until - now();
     while left > 0 {
         wait(left, &CLOCK);
-        // The latch can end a wait early. Waiting again is necessary: a step before `until` could refuse instead of waiting.
+        // A set latch ends the wait early. Returning here would be wrong: before `until`, the next step of a generator can be
+        // refused (ulidflake, `UlidFlakeOverflow::Error`).
         let still_left = until - now();
         if still_left > left {
             return;
@@ -89,9 +90,10 @@ pub fn wait_until(until: i64) {
 pub fn wait(micros: i64, event: &WaitEvent) {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     let millis = micros / 1_000;
-    // SAFETY: the server's own functions wait in this way. Every interrupt sets the latch.
+    // SAFETY: MyLatch is the latch of this process. Every interrupt sets it.
     unsafe {
         if millis == 0 {
+            // The timeout of WaitLatch() is in whole milliseconds.
             pg_sys::pg_usleep(micros.max(1));
         } else {
             pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, millis, event.number());
@@ -104,7 +106,7 @@ pub fn wait(micros: i64, event: &WaitEvent) {
 /// Processes pending interrupts, such as a query cancel or a timeout.
 #[inline]
 pub fn let_interrupts_through() {
-    // SAFETY: the body of the server's macro CHECK_FOR_INTERRUPTS.
+    // SAFETY: as in the server's macro CHECK_FOR_INTERRUPTS().
     unsafe {
         if pg_sys::InterruptPending != 0 {
             ProcessInterrupts();

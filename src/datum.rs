@@ -8,12 +8,10 @@ use std::ffi::CString;
 use pgrx::pg_sys::{self, Datum};
 use scru_ids::{MAX_TEXT_LEN, SortableId, Stored};
 
-const _: () = assert!(
-    size_of::<Datum>() == 8,
-    "scru needs a platform whose Datum is 8 bytes: its 64-bit types are passed by value there, as bigint is"
-);
+const _: () =
+    assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum, because its 64-bit types are passed by value");
 
-/// An ID type whose stored form is a Datum.
+/// An ID type whose stored form can be converted to and from a Datum.
 pub trait StoredId: SortableId<Stored: StoredDatum> {
     /// Returns the ID as a Datum, in the current memory context.
     #[inline]
@@ -24,16 +22,16 @@ pub trait StoredId: SortableId<Stored: StoredDatum> {
 
 impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
 
-/// The conversion of a stored form to and from a Datum, and the order and the hash of its bytes.
+/// A stored form that can be converted to and from a Datum, compared and hashed.
 pub trait StoredDatum: Stored {
-    /// A built-in type that the server's selectivity estimation converts to a number, in the order of these bytes. For 8 bytes
-    /// this is bigint. For more it is macaddr, whose 6 bytes are most significant first: in an ID they are the timestamp.
+    /// The built-in type as which selectivity estimation reads a value, because the server's `convert_to_scalar()` supports only
+    /// built-in types: bigint for 8 bytes, macaddr for more. A macaddr has 6 bytes, the length of the timestamp of such an ID.
     const SCALAR: pg_sys::Oid;
 
     /// Returns the value of a Datum.
     ///
     /// # Safety
-    /// The Datum is of a type with this stored form.
+    /// The Datum must be of a type with this stored form.
     unsafe fn from_datum(datum: Datum) -> Self;
 
     /// Returns the value as a Datum, in the current memory context.
@@ -42,15 +40,15 @@ pub trait StoredDatum: Stored {
     /// Compares two values.
     fn order(self, other: Self) -> Ordering;
 
-    /// Returns the server's hash of these bytes.
+    /// Returns the 32-bit hash of the value, computed by the server's hash function.
     fn hash(self) -> u32;
 
-    /// Returns the server's hash of these bytes with a seed.
+    /// Returns the 64-bit hash of the value with a seed, computed by the server's hash function.
     fn hash_extended(self, seed: u64) -> u64;
 }
 
-// Declared here to avoid pgrx's guards: each calls sigsetjmp, which costs more than these functions. A server error (out of
-// memory) is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards: a guard calls sigsetjmp, which costs more than the guarded function. A server error (out
+// of memory) is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn palloc(size: usize) -> *mut c_void;
     fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
@@ -63,7 +61,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
     const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the Datum points to N bytes. They need no alignment.
+        // SAFETY: the Datum points to N bytes. A byte array needs no alignment.
         unsafe { *datum.cast_mut_ptr::<Self>() }
     }
 
@@ -81,18 +79,18 @@ impl<const N: usize> StoredDatum for [u8; N] {
         if N < 16 {
             return self.cmp(&other);
         }
-        // Compares the first 16 bytes as a number: two instructions instead of a call of memcmp.
+        // Compares the first 16 bytes as a `u128`, which avoids a call of memcmp.
         let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
         head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
     }
 
     fn hash(self) -> u32 {
-        // SAFETY: reads N bytes.
+        // SAFETY: the pointer is valid for N bytes.
         unsafe { hash_bytes(self.as_ptr(), N as c_int) }
     }
 
     fn hash_extended(self, seed: u64) -> u64 {
-        // SAFETY: reads N bytes.
+        // SAFETY: the pointer is valid for N bytes.
         unsafe { hash_bytes_extended(self.as_ptr(), N as c_int, seed) }
     }
 }
@@ -114,24 +112,24 @@ impl StoredDatum for i64 {
     }
 
     fn hash(self) -> u32 {
-        // SAFETY: depends on its argument only.
+        // SAFETY: a pure function, without pointers.
         unsafe { hash_bytes_uint32(folded(self)) }
     }
 
     fn hash_extended(self, seed: u64) -> u64 {
-        // SAFETY: depends on its arguments only.
+        // SAFETY: a pure function, without pointers.
         unsafe { hash_bytes_uint32_extended(folded(self), seed) }
     }
 }
 
-/// Returns the 32 bits that bigint's hash function hashes, for a value that is not negative.
+/// Returns the 32 bits that hashint8() hashes. The value must not be negative.
 fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32
 }
 
 /// Allocates a slice in the current memory context. Each element is computed from its index.
 pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut [V] {
-    // SAFETY: palloc returns that many bytes, aligned for any type, or raises an error. All are written before they are read.
+    // SAFETY: palloc returns that many bytes, aligned for any type, or raises an error. The loop writes all elements.
     unsafe {
         let values = palloc(length * size_of::<V>()).cast::<V>();
         (0..length).for_each(|index| values.add(index).write(value(index)));
@@ -142,7 +140,7 @@ pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut 
 /// Compares two Datums of a stored form.
 ///
 /// # Safety
-/// Both Datums are of a type with this stored form.
+/// Both Datums must be of a type with this stored form.
 #[inline]
 pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
     // SAFETY: guaranteed by the caller.
@@ -151,9 +149,9 @@ pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
 
 /// Returns the text of an ID as a Datum of type `cstring`, in the current memory context.
 pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
-    // Writes the digits in place: copying bytes that were just written would stall on store forwarding.
-    // SAFETY: palloc returns that many bytes, or raises an error. All are zeroed, and then digits are written to the first
-    // MAX_TEXT_LEN of them at most. The last byte stays 0, which terminates the text.
+    // Writes the digits in place: a copy from a buffer would stall on store forwarding.
+    // SAFETY: palloc returns that many bytes, or raises an error. All bytes are set to 0, then `digits` writes at most the first
+    // MAX_TEXT_LEN bytes. The last byte stays 0 and terminates the text.
     unsafe {
         let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
         text.write([0; MAX_TEXT_LEN + 1]);
@@ -162,10 +160,10 @@ pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     }
 }
 
-/// Returns bytes as a Datum of type `bytea`, or ASCII bytes as one of type `text`, in the current memory context.
+/// Returns bytes as a Datum of type `bytea`, in the current memory context. ASCII bytes are also a valid Datum of type `text`.
 pub fn varlena(bytes: &[u8]) -> Datum {
     let length = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: palloc returns that many bytes, or raises an error. The header comes first.
+    // SAFETY: palloc returns `length` bytes, or raises an error. The header takes the first VARHDRSZ bytes.
     unsafe {
         let varlena = palloc(length).cast::<pg_sys::varlena>();
         pgrx::varlena::set_varsize_4b(varlena, length as i32);
@@ -174,7 +172,7 @@ pub fn varlena(bytes: &[u8]) -> Datum {
     }
 }
 
-/// Converts a text of the extension, or part of another C string, to a C string. Neither contains a NUL.
+/// Converts a text to a C string. The text must not contain a NUL: otherwise, the result is empty.
 pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
 }

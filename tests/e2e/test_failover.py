@@ -1,4 +1,4 @@
-"""Failover with Patroni: clients write to three servers during a crash of the leader and during a switchover."""
+"""Failover with Patroni: clients insert rows while the leader of three servers crashes, and during a switchover."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ pytestmark = needs("patroni", "etcd")
 
 NODE = 1
 MANY = 500
-# Seconds by which the first leader's clock is ahead.
+# The seconds by which the clock of the first leader is ahead.
 AHEAD = 8
-# The clients insert rows with an ID of each of TYPES. All of these are ordered within the server.
+# A row has one ID of each of TYPES. With scru.generator_scope = 'server', they are strictly increasing
+# within a server.
 TABLE = (
     "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), "
     "flake ulidflake UNIQUE DEFAULT gen_ulidflake(), wide scru128 UNIQUE DEFAULT gen_scru128())"
@@ -31,15 +32,15 @@ TYPES = (SCRU64, ULIDFLAKE, SCRU128)
 
 
 class Clients:
-    """Sessions that insert rows, and reconnect to the leader when disconnected: `with Clients(connect) as clients:`.
+    """Threads that insert rows, and reconnect to the leader when disconnected: `with Clients(connect) as clients:`.
 
-    Each ID has to be greater than all IDs that any of the sessions had received when it was requested.
+    Asserts that each ID is greater than all IDs that any thread received before this ID was requested.
     """
 
     def __init__(self, connect: Callable[[], psycopg.Connection], sessions: int = 4):
         self.rows: list[tuple[str, ...]] = []
         self.refusals: list[str] = []
-        """The messages of refusals to generate an ID (55000)."""
+        """The messages of errors with SQLSTATE 55000, which a server raises if it cannot generate an ID."""
         self._connect = connect
         self._latest = ("",) * len(TYPES)
         self._sessions = sessions
@@ -58,7 +59,7 @@ class Clients:
             future.result(timeout=60)
 
     def wait_for(self, count: int) -> None:
-        """Waits until `count` more rows have been committed, or a session has ended."""
+        """Waits until `count` more rows are committed, or a thread has ended because of an error."""
         enough = len(self.rows) + count
         wait_until(
             lambda: len(self.rows) >= enough or any(map(Future.done, self._futures)), f"{count} more rows are committed"
@@ -73,25 +74,25 @@ class Clients:
             except psycopg.errors.ObjectNotInPrerequisiteState as refusal:
                 self.refusals.append(str(refusal))
             except psycopg.Error:
-                self._stopped.wait(0.05)  # there is no leader, or the session has lost it
+                self._stopped.wait(0.05)  # there is no leader, or the connection is lost
 
     def _keep(self, before: tuple[str, ...], row: tuple[str, ...]) -> None:
         with self._lock:
             self.rows.append(row)
             self._latest = tuple(map(max, self._latest, row))
         for id_type, earlier, id_ in zip(TYPES, before, row, strict=True):
-            assert id_ > earlier, f"{id_type} {id_} was generated after {earlier} had been received"
+            assert id_ > earlier, f"{id_type} {id_} was requested after {earlier} was received, but is not greater"
 
 
 def node_of(connection: psycopg.Connection) -> tuple[str, str]:
-    """Returns a session's values of the settings that decide uniqueness, and closes the connection."""
+    """Returns the node settings of scru64 and ulidflake in a session. Closes the connection."""
     with connection:
         query = "SELECT current_setting('scru.scru64_node', true), current_setting('scru.ulidflake_scalability', true)"
         return connection.execute(query).fetchone()
 
 
 def test_a_failover_and_a_switchover_repeat_nothing(clock):
-    """The leader is killed while its clock is ahead. It rejoins by pg_rewind, and becomes the leader again."""
+    """Kills the leader, whose clock is ahead. It rejoins through pg_rewind. A switchover makes it the leader again."""
     clock.shift(AHEAD)
 
     with Cluster() as cluster:
@@ -103,7 +104,7 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         for _ in range(2):
             cluster.start()
         cluster.wait_for_replicas(first)
-        # After the replicas were copied, so that they get the settings by replication only.
+        # The replicas exist already, so they receive these settings through replication only.
         with cluster.connect() as connection:
             connection.execute(page.sql("One server"))
             connection.execute("ALTER DATABASE postgres SET scru.generator_scope = 'server'")
@@ -131,7 +132,7 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
 
 
 def check(rows: list[tuple[str, ...]]) -> None:
-    """Asserts that no ID occurs twice, and that all IDs have the node."""
+    """Asserts that no ID occurs twice, and that all 64-bit IDs have the node NODE."""
     for ids in zip(*rows, strict=True):
         assert_all_different(ids)
     assert {SCRU64.value(id_) >> 20 & 15 for id_, _, _ in rows} == {NODE}

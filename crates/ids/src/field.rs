@@ -1,4 +1,4 @@
-//! Descriptions of the fields of an ID, from which functions in SQL and keys in JSON are derived.
+//! Descriptions of the fields of an ID. The SQL field functions and the JSON keys are derived from them.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ pub struct Field<T: 'static> {
     pub name: &'static str,
     /// A one-line description.
     pub summary: &'static str,
-    /// The function that reads the field.
+    /// The width of the field, and the function that reads it.
     pub getter: Getter<T>,
 }
 
@@ -24,13 +24,13 @@ pub enum Getter<T: 'static> {
     Bits32(fn(T) -> u32),
     /// 80 bits, big-endian.
     Bits80(fn(T) -> [u8; 10]),
-    /// Up to 24 bits, whose position depends on a parameter.
+    /// Up to 24 bits. A parameter determines which bits they are.
     Bits24By {
         /// The name of the parameter.
         parameter: &'static str,
         /// The valid values of the parameter.
         range: RangeInclusive<i32>,
-        /// Reads the field, given a value of the parameter.
+        /// The function that reads the field, given the ID and the value of the parameter.
         get: fn(T, i32) -> u32,
     },
 }
@@ -58,7 +58,7 @@ impl<T: Copy> Getter<T> {
     }
 }
 
-/// Serializes up to 32 bits as a number, and 80 bits as 20 hexadecimal digits in lower case.
+/// Serializes up to 32 bits as a number, and 80 bits as a string of 20 lower-case hexadecimal digits.
 impl Serialize for FieldValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

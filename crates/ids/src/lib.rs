@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Without a clock
+//! # Generate an ID with another clock or random source
 //!
-//! [`SortableId::step`] takes the clock reading, the random source and the state of a generator as arguments. [`Generator`]
-//! supplies them. [`registry!`] lists all types.
+//! [`Generator::with`] takes a clock and a random source. [`SortableId::step`] is the underlying function, which also takes the
+//! state of the generator as an argument.
+//!
+//! # All types
+//!
+//! [`registry!`] invokes a macro for every type.
 #![forbid(unsafe_code)]
 
 pub mod base16;
@@ -57,8 +61,10 @@ use rand::Rng;
 
 use mark::NodeCode;
 
-/// The only list of all types. Invokes `$each!(sql_name, RustName)` for every type, or `$each!(sql_name, RustName, "path")` for
-/// `registry!(each, sql)`. The path is that of the type's SQL script, relative to the folder `src` of the extension.
+/// The only list of all types. `registry!(each)` invokes `each!(sql_name, RustName)` for every type.
+///
+/// `registry!(each, sql)` invokes `each!(sql_name, RustName, "path")`, with the path of the type's SQL script relative to the
+/// folder `src` of the extension.
 #[macro_export]
 macro_rules! registry {
     ($each:ident $(, $sql:ident)?) => {
@@ -82,7 +88,7 @@ macro_rules! registered {
     };
 }
 
-/// Implements `Display`, `FromStr` and `Into<String>` with the canonical text.
+/// Implements `Display` and `Into<String>`, which return the canonical text, and `FromStr`, which parses any accepted text.
 macro_rules! text_traits {
     ($id:ty) => {
         impl std::fmt::Display for $id {
@@ -116,13 +122,13 @@ pub const MAX_TEXT_LEN: usize = 40;
 
 /// A type of time-sortable IDs: its properties, its conversions, and its generator.
 ///
-/// The values (`Ord`), their big-endian bytes, and their canonical texts as ASCII all have the same order.
+/// The order of the values (`Ord`) is the order of their big-endian bytes and of their canonical texts in ASCII.
 pub trait SortableId:
     Copy + Ord + Hash + fmt::Debug + fmt::Display + FromStr<Err = ParseError> + Send + Sync + 'static
 {
     /// The type's name in SQL, in lower case.
     const NAME: &'static str;
-    /// A one-line description of the type, for database catalogs.
+    /// A one-line description of the type. It is also the COMMENT on the SQL type.
     const SUMMARY: &'static str;
     /// The length of the canonical text, in ASCII digits.
     const TEXT_LEN: usize;
@@ -132,30 +138,29 @@ pub trait SortableId:
     const MAX: Self;
     /// The epoch, the unit and the range of the timestamp.
     const TICKS: Ticks;
-    /// The number of bits, directly below the timestamp, in which a generator counts up. Lower bits are random in every ID.
+    /// The number of bits directly below the timestamp that a generator increments. The bits below these are random in every ID.
     const SEQUENCE_BITS: u32;
-    /// The fields except the timestamp, from the most to the least significant. Released SQL depends on their order: append
-    /// new fields, never reorder.
+    /// The fields except the timestamp, most significant first. Released SQL scripts refer to a field by its index: append new
+    /// fields, never reorder them.
     const FIELDS: &'static [Field<Self>];
     /// Whether the specification defines the ID as an integer wider than 64 bits. In SQL, such a type has casts to and from
     /// `numeric`.
     const WIDE_INTEGER: bool = false;
-    /// Whether an ID has enough random bits to be generated for a past time. In SQL, such a type has `gen_T(timestamptz)`.
+    /// Whether an ID has enough random bits to be unique without a generator state. In SQL, such a type has `gen_T(timestamptz)`.
     const BACKFILL: bool = false;
     /// Whether IDs are unique only if all sessions of a server share one generator state.
     const SERVER_WIDE: bool = false;
-    /// The number of bits of the largest code that [`node`](Self::node) returns.
+    /// The width of the largest [`NodeCode`] that [`node`](Self::node) returns, in bits.
     const NODE_BITS: u32 = 1;
     /// Whether a setting selects the form of the text. In SQL, the output function of such a type is STABLE, not IMMUTABLE.
     const TEXT_VARIES: bool = false;
     /// The settings that are specific to this type.
     const SETTINGS: &'static [Setting<Self::Settings>] = &[];
-    /// The fast path of a type most of whose IDs are the previous ID + 1; otherwise `None`. It generates the same IDs as
-    /// [`step`](Self::step).
+    /// The fast path, which generates the same IDs as [`step`](Self::step). `None` unless most IDs of the type are the previous
+    /// ID + 1.
     const FAST_PATH: Option<FastPath<Self>> = None;
 
-    /// The stored form: an array of bytes for a type that PostgreSQL passes by reference, an `i64` for a type that it passes
-    /// by value.
+    /// The stored form: an array of bytes if PostgreSQL passes the type by reference, an `i64` if it passes the type by value.
     type Stored: Stored;
     /// The parsed values of [`SETTINGS`](Self::SETTINGS).
     type Settings: Copy + Default + Send + Sync;
@@ -176,7 +181,7 @@ pub trait SortableId:
     /// Returns the ID with these big-endian bytes.
     ///
     /// # Errors
-    /// Returns [`BytesError::WrongLength`] if the number of bytes is not that of the type, and [`BytesError::OutOfRange`] if
+    /// Returns [`BytesError::WrongLength`] if `bytes` does not have the length of the type, and [`BytesError::OutOfRange`] if
     /// the bytes denote a number above [`MAX`](Self::MAX).
     fn from_be_bytes(bytes: &[u8]) -> Result<Self, BytesError> {
         let expected = Self::Stored::LEN;
@@ -191,11 +196,11 @@ pub trait SortableId:
     /// Returns [`ParseError`], with the position of the error, if `text` is not a valid ID.
     fn parse(text: &[u8]) -> Result<Self, ParseError>;
 
-    /// Writes the text of the ID to the beginning of `buffer`, in the form that `settings` select, and returns it as ASCII.
-    /// The rest of `buffer` is unchanged.
+    /// Writes the text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. `settings`
+    /// select the form of the text. The rest of `buffer` is unchanged.
     fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
 
-    /// Writes the text of the ID like [`digits`](Self::digits), and returns it as a `str`, at the cost of a check for UTF-8.
+    /// Like [`digits`](Self::digits), but returns a `str`, which takes a UTF-8 check.
     fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
         str::from_utf8(self.digits(settings, buffer)).unwrap_or_default()
     }
@@ -203,24 +208,24 @@ pub trait SortableId:
     /// Returns the timestamp, in ticks since the type's epoch.
     fn tick(self) -> u64;
 
-    /// Returns the smallest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
+    /// Returns the smallest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
     fn first_of(tick: u64) -> Self;
 
-    /// Returns the largest ID of `tick`, which must be at most [`TICKS.max`](Ticks::max).
+    /// Returns the largest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
     fn last_of(tick: u64) -> Self;
 
-    /// Returns a random ID of `tick`. Without [`BACKFILL`](Self::BACKFILL), the type has too few random bits for this ID to be
+    /// Returns a random ID of `tick`. Only a type with [`BACKFILL`](Self::BACKFILL) has enough random bits for this ID to be
     /// unique.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
 
-    /// Returns whether the ID has the node that `settings` give to this server. `false` for a type without nodes.
+    /// Returns whether the ID has the node in `settings`; `false` for a type without nodes.
     fn is_local(self, settings: &Self::Settings) -> bool {
         let _ = settings;
         false
     }
 
-    /// Returns the initial state of a generator whose predecessor left no state, and may have generated IDs until `now`, in
-    /// microseconds since 1970-01-01 UTC. No step from this state generates one of these IDs again.
+    /// Returns the initial state of a generator whose predecessor's state is lost. No step from this state generates an ID that
+    /// the predecessor may have generated until `now`, in microseconds since 1970-01-01 UTC.
     fn successor_state(now: i64) -> Self::State {
         let _ = now;
         Self::State::default()
@@ -238,13 +243,13 @@ pub trait SortableId:
         None
     }
 
-    /// Returns the tick of the last ID, or 0 if there is none.
+    /// Returns the tick of the last ID, or 0 if no ID has been generated.
     fn state_tick(state: Self::State) -> u64;
 
     /// Returns a state from which every generated ID is greater than all IDs of `tick`.
     fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
 
-    /// Returns the last ID, or `None` if there is none or if the state does not contain all of its fields.
+    /// Returns the last ID; `None` if no ID has been generated, or if the state does not contain all fields of the ID.
     fn last_id(state: Self::State) -> Option<Self> {
         let _ = state;
         None
@@ -253,7 +258,7 @@ pub trait SortableId:
     /// Runs one step of the type's generator. Returns the next state and an ID, the time to wait for, or a refusal.
     fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;
 
-    /// Returns the time of the ID, which is the start of its tick, in microseconds since 1970-01-01 UTC.
+    /// Returns the time of the ID, in microseconds since 1970-01-01 UTC: the start of its tick.
     fn timestamp_micros(self) -> i64 {
         Self::TICKS.start(self.tick())
     }

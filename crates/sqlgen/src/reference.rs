@@ -1,8 +1,8 @@
-//! Renders the reference pages from the text and the examples in `sql/reference.sql.in`, the expected output of the examples, and
-//! the definitions and COMMENTs in the install scripts.
+//! Renders the reference pages from the regression test `reference`, its expected output, and the install scripts.
 //!
-//! Each comment of the examples is a line of a page. `# Title` begins a page. `### OBJECT` documents an object under a heading,
-//! `| OBJECT` in a row of a table. The statements up to the next comment are the object's example.
+//! Each comment in the regression test is a line of a page. `# Title` begins a page. `### OBJECT` documents an object under its
+//! own heading, and `| OBJECT` in a row of a table. The statements up to the next comment are the object's example. The install
+//! scripts supply the definition and the COMMENT of the object.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,25 +17,25 @@ const WIDTH: usize = 120;
 pub struct Release {
     /// The version number.
     pub version: String,
-    /// Its objects.
+    /// The objects of the version.
     pub catalog: Catalog,
 }
 
 /// The sources of the pages.
 pub struct Sources<'a> {
-    /// The regression test with the examples.
+    /// The regression test, rendered from `sql/reference.sql.in`.
     pub sql: &'a str,
-    /// Its expected output: each statement, followed by its results.
+    /// The expected output of the regression test: each statement, followed by its results.
     pub output: &'a str,
-    /// The objects of this version.
+    /// The objects of the current version.
     pub catalog: &'a Catalog,
     /// The released versions, oldest first.
     pub releases: &'a [Release],
-    /// The version of the extension.
+    /// The current version.
     pub version: &'a str,
 }
 
-/// A line of the examples. A statement has the lines of its results.
+/// A line of the regression test. A line of a statement has the result lines that follow it.
 enum Line<'a> {
     Comment(&'a str),
     Statement(&'a str, Vec<&'a str>),
@@ -44,7 +44,8 @@ enum Line<'a> {
 /// Returns the paths of the pages, relative to `docs`, and their contents.
 ///
 /// # Errors
-/// Fails if the output does not match the statements, or if an object is unknown, has no example, or is not on exactly one page.
+/// Fails if the expected output does not match the regression test. Fails if an object has no COMMENT, has no example, or is not
+/// documented exactly once.
 pub fn pages(sources: &Sources<'_>) -> Result<Vec<(String, String)>, Error> {
     let lines = lines(sources.sql, sources.output)?;
     let mut pages: Vec<Page<'_>> = Vec::new();
@@ -62,18 +63,18 @@ pub fn pages(sources: &Sources<'_>) -> Result<Vec<(String, String)>, Error> {
             continue;
         };
         if !documented.insert(key(identity)) {
-            return Err(format!("{identity} is on two pages").into());
+            return Err(format!("{identity} is documented twice").into());
         }
         let entry = Entry::new(identity, &lines[index + 1..], sources)?;
         if text.starts_with('#') { page.heading(&entry) } else { page.row(&entry) }
     }
     if let Some(missing) = sources.catalog.keys().find(|key| !documented.contains(*key)) {
-        return Err(format!("sql/reference.sql.in has no {missing}").into());
+        return Err(format!("sql/reference.sql.in does not document {missing}").into());
     }
     Ok(pages.into_iter().map(Page::finish).collect())
 }
 
-/// Returns the lines from the first title on, with the results of each statement.
+/// Returns the lines of the regression test from the first page title, with the results of each statement.
 fn lines<'a>(sql: &'a str, output: &'a str) -> Result<Vec<Line<'a>>, Error> {
     let mut sql = sql.lines().filter(|line| !line.is_empty()).skip_while(|line| !is_title(line)).peekable();
     let mut lines: Vec<Line<'a>> = Vec::new();
@@ -85,7 +86,7 @@ fn lines<'a>(sql: &'a str, output: &'a str) -> Result<Vec<Line<'a>>, Error> {
                 None => Line::Statement(printed, Vec::new()),
             });
         } else if let Some(Line::Statement(_, results)) = lines.last_mut() {
-            // A function that returns void prints an empty line.
+            // The result of a function that returns void is an empty line, which the pages omit.
             results.extend(Some(printed).filter(|line| !line.is_empty()));
         } else {
             return Err(stale(printed));
@@ -103,30 +104,31 @@ fn is_title(line: &str) -> bool {
 
 fn stale(line: &str) -> Error {
     format!(
-        "tests/pg_regress/expected/reference.out is not the output of sql/reference.sql, at: {line}\n\
-         Run the regression test `reference`, copy its output there, and run `make gen` again."
+        "tests/pg_regress/expected/reference.out does not match tests/pg_regress/sql/reference.sql, at: {line}\n\
+         Run the regression test `reference`, copy its output to expected/reference.out, and run `make gen` again."
     )
     .into()
 }
 
 /// The documentation of an object.
 struct Entry<'a> {
-    /// The identity of the object without its kind.
+    /// The name of the object as in `COMMENT ON`, without its kind.
     name: &'a str,
     object: &'a Object,
+    /// The first version that contains the object.
     since: &'a str,
     /// The lines of the example's statements.
     example: Vec<&'a str>,
-    /// The lines of the statements, each followed by its results as comments.
+    /// The lines of the example's statements, each followed by its results as comments.
     example_with_results: String,
-    /// The lines of all results.
+    /// The lines of the example's results.
     results: Vec<&'a str>,
 }
 
 impl<'a> Entry<'a> {
     fn new(identity: &'a str, following: &[Line<'a>], sources: &Sources<'a>) -> Result<Self, Error> {
         let object = sources.catalog.get(identity).filter(|object| !object.comment.is_empty());
-        let object = object.ok_or_else(|| format!("no script has a COMMENT ON {identity}"))?;
+        let object = object.ok_or_else(|| format!("no install script contains COMMENT ON {identity}"))?;
         let release = sources.releases.iter().find(|release| release.catalog.get(identity).is_some());
         let mut entry = Self {
             name: identity[object.kind.len()..].trim_start(),
@@ -162,7 +164,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the name of a function with its input parameters.
+    /// Returns the signature of a function: its name and its input parameters.
     fn function(&self) -> String {
         let created = self.object.definition.trim_start_matches("CREATE FUNCTION ");
         let (name, arguments) = created.split(')').next().unwrap_or_default().split_once('(').unwrap_or_default();
@@ -170,14 +172,14 @@ impl<'a> Entry<'a> {
         format!("{name}({})", inputs.join(", "))
     }
 
-    /// Returns `a < b` for `< (a, b)`.
+    /// Returns the signature of an operator: `a < b` for `< (a, b)`.
     fn operator(&self) -> Option<String> {
         let (symbol, operands) = self.name.split_once(" (")?;
         let (left, right) = operands.strip_suffix(')')?.split_once(", ")?;
         Some(format!("`{left} {symbol} {right}`"))
     }
 
-    /// Returns the properties in the definition that concern users.
+    /// Returns the properties of the object that a page shows, such as its volatility.
     fn properties(&self) -> Vec<String> {
         let definition = &self.object.definition;
         let has = |words: &str| definition.contains(words);
@@ -218,7 +220,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns the symbol in `1 <, …`.
+/// Returns the symbol of an operator in the definition of an operator class: `<` for `1 <, …`.
 fn symbol(operator: &str) -> Option<String> {
     Some(format!("`{}`", operator.split([' ', ',', ';']).nth(1)?))
 }
@@ -308,7 +310,7 @@ fn capitalised(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Returns the text in lines of at most [`WIDTH`] characters. A longer word has its own line.
+/// Returns the text, wrapped to lines of at most [`WIDTH`] characters. A longer word has its own line.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut column) = (String::new(), 0);
     for word in text.split(' ') {
@@ -399,15 +401,15 @@ SELECT f('1');
         let error = |sql: &str, output: &str| rendered(sql, output).unwrap_err();
         let without = |text: &str, line: &str| text.replace(line, "");
         let (row, call) = ("-- | FUNCTION g(t)\n", "SELECT g('1');\n");
-        assert!(error(SQL, &without(OUTPUT, call)).starts_with("tests/pg_regress/expected/reference.out is not"));
+        assert!(error(SQL, &without(OUTPUT, call)).starts_with("tests/pg_regress/expected/reference.out does not"));
         let [sql, output] = [SQL, OUTPUT].map(|text| without(&without(&without(text, row), call), "a | b\n"));
-        assert_eq!(error(&sql, &output), "sql/reference.sql.in has no FUNCTION g(t)");
+        assert_eq!(error(&sql, &output), "sql/reference.sql.in does not document FUNCTION g(t)");
         let [sql, output] = [SQL, OUTPUT].map(|text| without(&without(text, call), "a | b\n"));
         assert_eq!(error(&sql, &output), "FUNCTION g(t) has no example");
         let [sql, output] = [SQL, OUTPUT].map(|text| text.replace("N g(t)", "N f(t)"));
-        assert_eq!(error(&sql, &output), "FUNCTION f(t) is on two pages");
+        assert_eq!(error(&sql, &output), "FUNCTION f(t) is documented twice");
         let [sql, output] = [SQL, OUTPUT].map(|text| text.replace("N g(t)", "N h(t)"));
-        assert_eq!(error(&sql, &output), "no script has a COMMENT ON FUNCTION h(t)");
+        assert_eq!(error(&sql, &output), "no install script contains COMMENT ON FUNCTION h(t)");
     }
 
     #[test]
