@@ -1,6 +1,6 @@
 //! The values that `ALTER ROLE ALL SET` and `ALTER DATABASE … SET` have stored for the sessions of this database.
 
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, GucSource, Oid};
@@ -44,7 +44,7 @@ unsafe fn value(row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, name: &str) 
             return None;
         }
         let array = pg_sys::pg_detoast_datum(config.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-        let (align, nulls) = (pg_sys::TYPALIGN_INT as i8, ptr::null_mut());
+        let (align, nulls) = (pg_sys::TYPALIGN_INT as c_char, ptr::null_mut());
         pg_sys::deconstruct_array(array, pg_sys::TEXTOID, -1, false, align, &mut entries, nulls, &mut count);
         (0..count as usize).find_map(|index| {
             let entry = varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed((*entries.add(index)).cast_mut_ptr()));

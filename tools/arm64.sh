@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Tests for arm64 on a machine of another architecture: runs the tests of scru-ids in an emulator, and compiles the extension.
-# Needs Rust's standard library for arm64: rustup target add aarch64-unknown-linux-gnu
+# arm64.sh [available]: tests for arm64 on a machine of another architecture: runs the tests of scru-ids in an emulator, and
+# compiles the extension. With `available`, only tells by its exit code whether Rust's standard library for arm64 is there.
 source "$(dirname "$0")/env.sh"
 
 TARGET=aarch64-unknown-linux-gnu
 SYSROOT=/usr/aarch64-linux-gnu
-[ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET" ] || die "Rust for $TARGET is missing. Run: rustup target add $TARGET"
+is_available() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET" ] || rustup --quiet target add "$TARGET" >/dev/null 2>&1; }
+if [ "${1:-}" = available ]; then is_available && exit || exit 1; fi
+is_available || die "Rust's standard library for $TARGET is missing. Run: rustup target add $TARGET"
 tools/setup.sh arm64
 
 if [ "$(uname -m)" != aarch64 ]; then
