@@ -202,7 +202,7 @@ class Run:
                         break
                 self.session.execute(workloads.INSERT.after, candidate)
 
-    # ------------------------------------------------------------------------------------------------------------- parts
+    # ----------------------------------------------------------------------------------------------------------- parts
 
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()

@@ -80,7 +80,7 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
     return wide.rename(columns=names).to_markdown(index=False, disable_numparse=True) + "\n"
 
 
-# ------------------------------------------------------------------------------------------------------------- the tables
+# ---------------------------------------------------------------------------------------------------------- the tables
 
 
 def keys(data: pd.DataFrame) -> str:
@@ -163,7 +163,7 @@ BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
     "time": (time, {"time"}),
 }
 
-# -------------------------------------------------------------------------------------------------------------- the pages
+# ----------------------------------------------------------------------------------------------------------- the pages
 
 
 def where(results: Results) -> str:

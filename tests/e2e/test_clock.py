@@ -152,8 +152,8 @@ def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
     before = drawing.draw()
     clock.shift(-seconds)
     hint = (
-        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the mark"
-        " back with scru_set_mark()."
+        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the"
+        " mark back with scru_set_mark()."
     )
     for on_rollback in "reset", "error":
         drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")

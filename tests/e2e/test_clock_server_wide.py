@@ -104,8 +104,8 @@ def assert_tells_how_far(diag, id_type, behind: float) -> None:
     told = float(diag.message_detail.removeprefix("The clock is ").removesuffix(" s behind the last ID."))
     assert told == pytest.approx(behind, abs=0.001)
     assert diag.message_hint == (
-        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the mark"
-        " back with scru_set_mark()."
+        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the"
+        " mark back with scru_set_mark()."
     )
 
 
