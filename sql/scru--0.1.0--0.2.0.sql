@@ -68,9 +68,13 @@ BEGIN
             COMMENT ON FUNCTION scru_inspect(%1$s) IS 'type, canonical text, time and fields of an ID';
         $sql$, id_type);
 
-        -- time
+        -- comments on the objects of 0.1.0
         EXECUTE pg_catalog.format($sql$
-            COMMENT ON FUNCTION %1$s_time_decoder(text) IS 'time of a %1$s given as text; for a whole second, the inverse of %1$s_time_encoder';
+            COMMENT ON FUNCTION gen_%1$s() IS 'a new %1$s, greater than the previous one';
+            COMMENT ON FUNCTION %1$s_hash_extended(%1$s, bigint) IS 'hash with a seed, for hash partitioning';
+            COMMENT ON FUNCTION %1$s_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
+            COMMENT ON OPERATOR <@ (%1$s, tstzrange) IS 'time of creation is in the range';
+            COMMENT ON FUNCTION %1$s_time_decoder(text) IS 'time of a %1$s that is given as text; for whole seconds, the inverse of %1$s_time_encoder';
         $sql$, id_type);
     END LOOP;
 END
@@ -102,11 +106,11 @@ BEGIN
             CREATE FUNCTION %1$s_time_possible(%1$s, timestamptz, text) RETURNS boolean
                 AS 'MODULE_PATHNAME', '%1$s_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
                 SUPPORT %1$s_time_support;
-            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s that satisfies an operator with a time; NULL if there is none';
-            COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s that satisfies an operator with a time; the largest of all if there is none';
-            COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s that satisfies an operator with a time; the smallest of all if there is none';
-            COMMENT ON FUNCTION %1$s_time_possible(%1$s, timestamptz, text) IS 'whether any %1$s satisfies an operator with a time';
-            COMMENT ON FUNCTION %1$s_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+            COMMENT ON FUNCTION %1$s_time_bound(timestamptz, text) IS 'nearest %1$s that satisfies a comparison with a time; NULL if there is none';
+            COMMENT ON FUNCTION %1$s_time_lower(timestamptz, text) IS 'smallest %1$s that satisfies a comparison with a time; the largest of all if there is none';
+            COMMENT ON FUNCTION %1$s_time_upper(timestamptz, text) IS 'largest %1$s that satisfies a comparison with a time; the smallest of all if there is none';
+            COMMENT ON FUNCTION %1$s_time_possible(%1$s, timestamptz, text) IS 'whether any %1$s satisfies a comparison with a time';
+            COMMENT ON FUNCTION %1$s_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
         $sql$, id_type);
         FOR op IN
             SELECT * FROM (VALUES

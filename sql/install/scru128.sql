@@ -139,7 +139,7 @@ CREATE OPERATOR CLASS scru128_ops DEFAULT FOR TYPE scru128 USING hash AS
     FUNCTION 2 scru128_hash_extended(scru128, bigint);
 
 COMMENT ON FUNCTION scru128_hash(scru128) IS 'hash';
-COMMENT ON FUNCTION scru128_hash_extended(scru128, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON FUNCTION scru128_hash_extended(scru128, bigint) IS 'hash with a seed, for hash partitioning';
 COMMENT ON OPERATOR CLASS scru128_ops USING hash IS 'equality by hash';
 COMMENT ON OPERATOR FAMILY scru128_ops USING hash IS 'equality by hash';
 
@@ -200,7 +200,7 @@ CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru128_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru128_time_encoder(timestamptz) IS 'text of the smallest scru128 whose time is at or after a time';
-COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 given as text; for a whole second, the inverse of scru128_time_encoder';
+COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 that is given as text; for whole seconds, the inverse of scru128_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -284,11 +284,11 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 that satisfies an operator with a time; NULL if there is none';
-COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies an operator with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies an operator with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies an operator with a time';
-COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 that satisfies a comparison with a time; NULL if there is none';
+COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies a comparison with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies a comparison with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies a comparison with a time';
+COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru128_lt_timestamptz(scru128, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru128(timestamptz, scru128) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (scru128, timestamptz) IS 'less than, by time';
@@ -336,11 +336,11 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION scru128_range_lower(tstzrange) IS 'first scru128 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru128_range_upper(tstzrange) IS 'last scru128 whose time is in a range; the smallest of all if there is none';
-COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru128_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru128_contained_by_range(scru128, tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru128_range_contains(tstzrange, scru128) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (scru128, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR <@ (scru128, tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (tstzrange, scru128) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
@@ -446,7 +446,7 @@ COMMENT ON FUNCTION scru128_entropy(id scru128) IS '32 random bits, renewed for 
 
 CREATE FUNCTION gen_scru128() RETURNS scru128
     AS 'MODULE_PATHNAME', 'gen_scru128' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru128() IS 'a new scru128, greater than the one before';
+COMMENT ON FUNCTION gen_scru128() IS 'a new scru128, greater than the previous one';
 
 CREATE FUNCTION gen_scru128(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'gen_scru128_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -139,7 +139,7 @@ CREATE OPERATOR CLASS scru160_ops DEFAULT FOR TYPE scru160 USING hash AS
     FUNCTION 2 scru160_hash_extended(scru160, bigint);
 
 COMMENT ON FUNCTION scru160_hash(scru160) IS 'hash';
-COMMENT ON FUNCTION scru160_hash_extended(scru160, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON FUNCTION scru160_hash_extended(scru160, bigint) IS 'hash with a seed, for hash partitioning';
 COMMENT ON OPERATOR CLASS scru160_ops USING hash IS 'equality by hash';
 COMMENT ON OPERATOR FAMILY scru160_ops USING hash IS 'equality by hash';
 
@@ -200,7 +200,7 @@ CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
-COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of a scru160 given as text; for a whole second, the inverse of scru160_time_encoder';
+COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of a scru160 that is given as text; for whole seconds, the inverse of scru160_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -284,11 +284,11 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru160_time_bound(timestamptz, text) IS 'nearest scru160 that satisfies an operator with a time; NULL if there is none';
-COMMENT ON FUNCTION scru160_time_lower(timestamptz, text) IS 'smallest scru160 that satisfies an operator with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru160_time_upper(timestamptz, text) IS 'largest scru160 that satisfies an operator with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru160_time_possible(scru160, timestamptz, text) IS 'whether any scru160 satisfies an operator with a time';
-COMMENT ON FUNCTION scru160_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+COMMENT ON FUNCTION scru160_time_bound(timestamptz, text) IS 'nearest scru160 that satisfies a comparison with a time; NULL if there is none';
+COMMENT ON FUNCTION scru160_time_lower(timestamptz, text) IS 'smallest scru160 that satisfies a comparison with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru160_time_upper(timestamptz, text) IS 'largest scru160 that satisfies a comparison with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru160_time_possible(scru160, timestamptz, text) IS 'whether any scru160 satisfies a comparison with a time';
+COMMENT ON FUNCTION scru160_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru160_lt_timestamptz(scru160, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru160(timestamptz, scru160) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (scru160, timestamptz) IS 'less than, by time';
@@ -336,11 +336,11 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION scru160_range_lower(tstzrange) IS 'first scru160 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru160_range_upper(tstzrange) IS 'last scru160 whose time is in a range; the smallest of all if there is none';
-COMMENT ON FUNCTION scru160_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru160_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru160_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru160_contained_by_range(scru160, tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru160_range_contains(tstzrange, scru160) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (scru160, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR <@ (scru160, tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (tstzrange, scru160) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
@@ -429,7 +429,7 @@ COMMENT ON FUNCTION scru160_random80(id scru160) IS '80 random bits, renewed for
 
 CREATE FUNCTION gen_scru160() RETURNS scru160
     AS 'MODULE_PATHNAME', 'gen_scru160' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru160() IS 'a new scru160, greater than the one before';
+COMMENT ON FUNCTION gen_scru160() IS 'a new scru160, greater than the previous one';
 
 CREATE FUNCTION gen_scru160(timestamptz) RETURNS scru160
     AS 'MODULE_PATHNAME', 'gen_scru160_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

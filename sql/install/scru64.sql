@@ -137,7 +137,7 @@ CREATE OPERATOR CLASS scru64_ops DEFAULT FOR TYPE scru64 USING hash AS
     FUNCTION 2 scru64_hash_extended(scru64, bigint);
 
 COMMENT ON FUNCTION scru64_hash(scru64) IS 'hash';
-COMMENT ON FUNCTION scru64_hash_extended(scru64, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON FUNCTION scru64_hash_extended(scru64, bigint) IS 'hash with a seed, for hash partitioning';
 COMMENT ON OPERATOR CLASS scru64_ops USING hash IS 'equality by hash';
 COMMENT ON OPERATOR FAMILY scru64_ops USING hash IS 'equality by hash';
 
@@ -198,7 +198,7 @@ CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
-COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 given as text; for a whole second, the inverse of scru64_time_encoder';
+COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 that is given as text; for whole seconds, the inverse of scru64_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -282,11 +282,11 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 that satisfies an operator with a time; NULL if there is none';
-COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 that satisfies an operator with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 that satisfies an operator with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru64_time_possible(scru64, timestamptz, text) IS 'whether any scru64 satisfies an operator with a time';
-COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 that satisfies a comparison with a time; NULL if there is none';
+COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 that satisfies a comparison with a time; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 that satisfies a comparison with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_time_possible(scru64, timestamptz, text) IS 'whether any scru64 satisfies a comparison with a time';
+COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru64_lt_timestamptz(scru64, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru64(timestamptz, scru64) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (scru64, timestamptz) IS 'less than, by time';
@@ -334,11 +334,11 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
-COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru64_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru64_contained_by_range(scru64, tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru64_range_contains(tstzrange, scru64) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (scru64, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR <@ (scru64, tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (tstzrange, scru64) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
@@ -436,7 +436,7 @@ COMMENT ON FUNCTION scru64_counter(id scru64, node_id_size integer) IS 'The bits
 
 CREATE FUNCTION gen_scru64() RETURNS scru64
     AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the one before';
+COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one';
 
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;

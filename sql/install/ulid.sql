@@ -139,7 +139,7 @@ CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash AS
     FUNCTION 2 ulid_hash_extended(ulid, bigint);
 
 COMMENT ON FUNCTION ulid_hash(ulid) IS 'hash';
-COMMENT ON FUNCTION ulid_hash_extended(ulid, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON FUNCTION ulid_hash_extended(ulid, bigint) IS 'hash with a seed, for hash partitioning';
 COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'equality by hash';
 COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'equality by hash';
 
@@ -200,7 +200,7 @@ CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
-COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid given as text; for a whole second, the inverse of ulid_time_encoder';
+COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid that is given as text; for whole seconds, the inverse of ulid_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -284,11 +284,11 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid that satisfies an operator with a time; NULL if there is none';
-COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid that satisfies an operator with a time; the largest of all if there is none';
-COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid that satisfies an operator with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulid_time_possible(ulid, timestamptz, text) IS 'whether any ulid satisfies an operator with a time';
-COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid that satisfies a comparison with a time; NULL if there is none';
+COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid that satisfies a comparison with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid that satisfies a comparison with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_time_possible(ulid, timestamptz, text) IS 'whether any ulid satisfies a comparison with a time';
+COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION ulid_lt_timestamptz(ulid, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulid(timestamptz, ulid) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (ulid, timestamptz) IS 'less than, by time';
@@ -336,11 +336,11 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
-COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION ulid_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulid_contained_by_range(ulid, tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION ulid_range_contains(tstzrange, ulid) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (ulid, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR <@ (ulid, tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (tstzrange, ulid) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
@@ -429,7 +429,7 @@ COMMENT ON FUNCTION ulid_randomness(id ulid) IS '80 bits, random at the start of
 
 CREATE FUNCTION gen_ulid() RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_ulid' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_ulid() IS 'a new ulid, greater than the one before';
+COMMENT ON FUNCTION gen_ulid() IS 'a new ulid, greater than the previous one';
 
 CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_ulid_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -137,7 +137,7 @@ CREATE OPERATOR CLASS ulidflake_ops DEFAULT FOR TYPE ulidflake USING hash AS
     FUNCTION 2 ulidflake_hash_extended(ulidflake, bigint);
 
 COMMENT ON FUNCTION ulidflake_hash(ulidflake) IS 'hash';
-COMMENT ON FUNCTION ulidflake_hash_extended(ulidflake, bigint) IS 'hash with a seed, as hash partitioning needs it';
+COMMENT ON FUNCTION ulidflake_hash_extended(ulidflake, bigint) IS 'hash with a seed, for hash partitioning';
 COMMENT ON OPERATOR CLASS ulidflake_ops USING hash IS 'equality by hash';
 COMMENT ON OPERATOR FAMILY ulidflake_ops USING hash IS 'equality by hash';
 
@@ -198,7 +198,7 @@ CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
 CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
-COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake given as text; for a whole second, the inverse of ulidflake_time_encoder';
+COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake that is given as text; for whole seconds, the inverse of ulidflake_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -282,11 +282,11 @@ CREATE OPERATOR >= (
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake that satisfies an operator with a time; NULL if there is none';
-COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies an operator with a time; the largest of all if there is none';
-COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies an operator with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies an operator with a time';
-COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: a comparison with a time as a comparison of IDs';
+COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake that satisfies a comparison with a time; NULL if there is none';
+COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies a comparison with a time; the largest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies a comparison with a time; the smallest of all if there is none';
+COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies a comparison with a time';
+COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'implementation of < operator';
 COMMENT ON OPERATOR < (ulidflake, timestamptz) IS 'less than, by time';
@@ -334,11 +334,11 @@ CREATE OPERATOR @> (
 
 COMMENT ON FUNCTION ulidflake_range_lower(tstzrange) IS 'first ulidflake whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION ulidflake_range_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
-COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: a range of time as two bounds on the ID';
+COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION ulidflake_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION ulidflake_range_contains(tstzrange, ulidflake) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (ulidflake, tstzrange) IS 'was created within';
+COMMENT ON OPERATOR <@ (ulidflake, tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (tstzrange, ulidflake) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
@@ -436,7 +436,7 @@ COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalab
 
 CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the one before';
+COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previous one';
 
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;

@@ -16,7 +16,7 @@ SET intervalstyle = postgres;
 -- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
 -- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
 --
--- This page describes the functions that concern several types. [Settings](settings.md) describes the settings, and
+-- This page describes the functions that are not specific to one type. [Settings](settings.md) describes the settings, and
 -- [Errors](errors.md) the error messages.
 --
 -- Comments below the statements show their results, in the time zone UTC. A test runs all examples. Columns that differ
@@ -37,10 +37,10 @@ SELECT scru_adapt_to_server();
 -- # scru128
 -- SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits).
 --
--- An ID has 16 bytes, and 25 digits as text. Its time is the start of the millisecond in which it was generated.
+-- An ID has 16 bytes. Its text has 25 digits. The time of the ID is the start of the millisecond in which it was generated.
 --
 -- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
--- functions that concern several types.
+-- functions that are not specific to one type.
 -- ## Type
 -- ### TYPE scru128
 CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
@@ -117,8 +117,8 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, scru128)
 SELECT tstzrange('2025-01-01', NULL) @> '03d4fq8oj742uer31ohpcrq54'::scru128;
 -- ## Operator classes
--- All but two are the default of their access method. To use one of those two, write it after the column:
--- `id scru128_bloom_ops`.
+-- Each operator class except `scru128_minmax_multi_ops` and `scru128_bloom_ops` is the default of its access method.
+-- To use one of these two, write its name after the column: `id scru128_bloom_ops`.
 -- | OPERATOR CLASS scru128_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru128_ops USING hash
@@ -133,7 +133,8 @@ CREATE INDEX ON orders USING brin (id scru128_minmax_multi_ops);
 CREATE INDEX ON orders USING brin (id scru128_bloom_ops);
 -- ## Casts
 -- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
--- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
+-- written as `CAST` or `::`. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not
+-- rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru128 AS timestamptz)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::timestamptz;
@@ -240,10 +241,10 @@ SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
 -- # scru160
 -- SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits).
 --
--- An ID has 20 bytes, and 32 digits as text. Its time is the start of the millisecond in which it was generated.
+-- An ID has 20 bytes. Its text has 32 digits. The time of the ID is the start of the millisecond in which it was generated.
 --
 -- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
--- functions that concern several types.
+-- functions that are not specific to one type.
 -- ## Type
 -- ### TYPE scru160
 CREATE TABLE orders (id scru160 PRIMARY KEY DEFAULT gen_scru160(), note text);
@@ -320,8 +321,8 @@ SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <@ tstzrange('2025-01-01', NU
 -- | OPERATOR @> (tstzrange, scru160)
 SELECT tstzrange('2025-01-01', NULL) @> '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
 -- ## Operator classes
--- All but two are the default of their access method. To use one of those two, write it after the column:
--- `id scru160_bloom_ops`.
+-- Each operator class except `scru160_minmax_multi_ops` and `scru160_bloom_ops` is the default of its access method.
+-- To use one of these two, write its name after the column: `id scru160_bloom_ops`.
 -- | OPERATOR CLASS scru160_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru160_ops USING hash
@@ -336,7 +337,8 @@ CREATE INDEX ON orders USING brin (id scru160_minmax_multi_ops);
 CREATE INDEX ON orders USING brin (id scru160_bloom_ops);
 -- ## Casts
 -- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
--- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
+-- written as `CAST` or `::`. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not
+-- rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru160 AS timestamptz)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::timestamptz;
@@ -429,10 +431,10 @@ SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 -- # scru64
 -- SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits).
 --
--- An ID has 8 bytes, and 12 digits as text. Its time is the start of the tick of 256 milliseconds in which it was generated.
+-- An ID has 8 bytes. Its text has 12 digits. The time of the ID is the start of the tick of 256 milliseconds in which it was generated.
 --
 -- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
--- functions that concern several types.
+-- functions that are not specific to one type.
 -- ## Type
 -- ### TYPE scru64
 CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text);
@@ -509,8 +511,8 @@ SELECT '0v422ft6p3jt'::scru64 <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, scru64)
 SELECT tstzrange('2025-01-01', NULL) @> '0v422ft6p3jt'::scru64;
 -- ## Operator classes
--- All but two are the default of their access method. To use one of those two, write it after the column:
--- `id scru64_bloom_ops`.
+-- Each operator class except `scru64_minmax_multi_ops` and `scru64_bloom_ops` is the default of its access method.
+-- To use one of these two, write its name after the column: `id scru64_bloom_ops`.
 -- | OPERATOR CLASS scru64_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru64_ops USING hash
@@ -525,7 +527,8 @@ CREATE INDEX ON orders USING brin (id scru64_minmax_multi_ops);
 CREATE INDEX ON orders USING brin (id scru64_bloom_ops);
 -- ## Casts
 -- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
--- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
+-- written as `CAST` or `::`. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not
+-- rewrite the table.
 DROP TABLE orders;
 -- | CAST (scru64 AS timestamptz)
 SELECT '0v422ft6p3jt'::scru64::timestamptz;
@@ -625,10 +628,10 @@ SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
 -- # ulid
 -- ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits).
 --
--- An ID has 16 bytes, and 26 digits as text. Its time is the start of the millisecond in which it was generated.
+-- An ID has 16 bytes. Its text has 26 digits. The time of the ID is the start of the millisecond in which it was generated.
 --
 -- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
--- functions that concern several types.
+-- functions that are not specific to one type.
 -- ## Type
 -- ### TYPE ulid
 CREATE TABLE orders (id ulid PRIMARY KEY DEFAULT gen_ulid(), note text);
@@ -701,8 +704,8 @@ SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, ulid)
 SELECT tstzrange('2025-01-01', NULL) @> '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
 -- ## Operator classes
--- All but two are the default of their access method. To use one of those two, write it after the column:
--- `id ulid_bloom_ops`.
+-- Each operator class except `ulid_minmax_multi_ops` and `ulid_bloom_ops` is the default of its access method.
+-- To use one of these two, write its name after the column: `id ulid_bloom_ops`.
 -- | OPERATOR CLASS ulid_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulid_ops USING hash
@@ -717,7 +720,8 @@ CREATE INDEX ON orders USING brin (id ulid_minmax_multi_ops);
 CREATE INDEX ON orders USING brin (id ulid_bloom_ops);
 -- ## Casts
 -- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
--- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
+-- written as `CAST` or `::`. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not
+-- rewrite the table.
 DROP TABLE orders;
 -- | CAST (ulid AS timestamptz)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::timestamptz;
@@ -816,10 +820,10 @@ SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- # ulidflake
 -- Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits).
 --
--- An ID has 8 bytes, and 13 digits as text. Its time is the start of the millisecond in which it was generated.
+-- An ID has 8 bytes. Its text has 13 digits. The time of the ID is the start of the millisecond in which it was generated.
 --
 -- Comments below the statements show their results, in the time zone UTC. The [Reference](../reference.md) describes the
--- functions that concern several types.
+-- functions that are not specific to one type.
 -- ## Type
 -- ### TYPE ulidflake
 CREATE TABLE orders (id ulidflake PRIMARY KEY DEFAULT gen_ulidflake(), note text);
@@ -896,8 +900,8 @@ SELECT '00XFPNEF81A1S'::ulidflake <@ tstzrange('2025-01-01', NULL);
 -- | OPERATOR @> (tstzrange, ulidflake)
 SELECT tstzrange('2025-01-01', NULL) @> '00XFPNEF81A1S'::ulidflake;
 -- ## Operator classes
--- All but two are the default of their access method. To use one of those two, write it after the column:
--- `id ulidflake_bloom_ops`.
+-- Each operator class except `ulidflake_minmax_multi_ops` and `ulidflake_bloom_ops` is the default of its access method.
+-- To use one of these two, write its name after the column: `id ulidflake_bloom_ops`.
 -- | OPERATOR CLASS ulidflake_ops USING btree
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulidflake_ops USING hash
@@ -912,7 +916,8 @@ CREATE INDEX ON orders USING brin (id ulidflake_minmax_multi_ops);
 CREATE INDEX ON orders USING brin (id ulidflake_bloom_ops);
 -- ## Casts
 -- `INSERT`, `UPDATE` and `ALTER TABLE … TYPE` apply an *assignment* cast implicitly. An *explicit* cast must be
--- written. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not rewrite the table.
+-- written as `CAST` or `::`. A cast *without function* does not change the bytes, so that `ALTER TABLE … TYPE` does not
+-- rewrite the table.
 DROP TABLE orders;
 -- | CAST (ulidflake AS timestamptz)
 SELECT '00XFPNEF81A1S'::ulidflake::timestamptz;
