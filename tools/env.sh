@@ -68,7 +68,8 @@ TOOLS=$CACHE/tools
 
 # install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
 install_tool() {
-    [ "$("$TOOLS/bin/$1" --version 2>/dev/null)" != "$1 $2" ] || return 0
+    # Some programs print their whole path.
+    [[ $("$TOOLS/bin/$1" --version 2>/dev/null) != *"$1 $2" ]] || return 0
     say "Building $1 $2 into $TOOLS (once; some minutes)"
     cargo install --locked --debug --root "$TOOLS" "${@:3}" "$1@$2"
 }

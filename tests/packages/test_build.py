@@ -146,6 +146,9 @@ def test_pgxn_installs_the_archive(place, tmp_path):
     config = (place.sources / "vendor/config.toml").read_text()
     (crates / "config.toml").write_text(config.replace('directory = "', f'directory = "{place.sources}/'))
     destination = place.folder / "destination"
+    shutil.rmtree(destination)
+    destination.mkdir()
+    shutil.chown(destination, "nobody", "nogroup")
     # pgxn calls sudo if the server's directories belong to root. With DESTDIR that is unnecessary: `env` replaces sudo.
     options = ("--pg_config", SYSTEM, "--sudo", "env")
     place.run("pgxn", "install", str(there), *options, folder=place.home, DESTDIR=str(destination))
