@@ -11,21 +11,13 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::datum::{StoredDatum, StoredId};
-use crate::epoch;
 use crate::error::{self, Error};
+use crate::tstzrange;
 
-// Declared here to avoid pgrx's guards: a filter by time calls these functions for every row, and the guards would cost more
-// than the functions. A server error is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards: a filter by time calls this function for every row, and the guard would cost more
+// than the function. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
-    fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     fn range_get_typcache(call: pg_sys::FunctionCallInfo, range_type: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry;
-    fn range_deserialize(
-        facts: *mut pg_sys::TypeCacheEntry,
-        range: *const pg_sys::RangeType,
-        lower: *mut pg_sys::RangeBound,
-        upper: *mut pg_sys::RangeBound,
-        is_empty: *mut bool,
-    );
 }
 
 /// A call of one of the extension's functions. The arguments have the types that the SQL declares, and none is NULL.
@@ -122,14 +114,8 @@ impl Call {
 
     /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
     pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
-        let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
         // SAFETY: the server passes a range. The type cache entry is kept with the call.
-        unsafe {
-            let range = pg_detoast_datum(self.datum(index).cast_mut_ptr()).cast::<pg_sys::RangeType>();
-            let facts = range_get_typcache(self.0, (*range).rangetypid);
-            range_deserialize(facts, range, &mut from, &mut to, &mut is_empty);
-        }
-        (!is_empty).then(|| (bound(from), bound(to)))
+        unsafe { tstzrange::bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
     }
 
     /// Returns the remaining bytes of a binary message, and consumes them.
@@ -142,15 +128,6 @@ impl Call {
             message.cursor = message.len;
             rest
         }
-    }
-}
-
-fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
-    let micros = epoch::saturated_unix_micros(bound.val.value() as i64);
-    match bound {
-        pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
-        pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),
-        _ => Bound::Excluded(micros),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The files form layers. A file uses only files of earlier layers and, without cycles, of its own layer:
 //! 1. the server: [`server`] (differences between versions), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
-//! 2. values: [`datum`] (stored forms), [`epoch`] (times), [`shape`] (texts), [`mod@error`], [`clock`], [`random`], [`call`];
+//! 2. values: [`datum`] (stored forms), [`epoch`] and [`tstzrange`] (times), [`shape`] (texts), [`mod@error`], [`clock`],
+//!    [`random`], [`call`];
 //! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], which combines them for a type;
 //! 4. one file for each concern, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
 //! 5. [`symbols`]: the C symbol of each SQL function.
@@ -50,6 +51,7 @@ mod symbols;
 mod time;
 mod time_compare;
 mod time_support;
+mod tstzrange;
 mod wal;
 mod window;
 

@@ -1,5 +1,7 @@
 //! `id <@ tstzrange`: whether the time of an ID is in a range, and the first and the last ID whose time is in it.
 
+use core::ops::Bound;
+
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
@@ -8,14 +10,18 @@ use crate::error::Error;
 
 /// `T_range_lower(tstzrange) → T`: the first ID whose time is in the range; the largest of all if there is none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let first = ticks::<T>(call, 0).map_or(T::MAX, |(first, _)| T::first_of(first));
-    Ok(first.to_datum())
+    Ok(first_and_last::<T>(call.tstzrange(0)).0.to_datum())
 }
 
 /// `T_range_upper(tstzrange) → T`: the last ID whose time is in the range; the smallest of all if there is none
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let last = ticks::<T>(call, 0).map_or(T::MIN, |(_, last)| T::last_of(last));
-    Ok(last.to_datum())
+    Ok(first_and_last::<T>(call.tstzrange(0)).1.to_datum())
+}
+
+/// Returns the first and the last ID whose time is in a range; the largest and the smallest of all if there is none.
+pub fn first_and_last<T: StoredId>(range: Option<(Bound<i64>, Bound<i64>)>) -> (T, T) {
+    let ticks = range.and_then(|(from, to)| T::TICKS.within(from, to));
+    ticks.map_or((T::MAX, T::MIN), |(first, last)| (T::first_of(first), T::last_of(last)))
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`

@@ -1,9 +1,14 @@
 //! `id <@ tstzrange` as an expression of the planner.
 
+use core::ffi::c_int;
+
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, PlannerInfo};
+
+use scru_ids::Stored;
 
 use crate::datum::{StoredDatum, StoredId};
 use crate::planner::{self, Name, nth};
+use crate::{range, tstzrange};
 
 /// The btree strategies of the two comparisons, and the name of the bound of each.
 const BOUNDS: [(u32, &str); 2] =
@@ -65,14 +70,32 @@ impl Span {
         clauses
     }
 
-    /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`, evaluated if it is constant; `None` if the function
-    /// does not exist. It is in the same schema as `self.function`; version 0.1.0 names it `T_lower` or `T_upper`.
+    /// Returns the first and the last ID whose time is in the range, if that is a constant other than NULL. This saves the look-up
+    /// and the evaluation of a function for each of them.
+    unsafe fn first_and_last<T: StoredId>(&self) -> Option<(T, T)> {
+        // SAFETY: the tag identifies the struct. The type cache has an entry for tstzrange.
+        unsafe {
+            let range = self.range.cast::<pg_sys::Const>();
+            if (*self.range).type_ != NodeTag::T_Const || (*range).constisnull {
+                return None;
+            }
+            let facts = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+            Some(range::first_and_last(tstzrange::bounds((*range).constvalue, facts)))
+        }
+    }
+
+    /// Returns the value of `T_range_lower(range)` or `T_range_upper(range)` if the range is constant, and otherwise the call;
+    /// `None` if the function does not exist. It is in the same schema as `self.function`; version 0.1.0 names it `T_lower` or
+    /// `T_upper`.
     ///
     /// # Safety
     /// To be called during planning.
     pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {
+            if let Some((first, last)) = self.first_and_last::<T>() {
+                return Some(constant(self.id_type, if bound == "lower" { first } else { last }));
+            }
             let (_, schema) = planner::name_and_schema(self.function)?;
             let names = [Name::of(&[T::NAME, "_range_", bound]), Name::of(&[T::NAME, "_", bound])];
             let function = names.iter().find_map(|name| planner::function_in(schema, name, &[pg_sys::TSTZRANGEOID]))?;
@@ -80,6 +103,16 @@ impl Span {
             Some(pg_sys::eval_const_expressions(root, call))
         }
     }
+}
+
+/// Returns an ID as a constant.
+///
+/// # Safety
+/// `id_type` is the OID of the ID type. Must be called during planning.
+pub unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
+    let (length, by_value) = (size_of::<T::Stored>() as i32, T::Stored::BY_VALUE);
+    // SAFETY: `length` and `by_value` are those of the type.
+    unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }
 
 /// Returns the value of a constant ID; `None` if the expression is not constant, or NULL.

@@ -15,13 +15,13 @@
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid};
-use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::datum::{self, StoredId};
 use crate::error::Error;
 use crate::near_clock;
 use crate::planner::{self, Name, nth};
+use crate::span;
 use crate::time_compare::Operator;
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
@@ -151,7 +151,7 @@ impl Comparison {
         };
         let bound = if is_in_range { T::first_of(below) } else { T::MAX };
         // SAFETY: builds an expression in the planner's memory.
-        unsafe { planner::comparison(self.id_type, strategy, self.id, constant(self.id_type, bound)) }
+        unsafe { planner::comparison(self.id_type, strategy, self.id, span::constant(self.id_type, bound)) }
     }
 
     /// For a time that is not after that of the largest ID, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and
@@ -228,11 +228,4 @@ unsafe fn symbol(operator: Operator) -> *mut Node {
     let symbol = datum::varlena(operator.symbol().as_bytes());
     // SAFETY: a text is of variable length.
     unsafe { pg_sys::makeConst(pg_sys::TEXTOID, -1, pg_sys::DEFAULT_COLLATION_OID, -1, symbol, false, false).cast() }
-}
-
-/// Returns an ID as a constant.
-unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
-    let (length, by_value) = (size_of::<T::Stored>() as i32, T::Stored::BY_VALUE);
-    // SAFETY: `length` and `by_value` are those of the type.
-    unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }
