@@ -10,6 +10,8 @@ git ls-files -z | xargs -0 cp --parents --target-directory="$COPY"
 cp tests/sixth_type/hexid.rs "$COPY/crates/ids/src"
 cp tests/sixth_type/hexid.json "$COPY/tests/vectors"
 cd "$COPY"
+# The SQL of a released version is frozen. The copy is a version that is not released yet.
+rm -f "sql/released/scru--$(package_version scru).sql"
 sed -i 's/^mod ulid;$/mod hexid;\n&/; s/^pub use ulid::Ulid;$/pub use hexid::HexId;\n&/
     s|^\(.*\), ulid, Ulid, .*|\1, hexid, HexId, "../sql/install/hexid.sql");\n&|' crates/ids/src/lib.rs
 
