@@ -1,6 +1,6 @@
 //! Fuzz targets: the text input and the binary input of every type of the registry. Both accept data from any client.
 //!
-//! The environment variable `FUZZ_TARGET` selects a target. libFuzzer calls it with inputs that it derives from those that have
+//! The environment variable `FUZZ_TARGET` selects a target. libFuzzer calls the target with mutations of the inputs that have
 //! reached new code. `tools/fuzz.sh` builds and runs the program.
 #![no_main]
 
@@ -49,7 +49,8 @@ fn choose() {
 
 // --------------------------------------------------------------------------------------------------------------- text
 
-/// Parses any bytes as text. The result is an ID whose text differs only in case, or an error with the position and the reason.
+/// Parses any bytes as text. The result is an ID, whose canonical text differs from an input of the same length only in case, or
+/// an error with the position and the reason.
 fn text<T: SortableId>(input: &[u8]) {
     match T::parse(input) {
         Ok(id) => {
@@ -126,7 +127,7 @@ fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
     assert_eq!((a.tick(), a).cmp(&(b.tick(), b)), order, "ticks");
 }
 
-/// Checks that different sort keys have the order of their IDs, whatever the order in which they are made.
+/// Checks that different sort keys have the order of their IDs. The keys are computed in the order of the input.
 fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
     let mut keys = SortKeys::default();
     let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();

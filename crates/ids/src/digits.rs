@@ -25,7 +25,8 @@ impl Alphabet {
     /// group is shorter if `N` is not a multiple of four.
     ///
     /// # Errors
-    /// Returns [`ParseError`] for the first byte that is not a digit or, if all bytes are digits, for their number.
+    /// Returns [`ParseErrorKind::InvalidDigit`] for the first byte that is not a digit. If all bytes are digits but their number
+    /// is not `N`, returns [`ParseErrorKind::TooShort`] or [`ParseErrorKind::TooLong`].
     #[inline(always)]
     pub fn groups_of_four<const RADIX: u64, const N: usize, const GROUPS: usize>(
         &self,

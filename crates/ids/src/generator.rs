@@ -6,22 +6,22 @@ use core::ops::Range;
 use crate::{SortableId, TimeError};
 
 /// The maximum distance of the clock behind the last ID at which a generator continues with the last timestamp: 10 s. At a
-/// larger distance the clock has moved back, and [`OnClockRollback`] applies.
+/// larger distance, the clock counts as moved back, and [`OnClockRollback`] applies.
 ///
-/// For types without [`SERVER_WIDE`](SortableId::SERVER_WIDE).
+/// Applies to types without [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
 /// The maximum distance by which the tick of an ID starts after the clock: 1 s. If the clock is further behind, the generator
 /// waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of the clock.
 ///
-/// For types with [`SERVER_WIDE`](SortableId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
+/// Applies to types with [`SERVER_WIDE`](SortableId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
 /// advances the state in between, the clock seems to have moved back.
 pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 
 /// The maximum distance of the clock behind the tick of the last ID at which a generator waits for the clock: 2 s. At a larger
-/// distance the clock has moved back, and the generator refuses.
+/// distance, the clock counts as moved back, and the generator returns [`Refusal::ClockMovedBack`].
 ///
-/// For types with [`SERVER_WIDE`](SortableId::SERVER_WIDE).
+/// Applies to types with [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
 /// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
@@ -60,7 +60,8 @@ pub enum OnClockRollback {
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<T: SortableId> {
-    /// The next state, and an ID. It is greater than the last one, except after [`OnClockRollback::Reset`].
+    /// The next state, and an ID. The ID is greater than the last one, unless the generator has started again
+    /// ([`OnClockRollback::Reset`]).
     Made(T::State, T),
     /// No ID until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
     Wait(i64),
@@ -71,7 +72,7 @@ pub enum Step<T: SortableId> {
 /// The word of a type's state.
 pub type Word<T> = <<T as SortableId>::State as State>::Word;
 
-/// The fast path of a type most of whose IDs are the previous ID + 1.
+/// The fast path of a type whose IDs are mostly the previous ID + 1.
 #[derive(Clone, Copy)]
 pub struct FastPath<T: SortableId> {
     /// Returns the range that starts with this ID, which was generated with these settings.
@@ -157,7 +158,7 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
 }
 
 /// Returns the position of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types with
-/// [`SERVER_WIDE`](SortableId::SERVER_WIDE). Their generators never start again when the clock has moved back.
+/// [`SERVER_WIDE`](SortableId::SERVER_WIDE). Their generators ignore [`OnClockRollback`].
 ///
 /// # Errors
 /// Returns [`Step::Wait`] if the tick `last` starts more than [`MAX_AHEAD_MICROS`] after the clock, and

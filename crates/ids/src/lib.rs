@@ -224,8 +224,9 @@ pub trait SortableId:
         false
     }
 
-    /// Returns the initial state of a generator whose predecessor's state is lost. No step from this state generates an ID that
-    /// the predecessor may have generated until `now`, in microseconds since 1970-01-01 UTC.
+    /// Returns the initial state of a generator whose predecessor's state is lost. For a [`SERVER_WIDE`](Self::SERVER_WIDE)
+    /// type, no step from this state generates an ID that the predecessor may have generated until `now`, in microseconds since
+    /// 1970-01-01 UTC. Other types start with the default state, because their random bits make IDs unique.
     fn successor_state(now: i64) -> Self::State {
         let _ = now;
         Self::State::default()

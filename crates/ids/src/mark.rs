@@ -14,7 +14,7 @@ pub const MAX_PATIENCE_MICROS: i64 = 10_000_000;
 /// The length of a reservation after the tick that requires it, in microseconds: 1.5 s.
 const RESERVED_MICROS: i64 = 1_500_000;
 
-/// The length of the last part of a reservation, in which the next one is made ahead, in microseconds: 0.5 s.
+/// The length of the last part of a reservation, in which the next one is made in advance, in microseconds: 0.5 s.
 const LOW_MICROS: i64 = 500_000;
 
 /// The time after which a claim to write a reservation expires, in microseconds: 200 ms.
@@ -29,10 +29,10 @@ pub const WAL_DISORDER_MICROS: i64 = 1_000_000;
 pub struct NodeCode(u32);
 
 impl NodeCode {
-    /// The code of the node that has all IDs of a type.
+    /// The code of the node that includes all IDs of a type.
     pub const ALL: Self = Self(1);
 
-    /// Returns the code of the node whose ID has `size` bits, at most 23.
+    /// Returns the code of the node with the node ID `id` of `size` bits, at most 23.
     pub const fn new(id: u32, size: u32) -> Self {
         Self(1 << size | id)
     }
@@ -126,8 +126,8 @@ pub enum Entry<W> {
     Refused(Refusal),
 }
 
-/// Returns the word with which an unused state starts: `start`, the last word of its predecessor, or, if that is 0 (unknown), a
-/// word above all IDs that a predecessor may have generated until `now`. The caller stores the result of its first call.
+/// Returns the word with which an unused state starts. This is `start`, the last word of its predecessor. If `start` is 0
+/// (unknown), it is the word of [`SortableId::successor_state`] at `now`. The caller stores the result of its first call.
 pub fn start<T: SortableId>(start: Word<T>, now: i64) -> Word<T> {
     if start == Word::<T>::default() { T::successor_state(now).pack() } else { start }
 }

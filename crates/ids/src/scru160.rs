@@ -36,7 +36,7 @@ const MAX_LOW_START: u16 = MAX_LOW >> 1;
 ///
 /// Any 20 bytes are an ID. The text has 32 base32hex digits, or 40 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-// Aligned, so that it is copied word by word. A load that spans several stores defeats store forwarding, a stall per ID.
+// Aligned, so that it is copied word by word. A load that spans several stores would defeat store forwarding and stall.
 #[repr(align(4))]
 pub struct Scru160([u8; 20]);
 
@@ -183,7 +183,8 @@ impl Scru160State {
         Ok(Self { counter: self.counter + 1, ..self })
     }
 
-    /// Returns the microsecond within the millisecond that the counter holds in the alternative usage.
+    /// Returns the counter's microsecond within the millisecond, in the alternative usage. It can exceed 999 after the default
+    /// usage.
     fn micros(self) -> i64 {
         i64::from(self.counter >> LOW_BITS)
     }

@@ -114,7 +114,7 @@ impl Scru64Node {
         Scru64::join(tick, self.id << (NODE_CTR_BITS - self.size) | counter)
     }
 
-    /// Returns the range that this node counts through after the ID `made`, which is the rest of its tick.
+    /// Returns the fast range of this node from the ID `made` to the last counter of its tick.
     fn range(self, made: Scru64) -> FastRange<Scru64> {
         let counters = (MAX_NODE_CTR >> self.size) - made.counter(self.size);
         FastRange { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
@@ -214,7 +214,8 @@ impl State for Scru64State {
     }
 }
 
-/// Returns an ID of the tick after that of `last`, at most [`MAX_AHEAD_MICROS`] ahead of the clock.
+/// Returns an ID of the tick after that of `last`. If this tick is reserved, or starts more than [`MAX_AHEAD_MICROS`] after the
+/// clock, returns the result of the step instead.
 fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
     let tick = last.timestamp() + 1;
     if tick >= Scru64::TICKS.max {

@@ -2,7 +2,8 @@
 //!
 //! The first 64 bits of an ID are a poor key. IDs of one generator and one millisecond share more than their first 48 bits, so
 //! in a bulk-loaded table all IDs of a millisecond would tie. These keys hold the distance from the origin, the first ID seen
-//! of the millisecond, which distinguishes such IDs.
+//! of the millisecond, which distinguishes such IDs. They are near keys. An ID of a time that a clock will not read for centuries
+//! is more likely to be random bytes, and has a far key: its leading bits.
 
 use crate::{SortableId, Stored};
 
@@ -10,7 +11,7 @@ use crate::{SortableId, Stored};
 const PLACE_BITS: u32 = 20;
 /// The distance from the origin, in either direction, up to which places are exact.
 const EXACT: i128 = 1 << (PLACE_BITS - 2);
-/// The bit that marks a far key. The other bits are the leading 63 bits of the ID, which distinguish random bytes.
+/// The bit that marks a far key. The other bits are the leading 63 bits of the ID.
 const FAR: u64 = 1 << 63;
 /// The first millisecond with far keys, in the year 2248.
 const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);
@@ -18,7 +19,7 @@ const FIRST_FAR_MILLIS: u64 = 1 << (63 - PLACE_BITS);
 const FEWEST_SLOTS: usize = 1 << 6;
 /// The maximum number of slots for origins, which take 256 KiB.
 const MOST_SLOTS: usize = 1 << 14;
-/// The number of distinct keys among 100,000 IDs from which keys are worth their cost.
+/// The minimum number of distinct keys among 100,000 IDs at which keys are worth their cost.
 const ENOUGH: usize = 50;
 
 /// Computes the keys of one sort. Keys of different `SortKeys` are not comparable.

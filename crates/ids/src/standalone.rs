@@ -40,7 +40,8 @@ impl Clock for SystemClock {
 /// A generator of strictly increasing IDs.
 ///
 /// If the clock moves back by more than 10 s, the generator starts again with smaller IDs, or returns an error
-/// ([`OnClockRollback`]).
+/// ([`OnClockRollback`]). A generator of [`Scru64`](crate::Scru64) or [`UlidFlake`](crate::UlidFlake) instead returns an error
+/// if the clock is more than 2 s behind the last ID.
 ///
 /// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
 /// [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node at the same time: give each process

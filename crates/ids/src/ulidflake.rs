@@ -290,7 +290,8 @@ impl SortableId for UlidFlake {
         UlidFlakeState { last: Self::last_of(tick).0 }
     }
 
-    /// Returns the node of the scalability. The stand-alone form includes the IDs of every scalability.
+    /// Returns the node with the scalability as its ID. In the stand-alone form, returns [`NodeCode::ALL`], because an ID can end
+    /// in the bits of any scalability.
     #[inline]
     fn node(settings: &UlidFlakeSettings) -> NodeCode {
         settings.scalability.map_or(NodeCode::ALL, |number| NodeCode::new(number, SCALABILITY_BITS))

@@ -255,7 +255,8 @@ impl Trace {
         }
     }
 
-    /// The reference crate measures in ticks how far its clock may be behind: 4 ticks, if the fourth starts within a second.
+    /// The reference crate measures in ticks how far its clock may be behind. A second is 4 ticks if the fourth starts within it,
+    /// otherwise 3.
     fn their_step(&mut self, millis: u64) -> Option<u64> {
         let ticks = (millis % TICK_MILLIS + MAX_AHEAD_MICROS as u64 / 1_000) / TICK_MILLIS;
         self.theirs.generate_or_abort_core(millis, ticks * TICK_MILLIS).map(Scru64Id::to_u64)

@@ -160,7 +160,8 @@ impl Trace {
         }
     }
 
-    /// The reference crate continues with the last timestamp however far the clock moves back, so the policy has no effect.
+    /// Runs a step of both generators. `now` is at most 10 s behind the last ID: at a larger distance, only the reference crate
+    /// continues with the last timestamp.
     fn step(&mut self, now: i64) {
         let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: () };
         let time = SystemTime::UNIX_EPOCH + Duration::from_micros(now as u64);

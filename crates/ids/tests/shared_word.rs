@@ -1,5 +1,5 @@
-//! Generators whose state is one atomic word, shared by threads: what the extension does in shared memory. This runs on every
-//! architecture that the crate is tested on, so that the atomic operations on 128 bits are tested there as well.
+//! Generators of several threads that share their state as one atomic word, as backends do in shared memory. Run on each
+//! architecture, these tests also cover its atomic operations on 128 bits.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -17,7 +17,7 @@ const DRAWS: usize = 2_000;
 /// 2026-11-01 12:00 UTC.
 const NOON: i64 = 1_793_534_400_000_000;
 
-/// Has each thread generate IDs by compare-and-swap; returns all of them, in the order of each thread.
+/// Generates IDs in each thread by compare-and-swap. Returns the IDs of each thread, in the order of their generation.
 fn generate<T, W>(
     settings: T::Settings,
     load: impl Fn() -> W + Sync,
@@ -50,7 +50,7 @@ where
     })
 }
 
-/// Each thread's IDs increase, and no ID comes twice.
+/// Asserts that the IDs of each thread increase, and that all IDs are unique.
 fn check<T: SortableId + Copy + Ord + Hash + Debug>(made: &[Vec<T>]) {
     for ids in made {
         assert!(ids.is_sorted_by(|a, b| a < b));
@@ -86,7 +86,7 @@ fn threads_share_a_word_of_a_ulid() {
     threads_share_a_word_of_128_bits::<Ulid>();
 }
 
-/// The extension refuses a server-wide generator of these types if such an operation is not lock-free.
+/// The extension supports a server-wide generator of these types only if the atomic operations are lock-free.
 #[test]
 #[cfg(target_arch = "aarch64")]
 fn words_of_128_bits_are_lock_free() {

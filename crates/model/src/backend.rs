@@ -19,7 +19,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Returns whether the backend sets a mark and holds the claim, so that no other backend can make one.
+    /// Returns whether the backend sets a mark and holds the claim, so that no other backend can claim the right to write.
     fn is_setting(&self) -> bool {
         matches!(self.at, At::Set { next, .. } if next != Stage::Claim)
     }
@@ -60,7 +60,7 @@ pub(crate) enum At {
     Raise { old: u64, new: u64, now: i64, node: usize },
     /// Next: loads the reservation.
     Reserve(Need),
-    /// Next: loads the generation. `reserved` is `None` if the reservation is made ahead.
+    /// Next: loads the generation. `reserved` is `None` if the reservation is made in advance.
     Generation { need: Need, reserved: Option<u64> },
     /// Next: loads the word.
     Word { need: Need, reserved: Option<u64> },

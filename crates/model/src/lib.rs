@@ -153,8 +153,9 @@ impl Model for Bounds {
             }
         }
         let are_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
-        // In a run that sets marks, the clock is set back only while all backends are idle. Once a mark is being set, it also
-        // advances only then. Otherwise a backend could use a wrong time after the mark is set, and raise the mark again.
+        // In a run that sets marks, the clock is set back only while all backends are idle. Once a mark is being set, the clock
+        // also advances only while they are idle. Otherwise a backend could use a wrong time after the mark is set, and raise the
+        // mark again.
         if counts.clock_moves < self.clock_moves && (are_idle || counts.mark_sets == 0) {
             actions.extend(self.forward.iter().map(|ticks| Action::Clock(*ticks)));
         }

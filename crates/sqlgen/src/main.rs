@@ -3,10 +3,10 @@
 //! The sources are the templates `sql/*.sql.in`, the registry of types, and the expected output of the regression test, which has
 //! the results of the examples.
 //!
-//! - `--check` writes no files. It fails if a committed file differs from its rendering, or if the SQL of a released version has
-//!   changed.
+//! - `--check` writes no files. It fails if a committed file differs from its rendering, or if this version is released and its
+//!   SQL has changed.
 //! - `--script` prints the complete install script of this version.
-//! - `--release` writes this script to `sql/released/scru--VERSION.sql`. A later change of the SQL requires the next version.
+//! - `--release` writes this script to `sql/released/scru--VERSION.sql`. A later change of the SQL requires a new version.
 
 mod catalog;
 mod reference;
@@ -206,7 +206,8 @@ fn releases(root: &Path) -> Result<Vec<Release>, Error> {
     Ok(releases)
 }
 
-/// Returns the paths of files that differ from their rendering, are missing, or are obsolete in a directory of rendered files.
+/// Returns the paths of files that differ from their rendering or are missing, and of files in `sql/install` and
+/// `docs/reference` that are no longer rendered.
 fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     let is_current =
         |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
@@ -228,7 +229,7 @@ fn script(scripts: &[File]) -> String {
     format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n"))
 }
 
-/// Fails if a committed file differs from its rendering, or if the SQL of a released version has changed.
+/// Fails if a committed file differs from its rendering, or if this version is released and its SQL has changed.
 fn check(root: &Path, released: &Path, script: &str, files: &[File]) -> Result<ExitCode, Error> {
     if fs::read_to_string(released).is_ok_and(|frozen| frozen != script) {
         eprintln!("the SQL of version {VERSION} is released: change it in the next version");

@@ -35,7 +35,7 @@ pub struct Sources<'a> {
     pub version: &'a str,
 }
 
-/// A line of the regression test. A line of a statement has the result lines that follow it.
+/// A line of the regression test: a comment, or a line of a statement with the result lines that follow it.
 enum Line<'a> {
     Comment(&'a str),
     Statement(&'a str, Vec<&'a str>),
