@@ -18,7 +18,7 @@ options = parser.parse_args()
 if options.command == "run":
     from bench.measure import Run
 
-    # Only a run of all suites becomes part of the documentation.
+    # Only a full or long run of all suites becomes part of the documentation.
     is_whole = options.mode != "short" and options.only == SUITES
     print("All measurements:", Run(options.mode, options.only).run().save(DOCS if is_whole else SCRATCH))
 else:

@@ -107,7 +107,7 @@ class Session:
         return measured
 
     def check_plan(self, statement: str, node: str) -> None:
-        """Fails unless the plan has the node. Planning also fills the catalog caches, which are then not timed."""
+        """Fails unless the plan has the node. Planning also fills the catalog caches before the measurement."""
         if statement.startswith(("SELECT", "INSERT", "DELETE")):
             plan = "\n".join(line for (line,) in self.connection.execute(f"EXPLAIN {statement}"))
             assert node in plan, f"{statement} has no {node} in its plan:\n{plan}"
@@ -140,7 +140,7 @@ class Run:
         return self.results
 
     def events(self) -> None:
-        """Measures the costs of a row, including those of queries by time."""
+        """Measures the costs of inserting a row, with and without an index on created_at."""
         for turn in self.sessions("events", self.mode.rounds):
             for candidate in rotated(candidates.EVENTS, turn):
                 self.add("events", "events", candidate, self.mode.rows, workloads.INSERT, read_costs)
@@ -152,7 +152,7 @@ class Run:
                 self.add_all("types", workloads.TYPES, candidates.TYPES, self.mode.rows, round_)
 
     def scale(self) -> None:
-        """Measures costs by table size, and queries by time. In long mode, only one table exists at a time."""
+        """Measures costs by table size, and queries by time. In long mode, only one candidate has tables at a time."""
         groups = [[candidate] for candidate in candidates.LONG] if self.is_long else [candidates.SCALE]
         for (rows, rounds), group in product(self.mode.scales.items(), groups):
             with self.tables(group, workloads.PREPARE_SCALE, rows):
@@ -207,8 +207,8 @@ class Run:
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
     ) -> Iterator[int]:
-        """Yields the rounds. Each has a session of a restarted server that has read all tables, so that no table keeps
-        its place in memory for all rounds."""
+        """Yields the number of each round, and sets `session`. The server is restarted for each round, and the session
+        reads all tables, so that no table keeps its place in memory for all rounds."""
         for round_ in range(rounds):
             self.say(f"{what}, round {round_ + 1} of {rounds}")
             self.server.restart()

@@ -61,7 +61,7 @@ def largest(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_spread(values: pd.Series) -> str:
-    """Returns the median and half of the distance between the quartiles."""
+    """Returns the median and half of the interquartile range."""
     return f"{values.median():.2f} ±{(values.quantile(0.75) - values.quantile(0.25)) / 2:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""The private servers of the benchmark, which tools/server.sh starts and stops. Properties of the machine."""
+"""The private servers of the benchmark, which tools/server.sh starts and stops, and the machine's properties."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Server:
         return True
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
-        """Returns a connection in autocommit mode. In the benchmark database, it has loaded the library."""
+        """Returns a connection in autocommit mode. In the benchmark database, first loads the library."""
         connection = psycopg.connect(host=str(self.folder), port=5432, dbname=database, autocommit=True)
         connection.prepare_threshold = None
         if database == DATABASE:
