@@ -38,7 +38,7 @@ help: ## List these targets
 run: ## Build, install, start a private server, show a tour of a million rows, and open psql
 	@tools/run.sh
 
-stop: ## Stop the private server
+stop: ## Stop the private server of `make run`
 	@tools/server.sh stop tour
 
 test: ## Install what is missing, and run every check and test
@@ -57,7 +57,7 @@ test-memory: ## Run the regression tests on a server with assertions and under v
 audit: ## Check the licences, sources and known vulnerabilities of all crates
 	@tools/audit.sh
 
-bench: ## Compare the types with uuid and bigint, in an hour; MODE=short in 5 minutes, MODE=long with 100 million rows; ONLY=…
+bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows; ONLY=… selects suites
 	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 	@tools/bench.sh report
 
@@ -70,13 +70,13 @@ bench-report: ## Render the README's tables, docs/performance.md and docs/bench/
 gen: ## Render sql/install and docs/reference from sql/*.in
 	@tools/gen.sh
 
-fix: ## Format Rust, Python, shell scripts and Markdown, and apply the linters' fixes
+fix: ## Format Rust, Python, shell scripts and Markdown, and apply ruff's fixes
 	@cargo fmt --all
 	@tools/lint.sh fix
 
 release: ## Freeze the SQL of this version, from which upgrades will start
 	@tools/release.sh
 
-clean: ## Stop and remove the private server, and remove all build output
+clean: ## Stop and remove all private servers, and remove all build output
 	@tools/server.sh remove
 	@cargo clean

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# arm64.sh [available]: tests for arm64 on a machine of another architecture: runs the tests of scru-ids in an emulator, and
-# compiles the extension. With `available`, only tells by its exit code whether Rust's standard library for arm64 is there.
+# arm64.sh: runs the tests of scru-ids for arm64, in an emulator if the machine has another architecture, and checks that the
+# extension compiles for it.
+# arm64.sh available: installs Rust's standard library for arm64 if it is missing. Succeeds if it is available.
 source "$(dirname "$0")/env.sh"
 
 TARGET=aarch64-unknown-linux-gnu

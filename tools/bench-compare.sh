@@ -10,7 +10,7 @@ SETTINGS=(
     synchronize_seqscans=off
 )
 
-# Avoids BASE's own `make install`, which may differ from this one. The library and the SQL of the types suffice.
+# install_base PG_CONFIG: installs the library and the SQL of BASE, without BASE's own `make install`, which may differ.
 install_base() {
     local tree extension version
     tree=$(tools/old-library.sh "$BASE")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh run [--mode=full|short|long] [--only SUITE…]: installs the extension into a private copy of the server, and runs
 # the benchmark.
-# bench.sh report: renders docs/bench, docs/performance.md and the README's table from the results.
+# bench.sh report: renders docs/bench, docs/performance.md and the README's tables from the results.
 source "$(dirname "$0")/env.sh"
 
 # If this machine does not have the server, runs the benchmark in a Debian that has it.

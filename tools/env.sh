@@ -41,7 +41,7 @@ fi
 mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
 
 # Selects the server to build for: the one of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's of version
-# PG_MAJOR. If neither is set: Debian's PostgreSQL 15, or the server of the pg_config in PATH if that is not installed.
+# PG_MAJOR. If neither is set: Debian's PostgreSQL 15 or, if it is not installed, the server of the pg_config in PATH.
 if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] && [ ! -x /usr/lib/postgresql/15/bin/pg_config ]; then
     PG_CONFIG=$(command -v pg_config || true)
 fi
@@ -68,7 +68,7 @@ TOOLS=$CACHE/tools
 
 # install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
 install_tool() {
-    # Some programs print their whole path.
+    # Some programs print their path instead of their name.
     [[ $("$TOOLS/bin/$1" --version 2>/dev/null) != *"$1 $2" ]] || return 0
     say "Building $1 $2 into $TOOLS (once; some minutes)"
     cargo install --locked --debug --root "$TOOLS" "${@:3}" "$1@$2"
@@ -100,7 +100,7 @@ library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name
 # shellcheck disable=SC2034 # used by the scripts that source this file
 STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR
 
-# build.rs passes these linker flags itself. If cargo-pgrx passed them, it would rebuild everything.
+# build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
 
 # Sets PG_CONFIG to a copy of the server for this clone. Tests install the extension there, so that the original server is not

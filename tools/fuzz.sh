@@ -2,7 +2,7 @@
 # fuzz.sh SECONDS [keep]: fuzzes each target, such as the text and binary input of a type, for SECONDS, starting from the inputs
 # in fuzz/corpus. With `keep`, adds the inputs that reached new code to fuzz/corpus, to be committed.
 #
-# The compiler instruments the code with coverage counters, by which libFuzzer selects inputs. Stable Rust supports both.
+# The compiler instruments the code with coverage counters, by which libFuzzer selects inputs. Stable Rust is sufficient.
 source "$(dirname "$0")/env.sh"
 SECONDS_EACH=${1:?missing number of seconds}
 WORK=$ROOT/target/fuzz

@@ -6,7 +6,7 @@ PINS=tools/lint.txt
 LINTERS=$TOOLS/lint-$(cksum <"$PINS" | cut -d ' ' -f 1)
 SCRIPTS=(tools/*.sh .ci/run)
 
-# Creates a virtual environment that all clones share, one for each set of pinned versions.
+# Installs the linters into a virtual environment that all clones share. Each set of pinned versions has its own.
 install_linters() {
     tools/setup.sh lint
     [ ! -e "$LINTERS/installed" ] || return 0

@@ -1,8 +1,16 @@
 #!/usr/bin/env bash
-# setup.sh [test|lint|clients|operators|packages|arm64|servers|bench|report|pgrx]: checks for the requirements of a build and of
-# the given purpose, and installs the missing ones. Purposes: the tests, the linters, the tests of clients, the drills of
-# docs/several-servers.md, packaging and its tests, the tests for arm64, tools/servers.sh, the benchmark, its report, the tests in
-# the server by cargo-pgrx. Takes a fraction of a second if everything is installed.
+# setup.sh [PURPOSE]: checks for the requirements of a build and of PURPOSE, and installs the missing ones. Takes a fraction of a
+# second if everything is installed. PURPOSE:
+#   test       the tests
+#   lint       the linters
+#   clients    the tests of clients
+#   operators  the drills of docs/several-servers.md
+#   packages   packaging and its tests
+#   arm64      the tests for arm64
+#   servers    tools/servers.sh
+#   bench      the benchmark
+#   report     the report of the benchmark
+#   pgrx       the tests in the server by cargo-pgrx
 source "$(dirname "$0")/env.sh"
 
 # need NAME PACKAGES CHECK…: if the check fails, records NAME as missing, and PACKAGES as Debian's packages that contain it.
@@ -126,7 +134,7 @@ install_packages() {
     forbid_services &&
         as_root mkdir -p "$CREATECLUSTER" &&
         as_root tee "$CREATECLUSTER/scru.conf" <<<'create_main_cluster = false' >/dev/null &&
-        { apt update || say 'apt-get update failed: trying with what apt knows'; } &&
+        { apt update || say 'apt-get update failed: using the existing package lists'; } &&
         apt install --yes --no-install-recommends "${names[@]}"
 }
 # Suspends needrestart, which would restart running servers.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests that a type is defined by one file. Adds a type of 12 bytes to a copy of this tree: its file, its line in the registry,
-# and its vectors. Builds the copy, and runs the tests of the catalog and of comparisons on it.
+# and its vectors. Builds the copy, and runs the tests of the vectors and some of the end-to-end tests on this type.
 source "$(dirname "$0")/env.sh"
 COPY=$ROOT/target/sixth-type
 

@@ -88,7 +88,7 @@ SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) 
 
 \set ECHO none
 \echo
-\echo '=== 6. Size on disk: that of uuid, which also has 16 bytes ==='
+\echo '=== 6. Size on disk: the same as with uuid, which also has 16 bytes ==='
 \echo
 \set ECHO queries
 CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;
