@@ -114,7 +114,7 @@ impl Call {
 
     /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
     pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
-        // SAFETY: the server passes a range. The type cache entry is kept with the call.
+        // SAFETY: the server passes a range. range_get_typcache() keeps the type cache entry in the call's `fn_extra`.
         unsafe { tstzrange::bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
     }
 
@@ -138,7 +138,8 @@ impl Call {
 #[inline(always)]
 pub unsafe fn guarded(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Result<Datum, Error>) -> Datum {
     // `catch_unwind` costs nothing unless there is a panic. pgrx's guard (#[pg_guard]) would cost as much as generating an ID, so
-    // it handles only panics. An error is reported outside of `catch_unwind`, because it is not a panic.
+    // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
+    // which runs no destructors.
     match catch_unwind(AssertUnwindSafe(|| function(Call(info)))) {
         Ok(Ok(datum)) => datum,
         // SAFETY: no Rust frame has anything left to drop.

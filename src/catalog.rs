@@ -7,8 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-// Declared here to avoid pgrx's guards, which add a Rust backtrace to the error message if RUST_BACKTRACE is set. A server error
-// is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards, which turn a server error into a panic and back. A server error is a longjmp over Rust
+// frames, which leaks at most the texts that `stored_settings` and its caller hold.
 unsafe extern "C-unwind" {
     fn ConditionalLockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE) -> bool;
     fn UnlockRelationOid(relation: Oid, mode: pg_sys::LOCKMODE);

@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 
 use crate::server;
 
-// Declared here to avoid pgrx's guard, which adds a Rust backtrace to the error message if RUST_BACKTRACE is set. A server error
-// is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guard, which turns a server error into a panic and back. A server error is a longjmp over Rust
+// frames that have nothing to drop.
 unsafe extern "C-unwind" {
     fn ProcessInterrupts();
 }
@@ -49,7 +49,7 @@ impl WaitEvent {
 #[inline]
 pub fn now() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
-    // SAFETY: gettimeofday() initialises `now`. It fails only if the pointer is invalid.
+    // SAFETY: gettimeofday() initializes `now`. It fails only if the pointer is invalid.
     let now = unsafe {
         libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
         now.assume_init()
@@ -62,7 +62,7 @@ pub fn now() -> i64 {
 /// Returns the time of the monotonic clock, in microseconds. All processes read the same clock. The result is never 0.
 pub fn monotonic_micros() -> u64 {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: clock_gettime() initialises `now`: every platform that PostgreSQL supports has this clock.
+    // SAFETY: clock_gettime() initializes `now`: every platform that PostgreSQL supports has this clock.
     let now = unsafe {
         libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
         now.assume_init()

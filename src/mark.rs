@@ -27,7 +27,7 @@ const TEMPORARY: &str = "tmp-";
 pub enum Record {
     /// A high-water mark.
     Mark(Mark),
-    /// The final word of a generator state whose server shut down cleanly: the last ID of all nodes.
+    /// The final word of a generator state whose server shut down without a crash: the last ID of all nodes.
     Last {
         /// The random number that identifies the state.
         state: u64,
@@ -37,7 +37,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// Returns the mark; `None` if the record is none.
+    /// Returns the mark; `None` if the record is not a mark.
     pub fn mark(self) -> Option<Mark> {
         match self {
             Self::Mark(mark) => Some(mark),
@@ -82,7 +82,7 @@ fn content(name: &str) -> String {
 /// # Errors
 /// 58030 if the directory or a file cannot be read, XX001 if a file is damaged or its name is invalid.
 pub fn read<T: SortableId>() -> Result<Vec<Record>, Error> {
-    // If a record disappears during the scan, a higher one has replaced it, which the scan may have missed.
+    // If a record disappears during the scan, the scan may have missed the record that was written in its place.
     loop {
         if let Some(records) = try_read::<T>()? {
             return Ok(records);
@@ -118,8 +118,8 @@ fn names() -> io::Result<Vec<String>> {
     entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Writes a record durably. Returns `true` if the record survives a power failure. Returns `false` if `is_wanted` returns
-/// `false` just before the rename, or if [`remove_for_good`] has removed the temporary file.
+/// Writes a record durably, and returns `true`. Returns `false`, and writes no record, if `is_wanted` returns `false` just
+/// before the rename, or if [`remove_for_good`] has removed the temporary file.
 ///
 /// # Errors
 /// 53100 or 58030 if the file cannot be written.

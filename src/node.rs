@@ -42,8 +42,8 @@ fn announce_first<T: Type>() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, if no other server is known,
-/// or in a parallel worker, whose leader warns.
+/// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, or if no other server is
+/// known. Returns `None` in a parallel worker, so that a parallel query warns at most once.
 fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
     // SAFETY: an integer that the server sets once in each process.
     let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };

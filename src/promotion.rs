@@ -58,7 +58,7 @@ pub fn keep_marks() -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes an empty mark of the last promotion: the mark that a superuser has set applies instead.
+/// Writes a mark of tick 0 for the last promotion, if there is one, so that the mark that a superuser has set applies instead.
 ///
 /// # Errors
 /// Returns an error if the mark cannot be written.
@@ -89,8 +89,8 @@ fn write<T: SortableId>(mark: Mark) -> Result<(), Error> {
     mark::write::<T>(Record::Mark(mark), || true).map(|_| ())
 }
 
-/// Returns the time of the last commit that archive recovery has replayed since the server's start, in microseconds since
-/// 1970-01-01 UTC; `None` on a server that was not promoted.
+/// Returns the time of the last commit or abort that archive recovery has replayed since the server's start, in microseconds
+/// since 1970-01-01 UTC; `None` if there is none.
 fn last_replayed_commit() -> Option<i64> {
     // SAFETY: reads shared memory under the server's lock.
     let time = unsafe { pg_sys::GetLatestXTime() };

@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::datum::StoredId;
 use crate::error::Error;
 
-/// The server's `SkipSupportData`, for which pgrx has no binding.
+/// The server's `SkipSupportData`. pgrx binds it only for PostgreSQL 18 and later; this file is compiled for all versions.
 #[repr(C)]
 struct SkipSupport {
     smallest: Datum,
@@ -42,14 +42,14 @@ unsafe extern "C-unwind" fn increment<T: StoredId>(_index: Relation, value: Datu
     unsafe { step::<T>(value, 1, overflows) }
 }
 
-/// Returns the value `by` above another one. If there is none, sets `is_at_end` and returns the value unchanged.
+/// Returns `value + by` and sets `is_at_end` to false. If no ID has that value, returns `value` and sets `is_at_end` to true.
 ///
 /// # Safety
 /// `value` is a Datum of this type, and `is_at_end` is valid for writes.
 unsafe fn step<T: StoredId>(value: Datum, by: i64, is_at_end: *mut bool) -> Datum {
     // Types passed by value are stored as an `i64`.
     let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(by)).to_be_bytes()).and_then(T::from_stored);
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { *is_at_end = next.is_none() };
     next.map_or(value, |next| next.to_datum())
 }

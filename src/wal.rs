@@ -71,7 +71,8 @@ impl Past {
         Self { timelines, end, segment_size, open: None, error: None }
     }
 
-    /// Returns the path of a segment. If timelines share it, the path is that of the newest, which begins with a copy of it.
+    /// Returns the path of a segment. If timelines share the segment, the path is that of the newest timeline, whose file begins
+    /// with a copy of the older one.
     fn path(&self, segment: u64) -> PathBuf {
         let end = (segment + 1) * self.segment_size;
         let timeline = self.timelines.iter().find(|(_, begin)| *begin < end).map_or(0, |&(timeline, _)| timeline);
@@ -113,7 +114,8 @@ impl Past {
     }
 }
 
-/// Reads a page for the reader, up to the end of the [`Past`]. Returns the number of bytes; -1 if fewer than `wanted` are there.
+/// Reads a page for the reader, up to the end of the [`Past`]. Returns the number of bytes; -1 if fewer than `wanted` precede
+/// that end, or if the read fails.
 unsafe extern "C-unwind" fn read_page(
     reader: *mut XLogReaderState,
     page: XLogRecPtr,
