@@ -36,8 +36,8 @@ fn draw<T: Type>() -> Result<T, Error> {
         settings::check_none_refused::<T>()?;
         node::announce::<T>()?;
     }
-    // SERVER_WIDE types have no other scope. In the scope of the server, a clock rollback is an error, because a reset would
-    // break the order of IDs across sessions.
+    // The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error,
+    // because a reset would break the order of IDs across sessions.
     let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
     if common.server_wide {
         common.on_clock_rollback = OnClockRollback::Error;
@@ -45,7 +45,7 @@ fn draw<T: Type>() -> Result<T, Error> {
     let context = || context::<T>(common);
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
-            // `None`: another backend was faster, or a reservation was made. Retry from the new state.
+            // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
             let Some(step) = shared::step::<T>(context)? else {
                 clock::let_interrupts_through();
                 continue;
@@ -77,7 +77,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(id.to_datum())
 }
 
-/// The error for a time for which no ID is generated. The first and the last tick are reserved.
+/// Returns the error for a time for which no ID is generated (22008). The first and the last tick are reserved.
 #[cold]
 fn not_generated<T: Type>() -> Error {
     let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));

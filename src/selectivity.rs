@@ -1,8 +1,8 @@
 //! Selectivity estimation of `id <@ tstzrange`.
 //!
 //! The estimate is read from the statistics of the column, like that of `<`. The server's own estimators cannot convert an ID to
-//! a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default. The leading
-//! bytes of an ID are such a number. Here the server reads them as a value of type [`StoredDatum::SCALAR`].
+//! a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default. Given the
+//! type [`StoredDatum::SCALAR`] in place of the ID's, they read the leading bytes of an ID as a number.
 //!
 //! Comparisons with a time use the server's own estimators, because the server combines only these into a range.
 
@@ -143,8 +143,8 @@ unsafe fn is_known(node: *mut Node) -> bool {
     unsafe { (*node).type_ == NodeTag::T_Const && !(*node.cast::<pg_sys::Const>()).constisnull }
 }
 
-/// Returns the fraction of a column's rows within a constant range; `None` if the column has no statistics. The most common
-/// values are tested one by one, and the others are estimated from the histogram.
+/// Returns the fraction of a column's rows within a constant range; `None` if the statistics of the column are missing or do not
+/// suffice. The most common values are tested one by one, and the others are estimated from the histogram.
 unsafe fn part_within<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,

@@ -1,8 +1,8 @@
 //! The settings: their definitions, their hooks, and their parsed values.
 //!
-//! A setting of a type that not every user may change is judged by its source. The check hook receives the source and attaches
-//! it to the value as extra data. The source is therefore known whenever the server assigns the value, including by RESET and
-//! at the end of a transaction.
+//! If not every user may change a setting, the source of a value determines whether the value may be used. The check hook
+//! receives the source and attaches it to the value as extra data. The source is therefore known whenever the server assigns the
+//! value, including by RESET and at the end of a transaction.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -127,8 +127,8 @@ pub fn define() {
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// Makes the server pass a default value to parallel workers, by giving it a source: the server passes only settings with a
-/// source. Otherwise a worker could use a value that was stored after its leader began.
+/// Makes the server pass a default value to parallel workers, by changing its source to PGC_S_DYNAMIC_DEFAULT: the server does
+/// not pass values with the source PGC_S_DEFAULT. Otherwise, a worker could use a value that was stored after its leader began.
 fn hand_on(name: &CStr, value: &CStr) {
     // SAFETY: the server copies the value. Settings cannot be changed during a parallel operation.
     unsafe {
@@ -253,7 +253,8 @@ fn way_out(source: GucSource::Type, name: &str) -> String {
     }
 }
 
-/// Returns whether a value with this source may take effect: such a source gives all sessions of a database the same value.
+/// Returns whether a value with this source may take effect. If not every user may change the setting, the source must give all
+/// sessions of a database the same value.
 fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
     match context {
         SettingContext::User => true,
@@ -262,7 +263,7 @@ fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
     }
 }
 
-/// Returns a sentence that names the sources which may set a setting.
+/// Returns a sentence that names the sources that may set a setting.
 fn who_may_set(context: SettingContext) -> &'static str {
     match context {
         SettingContext::Superuser => {
@@ -324,9 +325,9 @@ impl ServerSetting {
         } else if !is_parallel_worker() || self.accepted.as_ref().is_none_or(Sourced::is_default) {
             self.accepted = Some(assigned);
         }
-        // Otherwise a parallel worker restores the settings of its leader. The server first resets them to their defaults, and
-        // does nothing more if the leader's value is refused. The worker keeps the value that it has read from the
-        // configuration.
+        // Otherwise a parallel worker restores the settings of its leader. The server first resets them to their defaults. It
+        // passes no value if the configured one was rejected in the leader. The worker then keeps the value that it has read from
+        // the configuration.
     }
 
     /// Returns the value that must not be used, and whether its source is the reason; `None` if the setting can be used.
@@ -356,7 +357,7 @@ fn is_parallel_worker() -> bool {
 #[derive(Debug)]
 pub struct ServerSettings {
     each: [ServerSetting; MAX_SETTINGS],
-    /// Whether none of them is refused, as of the last change.
+    /// Whether [`check`](Self::check) has run since the last change, and has found no refused value.
     are_checked: bool,
 }
 
@@ -681,7 +682,7 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     unsafe { attach_source(setting, extra, source) }
 }
 
-/// Attaches its source to a valid value. Rejects SET of a setting that decides uniqueness (55P02), because a value from there
+/// Attaches its source to a valid value. Rejects SET of a setting that decides uniqueness (55P02), because a value from a session
 /// is always refused.
 ///
 /// # Safety
@@ -706,7 +707,7 @@ unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source
     }
 }
 
-/// Returns a copy of a text in the server's memory.
+/// Returns a copy of a text in the current memory context.
 fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
     let text = datum::c_string(text);
     // SAFETY: copies a C string.

@@ -150,7 +150,7 @@ pub struct Memory<T: SharedState> {
 }
 
 /// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
-/// another backend was faster or because a reservation was required first.
+/// another backend has changed the state or because a reservation was required first.
 ///
 /// The clock is read after the state. If it were read before, and other backends advanced the state in between, the clock would
 /// seem to have moved back.
@@ -271,9 +271,9 @@ impl<T: SharedState> Memory<T> {
 
     /// Returns the generation of the reservations for a word; `None` if the word has been set back.
     ///
-    /// The generation is loaded before the word, while `set_mark_claimed` stores the word before it changes the generation. A
-    /// backend that loads the new generation therefore also finds that the word has been set back. No reservation for the old
-    /// word is made in the new generation.
+    /// The generation is loaded before the word, while `set_mark_claimed` stores the word before it changes the generation for
+    /// the last time. A backend that loads the last generation therefore also finds that the word has been set back. No
+    /// reservation for the old word is made in that generation.
     fn generation_of(self, word: Word<T>) -> Option<u64> {
         let generation = self.shared.generation.load(Ordering::Acquire);
         (!decide::is_set_back::<T>(Word::<T>::load(self.word), word)).then_some(generation)
@@ -287,8 +287,8 @@ impl<T: SharedState> Memory<T> {
     fn write(self, reserved: u64, generation: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
         let reservation = Reservation::from::<T>(node, tick);
         let until = Mark { node, tick: reservation.until, state: self.state()? };
-        // Listed before the reservation is made: a lower record that appears later may belong to a new generation, after the mark
-        // was set back, and must remain.
+        // Listed before the mark is written: a lower record that appears later may belong to a new generation, after the mark was
+        // set back, and must remain.
         let below = mark::list::<T>(|record| matches!(record, Record::Mark(mark) if until.replaces(mark)));
         let is_wanted = || self.shared.generation.load(Ordering::Acquire) == generation;
         if !mark::write::<T>(Record::Mark(until), is_wanted)? {
@@ -585,8 +585,9 @@ unsafe extern "C-unwind" fn startup() {
     }
 }
 
-/// Allocates a type's shared memory, and stores the word with which its state starts: the last word of its predecessor, or, if
-/// that is unknown, a word above all IDs that a predecessor may have generated until now. On a standby, stores no word.
+/// Allocates a type's shared memory. For a server-wide type, also stores the word with which its state starts: the last word of
+/// its predecessor, or, if that is unknown, a word above all IDs that a predecessor may have generated until now. In archive
+/// recovery, stores no word.
 ///
 /// # Safety
 /// Must be called from the startup hook of shared memory.
@@ -619,7 +620,7 @@ unsafe fn start<T: SharedState>() {
     memory.shared.start.store(start, Ordering::Release);
 }
 
-/// Removes the record of a clean shutdown, which is valid for one start only, and returns its content: the number and the last
+/// Removes the record of the last shutdown, which is valid for one start only, and returns its content: the number and the last
 /// word of the predecessor. Returns `None` if there is no such record, or if it cannot be read or removed.
 fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     let records = mark::read::<T>().ok()?;
@@ -632,8 +633,9 @@ fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     Some(last)
 }
 
-/// Writes the last words of all types when the postmaster shuts down cleanly: no other process is left to change them. Does
-/// nothing if `code` is not 0: the postmaster also calls it before a restart after a crash, when shared memory may be corrupted.
+/// Writes the last words of all server-wide types when the postmaster exits after a shutdown: no other process is left to change
+/// them. Does nothing if `code` is not 0: the postmaster also calls this function after a crash, before it restarts the server,
+/// when shared memory may be corrupted.
 #[pg_guard]
 unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
     // SAFETY: reads a variable of the server, which is true in every child of the postmaster.
@@ -659,8 +661,9 @@ fn keep_last<T: SharedState>() {
     }
 }
 
-/// Returns whether the server starts as a standby. Its predecessor is then its primary, which generates IDs until the promotion.
-/// The server itself recognizes a standby by the same files in its working directory.
+/// Returns whether the server starts in archive recovery: as a standby, or to reach a recovery target. Its predecessor is then
+/// the server whose WAL it replays, which may generate IDs until the promotion. The server itself recognizes archive recovery by
+/// the same files in its working directory.
 fn becomes_standby() -> bool {
     ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }

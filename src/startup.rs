@@ -1,5 +1,5 @@
-//! The background workers that a preloaded server starts when recovery has finished: one writes the marks of a promotion, and
-//! one logs the node.
+//! The background workers that run when recovery has finished, if the library is preloaded: one writes the marks of a promotion,
+//! and one logs the node.
 
 use core::ffi::{c_char, c_int};
 use core::ptr;

@@ -11,7 +11,7 @@ use crate::catalog;
 const CONFIG_COLUMN: c_int = pg_sys::Anum_pg_db_role_setting_setconfig as c_int;
 
 /// Returns the value of a setting that is stored for all roles, and its source. A value for this database takes precedence over
-/// one for all databases. `None` if there is no value, or outside of a transaction.
+/// one for all databases. Returns `None` if there is no value, or outside of a transaction.
 pub fn of_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     let mut found: Option<(GucSource::Type, Vec<u8>)> = None;
     // SAFETY: in a transaction. Rows of this catalog have this struct.
