@@ -134,8 +134,8 @@ fn sentence(error: &dyn Display) -> String {
     sentence
 }
 
-/// Returns the character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII) it
-/// returns all bytes up to the next ASCII character, because a client with an encoding could not receive part of a character.
+/// Returns the character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII), a run of
+/// non-ASCII bytes counts as one character, because a client with an encoding could not receive part of a character.
 fn character_at(text: &CStr, position: usize) -> &[u8] {
     let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
     let not_ascii = rest.iter().take_while(|byte| !byte.is_ascii()).count();
@@ -158,8 +158,8 @@ unsafe extern "C-unwind" {
     fn errhint(format: *const c_char, ...) -> c_int;
 }
 
-/// Reports an error. From PostgreSQL 16 on, a soft error is saved in `context` if that asks for one, and the function returns.
-/// Otherwise it does not return.
+/// Reports an error. From PostgreSQL 16 on, the error is soft if `context` asks for that: it is saved in `context`, and the
+/// function returns. Otherwise the function does not return.
 ///
 /// # Safety
 /// `context` is that of the function's call. The frames that a longjmp would skip have nothing to drop.

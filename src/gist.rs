@@ -1,4 +1,5 @@
-//! GiST operator class: equality, order and time of IDs, for exclusion constraints and temporal keys with columns of other types.
+//! GiST operator class: equality, order and time of IDs. It allows exclusion constraints and temporal keys on an ID and columns
+//! of other types.
 //!
 //! An index key is a range of IDs, and in a leaf the range of a single ID. It is stored as a `bytea`: the bytes of the low end,
 //! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID.
@@ -104,7 +105,7 @@ impl<T: StoredId> Key<T> {
     }
 }
 
-/// Returns the difference of the first 16 bytes of two values, exact if they are close; 0 if `high` is below `low`.
+/// Returns the difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
 fn distance(low: impl Stored, high: impl Stored) -> f64 {
     let head = |bytes: &[u8]| bytes.iter().take(16).fold(0, |head, &byte| head << 8 | u128::from(byte));
     head(high.to_bytes().as_ref()).saturating_sub(head(low.to_bytes().as_ref())) as f64
@@ -212,7 +213,7 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// # Safety
 /// The entries are those that the server passes to be split. Their page is valid.
 unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
-    // SAFETY: promised by the caller. A page begins with its header; its line pointers end at `pd_lower`.
+    // SAFETY: guaranteed by the caller. A page begins with its header; its line pointers end at `pd_lower`.
     let lower = unsafe { (*entries[0].page.cast::<pg_sys::PageHeaderData>()).pd_lower };
     let line_pointers = usize::from(lower).saturating_sub(offset_of!(pg_sys::PageHeaderData, pd_linp));
     entries.len() == line_pointers / size_of::<pg_sys::ItemIdData>() + 1

@@ -1,4 +1,4 @@
-//! An ID type with all that the extension adds to it: its stored form, its settings and its generator.
+//! The trait [`Type`]: an ID type with its stored form, its settings and the state of its generator.
 
 use scru_ids::{SortableId, Stored};
 

@@ -75,8 +75,8 @@ extern "C-unwind" fn _PG_init() {
         shared::preload();
         startup::register();
     } else if is_backend {
-        // Uses no shared memory, because the session may never generate an ID. An error is ignored here: the generation of an
-        // ID tries again and reports it.
+        // Does not allocate the shared memory of the generators, because the session may never generate an ID. An error is
+        // ignored here: the generation of an ID tries again and reports it.
         let _ = promotion::keep_marks();
     }
 }

@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// `node` is an expression of type timestamptz, and a transaction is in progress.
 pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let latest = unsafe { latest(node) };
     latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
 }
@@ -71,7 +71,7 @@ const fn is_clock(keyword: Keyword::Type) -> bool {
     )
 }
 
-/// Returns the start of the transaction plus two days: at least the current date of any time zone.
+/// Returns the start of the transaction plus two days, an upper bound of the current date in any time zone.
 fn now() -> i128 {
     // SAFETY: reads a variable of the server.
     i128::from(unsafe { GetCurrentTransactionStartTimestamp() }) + 2 * MICROS_PER_DAY

@@ -64,7 +64,7 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
     }
 }
 
-/// Returns whether the access method of a relation is heap, or the relation has none, such as a foreign table.
+/// Returns whether a relation has the access method heap, or none. A foreign table has none.
 unsafe fn is_heap(relation: Oid) -> bool {
     // SAFETY: a look-up in the system cache, whose row is released.
     unsafe {

@@ -1,6 +1,6 @@
 //! Sort support: comparators that the server's sorts call directly, and abbreviated keys.
 //!
-//! With its own `ssup_datum_…_cmp` as the comparator, the server uses its specialised sorts, as for `uuid` and `bigint`. IDs
+//! The server uses its specialized sorts, as for `uuid` and `bigint`, if the comparator is one of its own `ssup_datum_…_cmp`. IDs
 //! passed by value need no abbreviated keys; IDs passed by reference have those of [`SortKeys`].
 
 use core::ffi::c_int;
@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 
-// Declared here because the server recognises these functions by address, and pgrx's wrappers have other addresses.
+// Declared here because the server recognizes these functions by address, and pgrx's wrappers have other addresses.
 unsafe extern "C-unwind" {
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;

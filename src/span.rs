@@ -40,7 +40,7 @@ impl Span {
     /// Returns whether an index of this operator family supports both comparisons.
     ///
     /// # Safety
-    /// To be called during planning.
+    /// Must be called during planning.
     pub unsafe fn is_indexable(&self, family: Oid) -> bool {
         // SAFETY: look-ups in the catalog.
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
@@ -50,7 +50,7 @@ impl Span {
     /// for every ID. Returns null if the functions do not exist.
     ///
     /// # Safety
-    /// To be called during planning.
+    /// Must be called during planning.
     pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> *mut List {
         let mut clauses: *mut List = core::ptr::null_mut();
         for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
@@ -70,8 +70,8 @@ impl Span {
         clauses
     }
 
-    /// Returns the first and the last ID whose time is in the range, if that is a constant other than NULL. This saves the look-up
-    /// and the evaluation of a function for each of them.
+    /// Returns the first and the last ID whose time is in the range; `None` if the range is not constant, or NULL. This saves the
+    /// look-up and the evaluation of a function for each of them.
     unsafe fn first_and_last<T: StoredId>(&self) -> Option<(T, T)> {
         // SAFETY: the tag identifies the struct. The type cache has an entry for tstzrange.
         unsafe {
@@ -85,11 +85,11 @@ impl Span {
     }
 
     /// Returns the value of `T_range_lower(range)` or `T_range_upper(range)` if the range is constant, and otherwise the call;
-    /// `None` if the function does not exist. It is in the same schema as `self.function`; version 0.1.0 names it `T_lower` or
-    /// `T_upper`.
+    /// `None` if the function does not exist. The function is in the same schema as `self.function`; version 0.1.0 names it
+    /// `T_lower` or `T_upper`.
     ///
     /// # Safety
-    /// To be called during planning.
+    /// Must be called during planning.
     pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {

@@ -1,4 +1,4 @@
-//! Tests inside the server of behaviour that SQL cannot observe: Datums, the server's sort against Rust's, the state of a
+//! Tests inside the server of behavior that SQL cannot observe: Datums, the server's sort against Rust's, the state of a
 //! process, and raised errors.
 //!
 //! A released library does not contain them, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
@@ -68,7 +68,7 @@ mod tests {
         struct Sort;
         impl Test for Sort {
             fn run<T: Type>() {
-                // IDs of a generator, shuffled, and random IDs of all ticks, each of them twice.
+                // Shuffled IDs of a generator, and random IDs of all ticks, each of the latter twice.
                 let mut rng = StdRng::seed_from_u64(2);
                 let mut ids = made_ids::<T>(50_000, &mut rng);
                 ids.shuffle(&mut rng);
@@ -189,7 +189,7 @@ mod tests {
         T::random_of(rng.random_range(0..=T::TICKS.max), rng)
     }
 
-    /// Returns IDs that a generator makes from a fixed time on, as fast as it can.
+    /// Returns consecutive IDs of a generator that starts at a fixed time.
     fn made_ids<T: Type>(count: usize, rng: &mut StdRng) -> Vec<T> {
         let now = T::TICKS.start(T::TICKS.max / 50);
         let mut context = Context { now, on_clock_rollback: Default::default(), settings: Default::default() };
