@@ -77,7 +77,7 @@ extern "C-unwind" fn _PG_init() {
     } else if is_backend {
         // Does not allocate the shared memory of the generators, because the session may never generate an ID. An error is
         // ignored here: the generation of an ID tries again and reports it.
-        let _ = promotion::keep_marks();
+        let _ = promotion::write_marks();
     }
 }
 

@@ -36,7 +36,7 @@ pub fn timeline() -> Option<TimeLineID> {
 ///
 /// # Errors
 /// Returns an error if the WAL cannot be read or a mark cannot be written.
-pub fn keep_marks() -> Result<(), Error> {
+pub fn write_marks() -> Result<(), Error> {
     let Some(timeline) = timeline() else { return Ok(()) };
     let mut is_missing = false;
     macro_rules! look {
@@ -49,12 +49,12 @@ pub fn keep_marks() -> Result<(), Error> {
         return Ok(());
     }
     let last = wal::last_time_before(timeline)?.max(last_replayed_commit());
-    macro_rules! keep {
+    macro_rules! write_each {
         ($name:ident, $id:ident) => {
-            keep::<scru_ids::$id>(timeline, last)?;
+            write_if_missing::<scru_ids::$id>(timeline, last)?;
         };
     }
-    registry!(keep);
+    registry!(write_each);
     Ok(())
 }
 
@@ -72,7 +72,7 @@ fn is_kept<T: SortableId>(timeline: TimeLineID) -> bool {
 }
 
 /// Writes a type's mark, unless another process has written it, and removes the marks of earlier promotions that it replaces.
-fn keep<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> Result<(), Error> {
+fn write_if_missing<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> Result<(), Error> {
     if is_kept::<T>(timeline) {
         return Ok(());
     }

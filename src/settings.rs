@@ -36,7 +36,7 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
         name: "generator_scope",
         summary: "Scope within which scru128, ulid and scru160 IDs are strictly increasing.",
         context: SettingContext::User,
-        kind: Kind::Choice { words: &["backend", "server"], keep: |common, word| common.server_wide = word == 1 },
+        kind: Kind::Choice { words: &["backend", "server"], apply: |common, word| common.server_wide = word == 1 },
     },
     Setting {
         name: "on_clock_rollback",
@@ -44,7 +44,7 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
         context: SettingContext::User,
         kind: Kind::Choice {
             words: &["reset", "error"],
-            keep: |common, word| {
+            apply: |common, word| {
                 common.on_clock_rollback = if word == 0 { OnClockRollback::Reset } else { OnClockRollback::Error };
             },
         },
@@ -54,7 +54,7 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
 /// An ID type with the process's state of its settings.
 pub trait Configured: SortableId {
     /// Returns the process's state of the settings.
-    fn kept_settings() -> &'static Settings<Self>;
+    fn settings_state() -> &'static Settings<Self>;
 }
 
 /// The process's state of a type's settings.
@@ -98,7 +98,7 @@ pub fn of<T: Configured>() -> T::Settings {
     if T::SETTINGS.is_empty() {
         T::Settings::default()
     } else {
-        T::kept_settings().group.with(|group| group.current(Some(&T::kept_settings().server)))
+        T::settings_state().group.with(|group| group.current(Some(&T::settings_state().server)))
     }
 }
 
@@ -114,10 +114,10 @@ pub fn define() {
     COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident) => {
-            let kept = scru_ids::$id::kept_settings();
-            let reject = |index, value| kept.server.with(|settings| settings.reject(index, value));
-            kept.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
-            for (name, value) in kept.server.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
+            let state = scru_ids::$id::settings_state();
+            let reject = |index, value| state.server.with(|settings| settings.reject(index, value));
+            state.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
+            for (name, value) in state.server.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
                 hand_on(&name, &value);
             }
         };
@@ -146,13 +146,13 @@ fn hand_on(name: &CStr, value: &CStr) {
 /// value. In the second case, the value in effect may be another server's.
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
-    if T::kept_settings().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
+    if T::settings_state().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
 }
 
 #[cold]
 fn check<T: Configured>() -> Result<(), Error> {
     reject_stored::<T>();
-    T::kept_settings().server.with(|settings| settings.check(T::SETTINGS))
+    T::settings_state().server.with(|settings| settings.check(T::SETTINGS))
 }
 
 /// Records malformed values that were stored before the library was preloaded. The server skips them with a warning when a
@@ -167,7 +167,7 @@ fn reject_stored<T: Configured>() {
             && !is_valid(setting, &value)
         {
             let value = Value::Text(String::from_utf8_lossy(&value).into_owned());
-            T::kept_settings().server.with(|settings| settings.reject(index, Sourced { source, value }));
+            T::settings_state().server.with(|settings| settings.reject(index, Sourced { source, value }));
         }
     }
 }
@@ -175,7 +175,7 @@ fn reject_stored<T: Configured>() {
 /// Returns whether a setting accepts a value.
 fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     match (&setting.kind, str::from_utf8(text)) {
-        (Kind::Text { keep, .. }, Ok(text)) => keep(&mut S::default(), text).is_ok(),
+        (Kind::Text { apply, .. }, Ok(text)) => apply(&mut S::default(), text).is_ok(),
         (Kind::Integer { min, max, .. }, Ok(text)) => {
             let (text, mut number, mut hint) = (datum::c_string(text), 0, ptr::null());
             // SAFETY: writes the number, or returns false.
@@ -190,7 +190,7 @@ fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
 /// Returns the setting of the type that decides uniqueness; `None` if the type has none.
 pub fn deciding<T: Configured>() -> Option<Deciding> {
     let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
-    T::kept_settings().server.with(|settings| {
+    T::settings_state().server.with(|settings| {
         let accepted = settings.each.get(index)?.accepted.as_ref()?;
         Some(Deciding { name: T::SETTINGS[index].name, value: accepted.value.to_string(), source: accepted.source })
     })
@@ -486,7 +486,7 @@ impl<S: Copy + Default> Group<S> {
                 _ => accepted(index),
             };
             if let Some(value) = value {
-                keep(setting, &value, &mut settings);
+                apply(setting, &value, &mut settings);
             }
         }
         settings
@@ -510,12 +510,12 @@ impl<S: Copy + Default> Group<S> {
     }
 }
 
-fn keep<S>(setting: &Setting<S>, value: &Value, settings: &mut S) {
+fn apply<S>(setting: &Setting<S>, value: &Value, settings: &mut S) {
     match (&setting.kind, value) {
-        (Kind::Choice { keep, .. }, Value::Number(number)) => keep(settings, *number as usize),
-        (Kind::Integer { keep, .. }, Value::Number(number)) => keep(settings, *number),
-        (Kind::Text { keep, .. }, Value::Text(text)) => {
-            let checked = keep(settings, text);
+        (Kind::Choice { apply, .. }, Value::Number(number)) => apply(settings, *number as usize),
+        (Kind::Integer { apply, .. }, Value::Number(number)) => apply(settings, *number),
+        (Kind::Text { apply, .. }, Value::Text(text)) => {
+            let checked = apply(settings, text);
             debug_assert!(checked.is_ok(), "the check hook lets only valid texts pass");
         }
         _ => {}
@@ -668,8 +668,8 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     let setting = &T::SETTINGS[INDEX];
     // SAFETY: the server passes a C string or null.
     let text = unsafe { text_of(*value) }.unwrap_or_default();
-    if let Kind::Text { keep, .. } = setting.kind
-        && let Err(reason) = keep(&mut T::Settings::default(), &text)
+    if let Kind::Text { apply, .. } = setting.kind
+        && let Err(reason) = apply(&mut T::Settings::default(), &text)
     {
         // SAFETY: the body of the server's macros.
         unsafe {
@@ -729,6 +729,6 @@ unsafe fn assign<T: Configured>(index: usize, value: Value, extra: *mut c_void) 
     // SAFETY: `attach_source` made the extra data. A value without it counts as set by the session, which may not set it.
     let source = unsafe { extra.cast::<GucSource::Type>().as_ref() }.copied().unwrap_or(GucSource::PGC_S_SESSION);
     let context = T::SETTINGS[index].context;
-    T::kept_settings().server.with(|settings| settings.assign(index, context, Sourced { source, value }));
+    T::settings_state().server.with(|settings| settings.assign(index, context, Sourced { source, value }));
     CHANGES.fetch_add(1, Relaxed);
 }

@@ -96,11 +96,11 @@ pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 /// An ID type whose generator state fits into a shared word.
 pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
     /// Returns the process's view of the shared state.
-    fn kept_shared() -> &'static Kept<Self>;
+    fn shared_state() -> &'static ProcessState<Self>;
 }
 
 /// The process's view of a type's shared state.
-pub struct Kept<T: SharedState> {
+pub struct ProcessState<T: SharedState> {
     /// The shared memory; `None` until it is looked up.
     memory: PerProcess<Option<Memory<T>>>,
     /// Whether this process has ensured that the reservation respects the last promotion.
@@ -109,7 +109,7 @@ pub struct Kept<T: SharedState> {
     fast_path: PerProcess<Option<OpenFastPath<T>>>,
 }
 
-impl<T: SharedState> Kept<T> {
+impl<T: SharedState> ProcessState<T> {
     /// Creates the initial view.
     pub const fn new() -> Self {
         Self {
@@ -186,7 +186,9 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
     }
     if let Some(fast_path) = T::FAST_PATH {
         let (word, range) = (memory.word, (fast_path.range)(id, &context.settings));
-        T::kept_shared().fast_path.with(|kept| *kept = Some(OpenFastPath { word, range, as_of: settings::changes() }));
+        T::shared_state()
+            .fast_path
+            .with(|state| *state = Some(OpenFastPath { word, range, as_of: settings::changes() }));
     }
     if cover == Cover::Last {
         memory.reserve_ahead(next.pack(), node, id.tick());
@@ -230,7 +232,7 @@ impl<T: SharedState> Memory<T> {
         let start = decide::start::<T>(Word::<T>::from(self.shared.start.load(Ordering::Acquire)), now);
         match self.shared.start.compare_exchange(0, start.low(), Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => start,
-            Err(kept) => Word::<T>::from(kept),
+            Err(start) => Word::<T>::from(start),
         }
     }
 
@@ -346,25 +348,25 @@ impl<T: SharedState> Memory<T> {
     /// Returns an error if the WAL cannot be read or the marks of the promotion cannot be written.
     #[inline(always)]
     fn respect_promotion(self) -> Result<(), Error> {
-        if T::kept_shared().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.keep_promotion() }
+        if T::shared_state().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.apply_promotion() }
     }
 
     #[cold]
     #[inline(never)]
-    fn keep_promotion(self) -> Result<(), Error> {
+    fn apply_promotion(self) -> Result<(), Error> {
         if promotion::is_in_recovery() {
             return Ok(());
         }
         if let Some(timeline) = promotion::timeline()
             && self.shared.promotion.load(Ordering::Acquire) != u64::from(timeline)
         {
-            promotion::keep_marks()?;
+            promotion::write_marks()?;
             // Before the timeline is stored: a backend that finds the timeline must not find a reservation from before the
             // promotion.
             self.take_back();
             self.shared.promotion.store(timeline.into(), Ordering::Release);
         }
-        T::kept_shared().respects_promotion.with(|respects| *respects = true);
+        T::shared_state().respects_promotion.with(|respects| *respects = true);
         Ok(())
     }
 
@@ -474,7 +476,7 @@ pub struct OpenFastPath<T: SharedState> {
 #[inline(always)]
 pub fn draw_fast<T: SharedState>() -> Option<T> {
     let fast_path = T::FAST_PATH?;
-    T::kept_shared().fast_path.with(|open| {
+    T::shared_state().fast_path.with(|open| {
         let OpenFastPath { word, range, as_of } = open.as_ref()?;
         let old = Word::<T>::load(word);
         let is_in_range = range.words.contains(&old) && *as_of == settings::changes();
@@ -488,7 +490,7 @@ pub fn draw_fast<T: SharedState>() -> Option<T> {
 
 #[inline]
 fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
-    match T::kept_shared().memory.with(|memory| *memory) {
+    match T::shared_state().memory.with(|memory| *memory) {
         Some(memory) => Ok(memory),
         None => look_up::<T>(),
     }
@@ -516,7 +518,7 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
     // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
     // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::kept_shared().memory.with(|kept| *kept = Some(memory));
+    T::shared_state().memory.with(|state| *state = Some(memory));
     Ok(memory)
 }
 
@@ -602,7 +604,7 @@ unsafe fn start<T: SharedState>() {
         let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), MARK_ROOM, &mut found);
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
-    T::kept_shared().memory.with(|kept| *kept = Some(memory));
+    T::shared_state().memory.with(|state| *state = Some(memory));
     if found || !T::SERVER_WIDE {
         return;
     }
@@ -642,16 +644,16 @@ unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::
     if code != 0 || unsafe { pg_sys::IsUnderPostmaster } {
         return;
     }
-    macro_rules! keep {
+    macro_rules! save {
         ($name:ident, $id:ident) => {
-            keep_last::<scru_ids::$id>();
+            save_last::<scru_ids::$id>();
         };
     }
-    registry!(keep);
+    registry!(save);
 }
 
-fn keep_last<T: SharedState>() {
-    let Some(memory) = T::kept_shared().memory.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
+fn save_last<T: SharedState>() {
+    let Some(memory) = T::shared_state().memory.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
     let load = |value: &AtomicU64| value.load(Ordering::Acquire);
     let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
     let (word, start) = (Word::<T>::load(memory.word).low(), load(&memory.shared.start));

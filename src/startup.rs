@@ -17,7 +17,7 @@ const TEMPLATE1: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::Template1DbOid);
 pub fn register() {
     // Has a restart time, because the server forgets workers with BGW_NEVER_RESTART after a crash. A worker that has succeeded
     // is not restarted.
-    register_one("scru promotion", "scru_keep_promotion", pg_sys::BGWORKER_SHMEM_ACCESS, 1);
+    register_one("scru promotion", "scru_write_marks", pg_sys::BGWORKER_SHMEM_ACCESS, 1);
     // Reading the values of ALTER ROLE ALL SET needs a database. If this worker fails, the node is logged with the first ID.
     let with_database = pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION;
     register_one("scru node", "scru_name_node", with_database, pg_sys::BGW_NEVER_RESTART);
@@ -48,8 +48,8 @@ fn copy_name(to: &mut [c_char], name: &str) {
 /// The entry point of the worker that writes the marks of a promotion.
 #[pg_guard]
 #[unsafe(no_mangle)]
-pub extern "C-unwind" fn scru_keep_promotion(_argument: pg_sys::Datum) {
-    report(promotion::keep_marks());
+pub extern "C-unwind" fn scru_write_marks(_argument: pg_sys::Datum) {
+    report(promotion::write_marks());
 }
 
 /// The entry point of the worker that logs the node.

@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, raw};
 use crate::id_type::{self, Process, Type};
 use crate::settings::{Configured, Settings};
-use crate::shared::{Kept, SharedState};
+use crate::shared::{ProcessState, SharedState};
 use crate::{
     brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, node, range, range_support,
     selectivity, skip, sort, time, time_compare, time_support, window,
@@ -40,16 +40,16 @@ macro_rules! symbols {
             const _: () = id_type::check::<Id>();
 
             impl Configured for Id {
-                fn kept_settings() -> &'static Settings<Self> {
+                fn settings_state() -> &'static Settings<Self> {
                     static SETTINGS: Settings<Id> = Settings::new();
                     &SETTINGS
                 }
             }
 
             impl SharedState for Id {
-                fn kept_shared() -> &'static Kept<Self> {
-                    static KEPT: Kept<Id> = Kept::new();
-                    &KEPT
+                fn shared_state() -> &'static ProcessState<Self> {
+                    static STATE: ProcessState<Id> = ProcessState::new();
+                    &STATE
                 }
             }
 

@@ -230,7 +230,7 @@ impl SortableId for Scru160 {
             context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["base32hex", "hex"],
-                keep: |settings, word| {
+                apply: |settings, word| {
                     settings.output = [Scru160Output::Base32Hex, Scru160Output::Hex][word];
                 },
             },
@@ -241,7 +241,7 @@ impl SortableId for Scru160 {
             context: SettingContext::Reload,
             kind: Kind::Choice {
                 words: &["random", "microsecond"],
-                keep: |settings, word| {
+                apply: |settings, word| {
                     settings.counter = [Scru160Counter::Random, Scru160Counter::Microsecond][word];
                 },
             },
@@ -546,14 +546,14 @@ mod tests {
 
     #[test]
     fn settings_keep_their_words() {
-        let kept = |setting: usize, word: usize| {
+        let applied = |setting: usize, word: usize| {
             let mut settings = Scru160Settings::default();
-            let Kind::Choice { keep, .. } = Scru160::SETTINGS[setting].kind else { panic!("a choice") };
-            keep(&mut settings, word);
+            let Kind::Choice { apply, .. } = Scru160::SETTINGS[setting].kind else { panic!("a choice") };
+            apply(&mut settings, word);
             settings
         };
-        assert_eq!([kept(0, 0), kept(1, 0)], [Scru160Settings::default(); 2]);
-        assert_eq!(kept(0, 1), Scru160Settings { output: Scru160Output::Hex, counter: Random });
-        assert_eq!(kept(1, 1), Scru160Settings { output: Scru160Output::Base32Hex, counter: Microsecond });
+        assert_eq!([applied(0, 0), applied(1, 0)], [Scru160Settings::default(); 2]);
+        assert_eq!(applied(0, 1), Scru160Settings { output: Scru160Output::Hex, counter: Random });
+        assert_eq!(applied(1, 1), Scru160Settings { output: Scru160Output::Base32Hex, counter: Microsecond });
     }
 }

@@ -269,7 +269,7 @@ impl SortableId for Scru64 {
         context: SettingContext::Superuser,
         kind: Kind::Text {
             default: "0/4",
-            keep: |settings, text| {
+            apply: |settings, text| {
                 settings.node = text.parse()?;
                 Ok(())
             },
@@ -723,13 +723,13 @@ mod tests {
 
     #[test]
     fn the_setting_keeps_its_node_and_its_default_is_node_0_of_16() {
-        let Kind::Text { default, keep } = Scru64::SETTINGS[0].kind else { panic!("a text") };
+        let Kind::Text { default, apply } = Scru64::SETTINGS[0].kind else { panic!("a text") };
         let mut settings = Scru64Settings { node: node("42/8") };
-        keep(&mut settings, default).unwrap();
+        apply(&mut settings, default).unwrap();
         assert_eq!(settings, Scru64Settings::default());
-        keep(&mut settings, "0xb00/12").unwrap();
+        apply(&mut settings, "0xb00/12").unwrap();
         assert_eq!(settings.node, node("0xb00/12"));
-        keep(&mut settings, "1/0").unwrap_err();
+        apply(&mut settings, "1/0").unwrap_err();
         assert_eq!(settings.node, node("0xb00/12"), "unchanged");
     }
 

@@ -33,7 +33,7 @@ pub enum Kind<S: 'static> {
         /// The words.
         words: &'static [&'static str],
         /// Stores the index of the word.
-        keep: fn(&mut S, usize),
+        apply: fn(&mut S, usize),
     },
     /// An integer.
     Integer {
@@ -44,13 +44,13 @@ pub enum Kind<S: 'static> {
         /// The largest value.
         max: i32,
         /// Stores the value.
-        keep: fn(&mut S, i32),
+        apply: fn(&mut S, i32),
     },
     /// A text with a syntax of its own.
     Text {
         /// The default value.
         default: &'static str,
         /// Parses and stores the value. If it is invalid, returns the reason as a sentence.
-        keep: fn(&mut S, &str) -> Result<(), String>,
+        apply: fn(&mut S, &str) -> Result<(), String>,
     },
 }

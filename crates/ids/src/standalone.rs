@@ -136,14 +136,14 @@ impl<T: SortableId> OfProcess<T> {
 
     fn generate(&self) -> T {
         // A thread that panics leaves a usable generator, so the poisoning of the mutex is ignored.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pid = process::id();
-        let kept = match kept.as_mut() {
+        let state = match state.as_mut() {
             Some((of, generator)) if *of == pid => generator,
-            _ => &mut kept.insert((pid, Generator::new())).1,
+            _ => &mut state.insert((pid, Generator::new())).1,
         };
         loop {
-            match kept.generate() {
+            match state.generate() {
                 Ok(id) => return id,
                 // The next tick starts with a new random number.
                 Err(Refusal::Exhausted) => thread::sleep(Duration::from_micros(T::TICKS.micros.unsigned_abs())),

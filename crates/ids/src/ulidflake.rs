@@ -213,7 +213,7 @@ impl SortableId for UlidFlake {
                 default: -1,
                 min: -1,
                 max: MAX_SCALABILITY as i32,
-                keep: |settings, value| settings.scalability = u32::try_from(value).ok(),
+                apply: |settings, value| settings.scalability = u32::try_from(value).ok(),
             },
         },
         Setting {
@@ -224,7 +224,7 @@ impl SortableId for UlidFlake {
                 default: 8,
                 min: 1,
                 max: 16,
-                keep: |settings, value| settings.entropy_bits = value.unsigned_abs(),
+                apply: |settings, value| settings.entropy_bits = value.unsigned_abs(),
             },
         },
         Setting {
@@ -233,7 +233,7 @@ impl SortableId for UlidFlake {
             context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["wait", "error"],
-                keep: |settings, word| {
+                apply: |settings, word| {
                     settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][word];
                 },
             },
@@ -598,13 +598,13 @@ mod tests {
             UlidFlakeSettings { scalability: Some(3), entropy_bits: 1, on_overflow: UlidFlakeOverflow::Error };
         for setting in UlidFlake::SETTINGS {
             match setting.kind {
-                Kind::Integer { default, keep, .. } => keep(&mut settings, default),
-                Kind::Choice { keep, .. } => keep(&mut settings, 0),
+                Kind::Integer { default, apply, .. } => apply(&mut settings, default),
+                Kind::Choice { apply, .. } => apply(&mut settings, 0),
                 Kind::Text { .. } => panic!("no text"),
             }
         }
         assert_eq!(settings, UlidFlakeSettings::default());
-        let [Kind::Integer { keep: scalability, .. }, Kind::Integer { keep: entropy_bits, .. }, _] =
+        let [Kind::Integer { apply: scalability, .. }, Kind::Integer { apply: entropy_bits, .. }, _] =
             [0, 1, 2].map(|setting: usize| &UlidFlake::SETTINGS[setting].kind)
         else {
             panic!("two numbers")
