@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 async def register(connection: Connection) -> None:
-    """Registers the types on a connection. Pass this function to a pool as ``init``. Parameters can also be strings."""
+    """Registers the types on a connection. Pass this function to a pool as ``init``. Parameters can also be strings.
+
+    Raises UndefinedObjectError if the extension does not exist.
+    """
     for id_type in TYPES:
         query = "SELECT typnamespace::regnamespace::text FROM pg_type WHERE oid = $1::text::regtype"
         schema = await connection.fetchval(query, id_type.pg_type)

@@ -47,7 +47,7 @@ class IdFormField(forms.CharField):
 
 
 class IdField(models.Field):
-    """Base class of the model fields. The assigned values are IDs or their text."""
+    """Base class of the model fields. Accepts IDs and their text."""
 
     id_type: ClassVar[type[SortableId]]
 
@@ -145,7 +145,10 @@ class GenUlidflake(models.Func):
 
 @IdField.register_lookup
 class IdIExact(Lookup):
-    """The lookup ``id__iexact``, by index, for the admin's ``search_fields = ["=id"]``. Invalid text finds no rows."""
+    """The lookup ``id__iexact``, for the admin's ``search_fields = ["=id"]``. It can use an index.
+
+    Invalid text matches no rows.
+    """
 
     lookup_name = "iexact"
     prepare_rhs = False
@@ -160,7 +163,7 @@ class IdIExact(Lookup):
 
 @IdField.register_lookup
 class IdDuring(Lookup):
-    """The lookup ``id__during``, by index: IDs that were created within a psycopg range of datetimes."""
+    """The lookup ``id__during``: IDs created within a psycopg range of datetimes. It can use an index."""
 
     lookup_name = "during"
     prepare_rhs = False

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
 
 def register(connection: Connection[Any]) -> None:
-    """Registers the types on a connection. Pass this function to a pool as ``configure``."""
+    """Registers the types on a connection. Pass this function to a pool as ``configure``.
+
+    Raises ProgrammingError if the extension does not exist.
+    """
     for id_type in TYPES:
         _register(TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
 
 async def register_async(connection: AsyncConnection[Any]) -> None:
-    """Registers the types on an asynchronous connection. Pass this function to a pool as ``configure``."""
+    """Registers the types on an asynchronous connection. Pass this function to a pool as ``configure``.
+
+    Raises ProgrammingError if the extension does not exist.
+    """
     for id_type in TYPES:
         _register(await TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
 
