@@ -28,12 +28,12 @@ from server import MAJOR, MAJORS  # noqa: E402
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
-on_the_oldest = pytest.mark.skipif(min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)}")
+on_the_oldest = pytest.mark.skipif(min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)} only")
 as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine to install packages on")
 
 
 def run(*command: object, **options: object) -> str:
-    """Runs a command of the project, and returns its output. If it fails, raises an error that quotes the output."""
+    """Runs a command, by default in the project's root, and returns its output. Raises RuntimeError if it fails."""
     done = subprocess.run(
         [str(word) for word in command], **{"cwd": ROOT, "text": True, "capture_output": True, **options}
     )
@@ -84,7 +84,7 @@ def package(packages: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def debian() -> Path:
-    """The root directory of a Debian with the server: a bare one, or the one in which the tests run."""
+    """The root directory of a Debian with the server: a bare one for the oldest server, otherwise that of the host."""
     return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
 
 

@@ -1,6 +1,6 @@
-"""Machines to install packages on: namespaces with a Debian as root directory, without a network. They need root.
+"""Machines to install packages on: namespaces with a Debian as root directory, without a network.
 
-Changes are written to an overlay, and disappear with the machine.
+Creating a machine requires root. Changes are written to an overlay, and disappear with the machine.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Machine:
         """Runs a command on the machine, and returns its output. If it fails, raises an error with its output."""
         as_user = () if user == "root" else ("runuser", "-u", user, "--")
         environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
-        # Enters with the machine's own view of the folder: entering a mount namespace leaves a chroot of the caller.
+        # Entering a mount namespace leaves any chroot of the caller. With --root, paths are those of the machine.
         enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
         done = subprocess.run(
             [
@@ -84,7 +84,7 @@ class Machine:
         return f"/tmp/{file.name}"
 
     def start_server(self) -> None:
-        """Creates and starts a cluster, as Debian's package does where services may start, with root as a superuser."""
+        """Creates the cluster `main` if it does not exist, starts it, and creates the superuser `root`."""
         if not (self.root / f"etc/postgresql/{self.major}/main").is_dir():
             self.run("pg_createcluster", str(self.major), "main")
         self.run("pg_ctlcluster", str(self.major), "main", "start")

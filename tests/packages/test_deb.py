@@ -72,7 +72,7 @@ def test_lintian(packages):
 @on_the_oldest
 def test_three_commands_of_the_readme(machine, package):
     """The README's commands install the package and generate an ID with its time, in less than a minute, on a Debian
-    without a compiler and a network."""
+    without a compiler or a network."""
     for compiler in ("cargo", "rustc", "cc"):
         with pytest.raises(RuntimeError, match="No such file or directory"):
             machine.run(compiler, "--version")
@@ -115,7 +115,7 @@ def test_getting_started_and_removal(machine, package):
 
 
 def machine_files(machine: Machine) -> set[str]:
-    """Returns the files below /usr whose names contain `scru`."""
+    """Returns the paths of files and directories below /usr whose names contain `scru`."""
     folders = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
     return set(machine.run("find", *folders, "-name", "*scru*").splitlines())
 
@@ -174,7 +174,7 @@ def test_upgrade_in_use(machine, released_package, package):
 
 
 def draw_at_once(**sessions: psycopg.Connection) -> None:
-    """All sessions generate IDs concurrently."""
+    """Generates IDs in all sessions concurrently."""
     together = threading.Barrier(len(sessions))
     statement = "INSERT INTO drawn SELECT gen_ulidflake(), gen_scru64(), %s FROM generate_series(1, 20000)"
 

@@ -38,7 +38,7 @@ def test_workflows_are_valid():
 
 
 def test_the_workflow_calls_targets_that_are_there():
-    """The workflow calls targets of the Makefile, and no script of tools."""
+    """The release workflow calls only targets of the Makefile, and no script in tools/."""
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = set(re.findall(r"^ +(?:run: )?make (\w+)", workflow, re.MULTILINE))
