@@ -22,7 +22,7 @@ for name in [name for name in os.environ if name.startswith("PG") and name != "P
 from clock import Clock  # noqa: E402
 from server import MAJOR, MAJORS, Server  # noqa: E402
 
-# Enough parallel workers for every test that uses some.
+# Enough parallel workers for every test that uses them.
 SHARED_SETTINGS = {"max_worker_processes": "16", "max_parallel_workers": "8", "autovacuum": "off"}
 
 MEASUREMENTS = pytest.StashKey[list]()
@@ -36,12 +36,12 @@ class Database:
         self.name = name
 
     def connect(self, **parameters: object) -> psycopg.Connection:
-        """A new connection to this database."""
+        """Returns a new connection to this database."""
         return self.server.connect(self.name, **parameters)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips tests marked `alone`, except on the oldest version: only there do they have the machine to themselves."""
+    """Skips tests marked `alone`, which compare times, except on the oldest version."""
     for item in items:
         if min(MAJORS) != MAJOR and item.get_closest_marker("alone"):
             item.add_marker(pytest.mark.skip(reason=f"times are compared on PostgreSQL {min(MAJORS)} only"))
@@ -130,7 +130,7 @@ def clock() -> Iterator[Clock]:
 
 @pytest.fixture
 def measured(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Collects lines about measurements, which are shown at the end of the run even if all tests pass."""
+    """Returns a function that adds a line to the measurements, which every run shows at its end."""
     return request.config.stash.setdefault(MEASUREMENTS, []).append
 
 

@@ -1,9 +1,10 @@
 /*
  * Records the state that a directory would have after a loss of power: its names as of its last sync, and the content
- * of each file as of the file's last sync. This library is preloaded into the server's processes, and updates the
- * record at each fsync. Two environment variables hold absolute paths: WATCHED is the directory, SHADOW is the record.
+ * of each file as of the file's last sync before that. This library is preloaded into the server's processes, and
+ * updates the record at each fsync. Two environment variables hold absolute paths: WATCHED is the directory, SHADOW is
+ * the record.
  *
- * SHADOW/inodes/INODE is the synced content of the file with this inode. SHADOW/names has the synced names.
+ * SHADOW/inodes/INODE is the synced content of the file with this inode. SHADOW/names has the files that survive.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

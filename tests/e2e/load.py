@@ -21,8 +21,8 @@ from server import Server, wait_until
 class Load:
     """Sessions that generate IDs until the server terminates them or the block ends: `with Load(connect, id_type)`.
 
-    Each ID has to be greater than all IDs that any of the sessions had received when it was requested. `query` replaces
-    the default query for an ID, for example by an INSERT with RETURNING.
+    Each ID has to be greater than `after`, and than all IDs that any of the sessions had received when it was
+    requested. `query` replaces the default query for an ID, for example by an INSERT with RETURNING.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Load:
         with suppress(psycopg.OperationalError):
             while not self._stopped.is_set():
                 before = self.latest
-                # A standby generates no IDs before its promotion.
+                # A standby generates no 64-bit IDs before its promotion.
                 with suppress(psycopg.errors.ReadOnlySqlTransaction):
                     self._keep(before, *connection.execute(self._query).fetchone())
 
@@ -87,7 +87,7 @@ class Load:
         with self._lock:
             self.ids.append(id_)
             self.latest = max(self.latest, id_)
-        assert id_ > before, f"{id_} was generated after {before} had been received"
+        assert id_ > before, f"{id_} was requested after {before} was received, but is not greater"
 
 
 def forever(id_type: IdType) -> str:

@@ -55,7 +55,7 @@ class Run:
 
     connection: psycopg.Connection
     longest_lock: float = 0
-    """Seconds from the end of LOCK TABLE to the end of the transaction."""
+    """The longest time from the end of LOCK TABLE to the end of the transaction, in seconds."""
     retries: int = 0
 
     def __call__(self, block: str) -> None:
@@ -151,7 +151,8 @@ class Writers:
 
 
 def create_tables(connection: psycopg.Connection, rows: int, id_type: str, key: str, id: str) -> None:
-    """Creates the page's tables with `id_type` instead of uuid, and rows of the last weeks with the IDs `id` (SQL)."""
+    """Creates the page's tables with `id_type` instead of uuid, with the primary key `key`, and with rows of the last
+    weeks, whose IDs are the values of the SQL expression `id`."""
     for table in statements(*blocks("Tables")):
         connection.execute(table.replace("uuid PRIMARY KEY DEFAULT gen_random_uuid()", key).replace("uuid", id_type))
     connection.execute("CREATE INDEX orders_note_idx ON orders (note)")

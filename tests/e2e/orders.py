@@ -102,7 +102,7 @@ def contents(connection: psycopg.Connection) -> dict[str, tuple]:
 
 
 def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
-    """Checks all B-trees with amcheck, and compares what each kind of index finds with a sequential scan."""
+    """Checks all B-trees with amcheck, and that each kind of index finds the same rows as a sequential scan."""
     query = """SELECT indexrelid::regclass::text FROM pg_index
                JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
                WHERE relnamespace = %s::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'"""

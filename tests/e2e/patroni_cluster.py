@@ -1,4 +1,4 @@
-"""A Patroni cluster on loopback: servers with a Patroni each, and one etcd. Patroni and etcd are Debian's.
+"""A Patroni cluster on loopback: servers, each with its own Patroni, and one etcd. Patroni and etcd are Debian's.
 
 The times are shorter than in production: the leader renews its lease every second, and loses it after six seconds.
 """
@@ -119,7 +119,7 @@ class Cluster:
     # ---------------------------------------------------------------------------------------------------------- members
 
     def start(self, environment: dict[str, str] | None = None) -> Member:
-        """Starts another member. The first initialises the cluster, the others copy it.
+        """Starts another member. The first initialises the cluster, and the others copy it.
 
         The environment is that of the server, not of Patroni.
         """
@@ -217,7 +217,7 @@ class Cluster:
     # ------------------------------------------------------------------------------------------------------ connections
 
     def connect(self, *members: Member, **parameters: object) -> psycopg.Connection:
-        """Returns a connection to one of these members. Without members, finds the leader, as clients do, among all."""
+        """Returns a connection to one of these members; without members, to the leader, which libpq finds among all."""
         addresses = members or self.members
         return psycopg.connect(
             host=",".join(LOOPBACK for _ in addresses),
@@ -233,7 +233,7 @@ class Cluster:
 
 
 def programs(folder: Path, environment: dict[str, str] | None) -> Path:
-    """Returns the folder of PostgreSQL's programs; with an environment, one with a `postgres` that sets it."""
+    """Returns the folder of PostgreSQL's programs; with an environment, a copy whose `postgres` sets it."""
     if environment is None:
         return BINDIR
     bin_dir = folder / "bin"

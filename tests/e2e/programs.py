@@ -1,4 +1,4 @@
-"""Debian's programs that operators run beside a server. They listen on free ports of loopback, and each has a log.
+"""Debian's programs that operators run beside a server. They listen on loopback or on Unix-domain sockets.
 
 The tests never use services of the system. They are skipped if a program is not installed (tools/setup.sh operators).
 """
@@ -27,7 +27,10 @@ def path_of(program: str) -> str | None:
 
 
 def needs(*programs: str):
-    """Returns a mark for tests of these programs. They run on PostgreSQL 15 only, if all the programs are installed."""
+    """Returns a mark that skips tests unless these programs, or libraries of the server, are installed.
+
+    It skips them on all versions but PostgreSQL 15.
+    """
     if MAJOR != 15:
         return pytest.mark.skip(reason=f"runs on PostgreSQL 15 only; this is {MAJOR}")
     missing = [program for program in programs if not path_of(program) and not has_library(program)]

@@ -25,7 +25,7 @@ import pytest
 
 PG_CONFIG = os.environ.get("PG_CONFIG", "pg_config")
 
-# PostgreSQL refuses to run as root. If root runs the tests, its programs run as the user that Debian's package creates.
+# PostgreSQL refuses to run as root. If root runs the tests, the server runs as the user that Debian's package creates.
 SERVER_USER = "postgres" if os.geteuid() == 0 else None
 
 # Short, because the path of a socket has at most 107 bytes. The server's user may have no access to root's TMPDIR.
@@ -50,12 +50,12 @@ def pg_config(option: str, program: str = PG_CONFIG) -> str:
 
 
 def bindir_of(program: str) -> Path:
-    """Returns the folder of the programs of the server of this pg_config."""
+    """Returns the folder of a server's programs, as its pg_config reports it."""
     return Path(pg_config("--bindir", program))
 
 
 def major_of(program: str) -> int:
-    """Returns the major version of the server of this pg_config."""
+    """Returns a server's major version, as its pg_config reports it."""
     return int(re.match(r"PostgreSQL (\d+)", pg_config("--version", program))[1])
 
 
@@ -152,7 +152,7 @@ class Server:
         self.wait_until_ready()
 
     def stop(self, mode: str = "fast") -> None:
-        """Stops the server: smart, fast, or immediate, after which it recovers as after a crash."""
+        """Shuts down the server: smart, fast or immediate. After immediate, it recovers as after a crash."""
         self.process.send_signal(SHUTDOWN_SIGNALS[mode])
         self.process.wait(timeout=60)
         self.process = None
@@ -203,8 +203,7 @@ class Server:
     def reload(self, **settings: str) -> None:
         """Changes settings of the running server, and waits until new connections have them.
 
-        A reload is asynchronous. Each version of the settings has a number, a setting that shows when the reload has
-        finished.
+        A reload is asynchronous. The setting tests.generation, which numbers the reloads, shows when it has finished.
         """
         self.settings.update(settings)
         self._write_settings()

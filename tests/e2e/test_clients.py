@@ -45,7 +45,7 @@ def program_of(source: Path, id_type: IdType, folder: Path) -> Path:
 
 
 def python(needed: str) -> Callable[[Path, IdType, Path], list]:
-    """Runs a program with the installed Python, or with the system's, whichever can execute `needed`."""
+    """Returns a function like `node`, for the installed Python, or the system's if only that can execute `needed`."""
 
     @cache
     def interpreter() -> Path | None:
@@ -63,7 +63,7 @@ def python(needed: str) -> Callable[[Path, IdType, Path], list]:
 
 
 def node(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs a program with the installed packages, which Node.js looks for beside the program."""
+    """Returns the command that runs a program. Node.js looks for the installed packages beside the program."""
     packages = INSTALLED / "node" / "node_modules"
     if not shutil.which("node") or not packages.exists():
         pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
@@ -72,14 +72,14 @@ def node(source: Path, id_type: IdType, folder: Path) -> list:
 
 
 def java(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs a single source file with Debian's driver."""
+    """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
         pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER, program_of(source, id_type, folder)]
 
 
 def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
-    """Runs the compiled program of the Rust drivers, which supports all types."""
+    """Returns a function like `node`, for the compiled program of the Rust drivers, which supports all types."""
 
     def command(_source: Path, id_type: IdType, _folder: Path) -> list:
         program = INSTALLED / "rust" / "clients"
@@ -94,7 +94,7 @@ GO_PACKAGES = Path("/usr/share/gocode")
 
 
 def go(source: Path, id_type: IdType, folder: Path) -> list:
-    """Runs a single source file with Debian's driver."""
+    """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("go") or not (GO_PACKAGES / "src/github.com/jackc/pgx/v5").exists():
         pytest.skip("no Go (Debian: golang-go) or no pgx 5 (golang-github-jackc-pgx-v5-dev)")
     return ["env", f"GOPATH={GO_PACKAGES}", "GO111MODULE=off", "go", "run", program_of(source, id_type, folder)]

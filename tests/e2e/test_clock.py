@@ -13,7 +13,7 @@ from idtypes import SCRU128, TYPES, ULID, ULIDFLAKE, each_type, of_types
 from server import wait_until
 
 HOUR = timedelta(hours=1)
-# An upper bound of the time between two readings of the clock in a test.
+# An upper bound on the time between two readings of the clock in a test.
 SLACK = timedelta(seconds=30)
 
 
@@ -148,7 +148,7 @@ def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
 @of_the_server
 @pytest.mark.parametrize("seconds", [60, 3600])
 def test_a_step_back_is_an_error_for_the_whole_server(drawing, clock, seconds):
-    """The settings of the session do not matter, because no ID may be given out twice."""
+    """The settings of the session do not matter, because no ID may be generated twice."""
     before = drawing.draw()
     clock.shift(-seconds)
     hint = (
@@ -175,7 +175,7 @@ def test_a_step_ahead_and_back(drawing, clock):
 
 @of_types([SCRU128, ULID])
 def test_time_that_stands_still(drawing, clock):
-    """All IDs have one timestamp. The bits below it count the IDs."""
+    """All IDs have one timestamp. The bits below it, without the entropy of a scru128, count the IDs."""
     clock.freeze("2031-02-03 04:05:06")
     ids = drawing.draw(100_000)
     assert {str(drawing.time(id_)) for id_ in (ids[0], ids[-1])} == {"2031-02-03 04:05:06+00:00"}

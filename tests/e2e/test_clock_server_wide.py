@@ -10,7 +10,7 @@ from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, each_server_wide_type
 from load import Load, background, forever, wait_until_it_waits
 from server import wait_until
 
-# An upper bound of the time between two readings of the clock in a test, in seconds.
+# An upper bound on the time between two readings of the clock in a test, in seconds.
 SLACK = 30
 
 
@@ -18,7 +18,7 @@ SLACK = 30
 def server(new_server, clock):
     """A server whose clock the test controls, and whose generators have finished their initial wait.
 
-    Each ulidflake is one greater than the one before, so that a few IDs rarely overflow their millisecond.
+    Within a millisecond, each ulidflake is one greater than the one before, so that a few IDs rarely overflow it.
     """
     server = new_server({"scru.ulidflake_entropy_bits": "1"}, clock.environment)
     with server.connect() as connection:

@@ -21,8 +21,7 @@ NODE = 1
 MANY = 500
 # The seconds by which the clock of the first leader is ahead.
 AHEAD = 8
-# A row has one ID of each of TYPES. With scru.generator_scope = 'server', they are strictly increasing
-# within a server.
+# A row has one ID of each of TYPES. With scru.generator_scope = 'server', they are strictly increasing within a server.
 TABLE = (
     "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), "
     "flake ulidflake UNIQUE DEFAULT gen_ulidflake(), wide scru128 UNIQUE DEFAULT gen_scru128())"

@@ -52,7 +52,7 @@ def plain(sql: str) -> str:
 
 
 def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
-    """Returns queries on the orders of a type, each with a part of it that has to be pushed down."""
+    """Returns queries on the orders of a type, each with a text that the remote query must contain."""
     t = id_type.name
     [(low, middle, high)] = connection.execute(
         "SELECT ids[20], ids[200], ids[380] FROM (SELECT array_agg(id::text ORDER BY id) FROM here.orders) AS x(ids)"

@@ -151,7 +151,7 @@ def test_a_database_of_another_encoding(new_database, encoding):
 
 @each_type
 def test_times_beyond_python(connection, id_type):
-    """The server can show the time of the largest ID."""
+    """scru_inspect returns the time of the largest ID, even if it is after Python's last year."""
     query = f"SELECT i.timestamp = {id_type.name}_timestamp(%s) FROM scru_inspect(%s) AS i"
     largest = id_type.text(id_type.largest)
     assert connection.execute(query, [largest, largest]).fetchone() == (True,)

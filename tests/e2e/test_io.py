@@ -53,7 +53,7 @@ def test_text_and_binary_are_one_value(connection, id_type):
 
 @each_type
 def test_binary_parameters_and_results(connection, id_type):
-    """As in drivers, a parameter of the type and the result are binary."""
+    """Sends a parameter and receives results in binary format, as drivers do."""
     for value in id_type.samples(50, seed=3):
         binary = id_type.binary(value)
         result = send_binary(connection, f"SELECT $1::{id_type.name}, $1::{id_type.name}::text", id_type, binary)
@@ -73,7 +73,7 @@ def test_binary_loads_with_psycopg(connection, id_type):
 
 @each_type
 def test_arrays_and_composites_in_binary(connection, id_type):
-    """Binary COPY does not change arrays and composite values of the type."""
+    """Arrays and composite values of the type survive a round trip through binary COPY."""
     connection.execute(f"CREATE TYPE pair AS (first {id_type.name}, second {id_type.name})")
     connection.execute(f"CREATE TABLE boxes (ids {id_type.name}[], pairs pair)")
     ids = [id_type.text(value) for value in id_type.samples(40, seed=5)]
@@ -134,7 +134,7 @@ def test_binary_parameter_of_a_wrong_length(connection, id_type):
 
 @of_types([id_type for id_type in TYPES if id_type.bytes_above_the_largest()])
 def test_bytes_above_the_largest(connection, id_type):
-    """Every binary input refuses bytes above the largest ID, because they have no text."""
+    """Every binary input rejects bytes above the largest ID, which have no canonical text."""
     largest = id_type.text(id_type.largest)
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     for binary in id_type.bytes_above_the_largest():
@@ -160,7 +160,7 @@ def test_bytea_of_a_wrong_length(connection, id_type):
 def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
     """Returns malformed texts, each with the DETAIL of its error. Positions count characters, from 1."""
     good, length = id_type.text(id_type.largest // 3), id_type.text_length
-    # Includes I, L, O and U of Crockford's base 32: they are not read as 1 or 0.
+    # U in Crockford's Base32, W in base32hex. In Base36 all ASCII letters are digits.
     stranger = next((letter for letter in "ULOIW" if letter not in id_type.digits.upper()), "ß")
 
     def wrong_length(received: int) -> str:

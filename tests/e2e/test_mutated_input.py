@@ -1,7 +1,7 @@
 """Invalid input in bulk: for each type, 100,000 mutated texts and as many mutated binary messages.
 
-Each must give the result that the specification requires: the ID, or the SQLSTATE for its error. All of them are sent
-in one session, which the server must survive.
+Each must give the result that the specification requires: the ID, or the SQLSTATE of its error. Each test checks that
+the server survives.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def array(id_type: IdType, element_oid: int, values: list[int]) -> bytes:
 
 @each_type
 def test_mutated_arrays(database, id_type):
-    """The server splits the array and passes the elements to the type, of whatever length they are."""
+    """The server splits the array, and passes each element to the type, whatever its length."""
     source = random.Random(f"{id_type} arrays")
     with one_server(database) as connection, RawConnection(database.server, database.name) as session:
         oid = type_oid(connection, id_type.name)

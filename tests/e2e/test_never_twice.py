@@ -19,7 +19,7 @@ from load import Load, assert_all_different, background, forever, wait_until_it_
 from server import MAJOR, send_signal, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
-# IDs of about two seconds. The first of them exhaust the second that the IDs may be ahead of the clock.
+# The scru64 IDs of about two seconds. The first of them exhaust the second that they may be ahead of the clock.
 MANY = 60
 
 

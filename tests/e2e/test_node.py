@@ -131,7 +131,7 @@ def log_of(server: Server, type_: str) -> list[str]:
 
 @loaded_or_not
 def test_the_log_names_the_node_once_per_start(new_server, preload):
-    """A preloaded library logs both types at the start; otherwise the first ID of a type is logged."""
+    """A preloaded library logs the nodes of both types at the start. Otherwise, the first ID of each type logs it."""
     server = with_extension(new_server({"shared_preload_libraries": preload}))
     ulidflake = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
     lines = {"scru64": [], "ulidflake": [ulidflake] if preload else []}
@@ -273,7 +273,7 @@ def test_which_ids_are_local(new_server):
         stand_alone = "SELECT ulidflake_is_local(id) FROM generate_series(1, 64) AS n, gen_ulidflake() AS id GROUP BY 1"
         wait_until(lambda: connection.execute(f"SHOW {NUMBER}").fetchone() == ("-1",), "the session has the new value")
         assert connection.execute(stand_alone).fetchall() == [(False,)]
-    # The function fails wherever generation fails, rather than return a wrong answer.
+    # If generation fails, so does the function, instead of returning a wrong answer.
     with server.connect(options=f"-c {NODE}=0/8") as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
         connection.execute("SELECT scru64_is_local(scru64_lower(now()))")
 

@@ -1,6 +1,6 @@
 """pg_partman on tables with an ID as primary key: it creates partitions, rows are routed to them, and old ones expire.
 
-The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns have a
+The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns are of a
 domain named `text`; docs/ask-by-time.md describes this.
 """
 
@@ -83,7 +83,7 @@ class Events:
 
 @pytest.fixture
 def events(server, new_server, clock, id_type):
-    """The table before it is partitioned. The clock is at noon."""
+    """The table, before pg_partman manages it. The clock is at noon."""
     available = server.rows("SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'")
     if not available or [int(part) for part in available[0][0].split(".")] < [5, 2]:
         pytest.skip("this server has no pg_partman 5.2 or newer, which supports encoders")

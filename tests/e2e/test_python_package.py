@@ -84,7 +84,7 @@ def test_values_of_the_vectors(id_type):
 
 @each_type
 def test_values(id_type):
-    """An ID is a str with additional methods. IDs sort in the order of their numbers."""
+    """An ID is a str with additional methods. IDs sort in the order of their integer values."""
     cls = class_of(id_type)
     values = sorted(set(id_type.samples(200)))
     ids = [cls.from_int(value) for value in values]
@@ -149,7 +149,7 @@ REPORTS = {
 @each_type
 @pytest.mark.parametrize("module", REPORTS)
 def test_driver(installed, database, connection, module, id_type, tmp_path):
-    """Each module reads and writes the values that the server has, as instances of their class."""
+    """Each module reads and writes the values that the server has, as instances of the type's class."""
     values = list(dict.fromkeys(id_type.samples(12)))
     ids = [id_type.text(value) for value in values]
     in_order = [id_type.text(value) for value in sorted(values)]

@@ -1,4 +1,4 @@
-"""sql/contrib/scru_uuid.sql gives the same bytes and texts as the extension, without it."""
+"""sql/contrib/scru_uuid.sql gives the same bytes and texts as the extension, but does not require it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def test_a_random_id_of_a_time(connection):
 
 @pytest.mark.parametrize("generator", ["generate", "generate_increasing"])
 def test_an_id_has_the_time_and_random_bits(connection, generator):
-    """An ID contains the time of the call in milliseconds. Each of the other 80 bits varies."""
+    """An ID contains the time of the call in milliseconds. Each of the other 80 bits is set in some IDs. With
+    `generate`, each is also clear in some."""
     query = f"""
         SELECT count(*), count(DISTINCT id),
                bool_and(scru_uuid.timestamp(id) BETWEEN date_trunc('milliseconds', before) AND after),

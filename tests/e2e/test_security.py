@@ -28,8 +28,8 @@ def shared_database(new_database: Callable[..., Database]) -> Database:
 
 
 def traps() -> list[str]:
-    """Returns statements that create functions and operators with names that the scripts use, and with argument types
-    that match as well as those of the server's own or better. A call by a superuser makes the attacker a superuser."""
+    """Returns statements that create functions, operators and domains with names that the scripts use. Their argument
+    types match at least as well as those of the server's own. A call by a superuser makes the attacker a superuser."""
     body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
     result = []
     for argument in "text", "varchar", "name", "anyelement":
@@ -155,7 +155,8 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
 
 @each_type
 def test_the_estimator_serves_only_its_own_operators(connection, id_type):
-    """A user's operator with this estimator works. (In recent minor releases only superusers can create one.)"""
+    """For a user's operator, the estimator returns a default. In recent minor releases, only superusers can create such
+    an operator."""
     connection.execute(
         f"""
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt,

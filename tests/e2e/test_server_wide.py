@@ -91,7 +91,7 @@ def test_preloading_spares_the_wait(new_server):
 
 @pytest.fixture(scope="module")
 def small_counter() -> Iterator[Database]:
-    """A server that generates scru64 IDs with a counter of four bits: a few dozen per second."""
+    """A database of a server whose scru64 counter has four bits: it generates a few dozen scru64 IDs per second."""
     with Server({"scru.scru64_node": "5/20"}) as server:
         with server.connect() as connection:
             connection.execute("CREATE EXTENSION scru")
@@ -119,7 +119,7 @@ def test_ulidflake_is_never_ahead(connection):
 
 
 def test_an_overflow_of_ulidflake_waits_or_fails(new_server, clock):
-    """A millisecond has a few thousand IDs. Here the clock stops within one."""
+    """A millisecond has room for a few thousand IDs. Here the clock stops within one."""
     server = new_server(None, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")

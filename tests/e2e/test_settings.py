@@ -1,4 +1,4 @@
-"""The settings: who may change them, their values, and their scope."""
+"""scru.on_clock_rollback: who may change it, its values, and its scope. Misspelled settings are rejected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_it_holds_for_a_transaction(user):
 
 
 def test_it_can_be_set_before_the_library_is_loaded(database):
-    """A session, a role or postgresql.conf may set it before the extension is used."""
+    """Connection options and SET may set it before the library is loaded. An invalid value is then rejected with a
+    warning."""
     with database.connect(options=f"-c {SETTING}=error") as connection:
         connection.execute("SELECT gen_scru128()")
         assert show(connection) == "error"

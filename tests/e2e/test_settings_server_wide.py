@@ -102,7 +102,8 @@ def test_no_session_changes_them(connection, database, plain_user, setting):
 @each_setting
 @pytest.mark.parametrize("superuser", [True, False])
 def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, setting, superuser):
-    """A value that a session sets before it loads the library is discarded when the library is loaded."""
+    """A value of SET or of the connection options is discarded when the library is loaded. The exception is a setting
+    that decides uniqueness in a superuser's connection options."""
     user = {} if superuser else {"user": plain_user}
     with database.connect(**user) as connection:
         warnings = []
@@ -113,14 +114,14 @@ def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, set
         assert warnings == [refusals(setting)[superuser]]
     with database.connect(options=f"-c {setting}={OTHERS[setting]}", **user) as connection:
         load_library(connection)
-        # For settings that decide uniqueness, generation then fails: see test_settings_sources.
+        # With an option for a setting that decides uniqueness, generation fails: see test_settings_sources.
         is_shown = superuser and setting in DECIDING
         assert show(connection, setting) == (OTHERS if is_shown else DEFAULTS)[setting]
 
 
 @each_setting
 def test_a_setting_removed_from_the_file_has_its_default(own_server, setting):
-    """A removed setting has its default, even if a session loads the library later and has a placeholder for it."""
+    """A removed setting has its default, even in a session that has a placeholder for it until it loads the library."""
     own_server.reload(**{setting: OTHERS[setting]})
     del own_server.settings[setting]
     own_server.reload()

@@ -1,4 +1,4 @@
-"""The settings that decide uniqueness: which sources may set them, and that generation fails with any other source."""
+"""The settings that decide uniqueness: which sources may set them. Values of other sources generate no IDs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def servers() -> Iterator[Callable[[str, tuple], Server]]:
 
 @pytest.fixture
 def configured(servers) -> Iterator[Callable[..., Server]]:
-    """A server with both settings in its configuration file. Removes what the test has stored in the catalog."""
+    """Returns a shared server, by default with both settings in its configuration file. After the test, removes what it
+    has stored in the catalog."""
     used = set()
 
     def start(preload: str = "", settings: dict[str, str] = CONFIGURED) -> Server:
@@ -125,7 +126,8 @@ def prepared(server: Server) -> Server:
 @loaded_or_not
 @pytest.mark.parametrize("value", [FOREIGN, DEFAULTS, CONFIGURED], ids=["foreign", "default", "the same"])
 def test_connection_options_draw_nothing(configured, setting, preload, value):
-    """Generation fails even if the options have the configured value, because they hide it from the server."""
+    """Generation fails even if the options have the configured value, because they hide the value of the file. With a
+    preloaded library, an ordinary user cannot connect with the options."""
     server = configured(preload)
     options = f"-c {setting}={value[setting]}"
     if preload:

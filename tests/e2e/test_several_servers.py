@@ -36,7 +36,7 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """The page's code blocks are those that this module, test_failover.py, test_pooler.py and test_node.py run."""
+    """Counts the page's code blocks, all of which this module, test_failover.py, test_pooler.py or test_node.py run."""
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,

@@ -32,7 +32,7 @@ def searches(connection: psycopg.Connection, query: str) -> int:
 
 
 def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
-    """Returns the texts of consecutive IDs and of both ends of the type's range, and the like for bigint."""
+    """Returns the texts of consecutive IDs and of both ends of the type's range, and numbers like these for bigint."""
     middle = id_type.largest // 2
     neighbours = range(middle, middle + 5)
     ids = [0, 1, *neighbours, id_type.largest - 1, id_type.largest]
@@ -40,7 +40,7 @@ def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
     return [id_type.text(value) for value in ids], [str(number) for number in numbers]
 
 
-# Conditions for the queries on both tables. The placeholders stand for two IDs.
+# Conditions for the queries on both tables. The placeholders stand for two IDs or two numbers.
 CONDITIONS = (
     "n = 777",
     "n IN (777, 1777, 19777)",

@@ -1,7 +1,7 @@
 """Comparison of IDs with times on a table of a million rows.
 
-A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes
-about as long as for a column of times.
+A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes at
+most a quarter longer than for a column of times.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ def test_pg_upgrade(mode):
             except RuntimeError as error:
                 logs = new.data.glob("pg_upgrade_output.d/**/*.log")
                 raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
-            # pg_upgrade does not copy the folder.
+            # pg_upgrade does not copy the directory `scru`.
             assert not (new.data / "scru").exists()
             new.run("/bin/cp", "-R", old.data / "scru", new.data, as_server=True)
             new.start()

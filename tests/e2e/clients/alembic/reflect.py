@@ -1,4 +1,4 @@
-"""Prints the class of each column's type, or of its elements' type for an array, as reflection returns it."""
+"""Prints each column's type as reflection returns it; for an array, the type of its elements."""
 
 import os
 
