@@ -64,7 +64,7 @@ def test_dump_and_restore(server, new_database, form, home):
             orders.go_on(connection)
 
 
-def test_rows_move_to_where_the_extension_lies_elsewhere(server, new_database):
+def test_a_data_only_dump_restores_into_another_schema(server, new_database):
     """A data-only dump does not name the schema of the types. It restores into tables with types of another schema."""
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:

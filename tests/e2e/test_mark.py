@@ -310,7 +310,7 @@ def test_a_standby_that_has_replayed_nothing_since_its_start(new_server, preload
         assert_later(before, insert(standby))
 
 
-def test_a_standby_that_has_replayed_a_prepared_transaction_alone(new_server, preload, clock):
+def test_a_standby_that_has_replayed_only_a_prepared_transaction(new_server, preload, clock):
     """The prepared transaction has an ID from an hour after the last commit, by the clock of the primary."""
     settings = {**NODE, **preload, "autovacuum": "off", "max_prepared_transactions": "2"}
     primary = create(new_server(settings, clock.environment))
@@ -592,7 +592,7 @@ def test_a_copy_that_is_made_while_a_mark_is_replaced_has_one(new_server, clock)
             draw(server, id_type)
 
 
-def test_pg_rewind_takes_the_source_s_mark(new_server, clock):
+def test_pg_rewind_copies_the_marks_of_the_source(new_server, clock):
     """The former primary gets the marks of the promoted server in place of its own."""
     primary = create(new_server({**NODE, "wal_log_hints": "on", "wal_keep_size": "1GB"}, clock.environment))
     draw_all(primary)

@@ -248,7 +248,7 @@ def test_recipe(new_database, recipe):
             check_times(connection, recipe.time)
 
 
-def test_pgx_ulid_can_go(new_database):
+def test_pgx_ulid_can_be_dropped(new_database):
     """After pgx_ulid is dropped, the extension's types can move to its schema."""
     with new_database(extension=False).connect() as connection:
         create(connection, PGX)
@@ -367,7 +367,7 @@ def test_filling_waits_for_no_lock(database, connection):
     assert connection.execute(empty).fetchall() == []
 
 
-def test_filling_stops_where_the_trigger_cannot(connection):
+def test_filling_fails_if_the_trigger_leaves_the_column_empty(connection):
     """Filling items before orders fails: the trigger has no new ID to copy yet."""
     prepare_to_fill(connection)
     with expect.error(
@@ -424,7 +424,7 @@ def test_rows_go_to_a_host_without_the_extension(server, new_database, database,
         check(there, "uuid", ROWS)
 
 
-def test_the_functions_can_go(connection):
+def test_the_schema_scru_uuid_can_be_dropped(connection):
     """After the move to the extension, nothing depends on the schema scru_uuid."""
     create(connection, UNEXTENDED)
     run = Run(connection)

@@ -155,7 +155,7 @@ def primary_and_standby(server_of_node_5):
     standby.remove()
 
 
-def test_a_standby_gives_out_none(primary_and_standby):
+def test_a_standby_generates_no_64_bit_ids(primary_and_standby):
     """A standby has its primary's node, so it generates no 64-bit IDs. It generates IDs of types without a node."""
     _, standby = primary_and_standby
     with standby.connect() as connection:
@@ -194,7 +194,7 @@ def test_a_promoted_standby_repeats_nothing(primary_and_standby):
         assert max(earlier.ids) < min(later.ids)
 
 
-def test_a_promoted_standby_that_knows_an_id_waits_as_long(primary_and_standby):
+def test_a_promoted_standby_skips_the_tick_of_a_previous_id(primary_and_standby):
     """The primary may have generated further IDs of the known ID's tick, so the standby skips that tick."""
     _, standby = primary_and_standby
     standby.promote()

@@ -61,7 +61,7 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
         standby.remove()
 
 
-def test_alter_system_stays_behind(new_server):
+def test_a_standby_does_not_receive_alter_system(new_server):
     """ALTER SYSTEM writes a file of the primary, so a standby created earlier has the default after its promotion."""
     primary = with_extension(new_server())
     standby = primary.standby()
@@ -80,7 +80,7 @@ def test_alter_system_stays_behind(new_server):
         standby.remove()
 
 
-def test_what_dumps_carry(new_server):
+def test_which_dumps_include_stored_settings(new_server):
     """pg_dumpall, which pg_upgrade uses, omits settings of ALTER ROLE ALL, and includes those of ALTER DATABASE."""
     server = with_extension(new_server())
     store(server, NODE, "3/4")

@@ -160,7 +160,7 @@ def test_hours_follow_each_other_without_a_gap(events):
 
 
 @of_types([SCRU160])
-def test_either_form_of_text_serves(events):
+def test_the_encoder_may_return_either_form_of_text(events):
     """The encoder's output depends on a setting, which may change between calls."""
     for hour, form in (0, "hex"), (24, "base32hex"), (48, "hex"):
         events.set_clock(NOON + hour * HOUR)

@@ -157,7 +157,7 @@ def test_the_scope_of_a_database(connect, server, stopped_clock):
         administrator.execute(f"ALTER DATABASE {DATABASE} RESET scru.generator_scope")
 
 
-def test_a_set_stays_on_the_connection(connect):
+def test_set_applies_to_the_server_connection(connect):
     """After SET, the value is in effect for every client's transactions on that connection, and on no other."""
     with connect() as client, connect() as other:
         draw(client, SCRU128)  # loads the library on both connections

@@ -154,7 +154,7 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
 
 
 @each_type
-def test_the_estimator_serves_only_its_own_operators(connection, id_type):
+def test_the_estimator_returns_a_default_for_other_operators(connection, id_type):
     """For a user's operator, the estimator returns a default. In recent minor releases, only superusers can create such
     an operator."""
     connection.execute(

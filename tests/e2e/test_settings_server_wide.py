@@ -101,7 +101,7 @@ def test_no_session_changes_them(connection, database, plain_user, setting):
 
 @each_setting
 @pytest.mark.parametrize("superuser", [True, False])
-def test_nobody_sets_them_before_the_library_is_loaded(database, plain_user, setting, superuser):
+def test_values_set_before_the_library_is_loaded_are_discarded(database, plain_user, setting, superuser):
     """A value of SET or of the connection options is discarded when the library is loaded. The exception is a setting
     that decides uniqueness in a superuser's connection options."""
     user = {} if superuser else {"user": plain_user}
@@ -326,7 +326,7 @@ def test_the_node_is_in_the_ids(own_server, node, size, node_id):
         assert show(connection, "scru.scru64_node") == node
 
 
-def test_an_id_to_go_on_from(own_server):
+def test_the_node_can_be_a_previous_id(own_server):
     """A previous ID sets the node, and the next ID is greater even if the clock is behind it."""
     with own_server.connect() as connection:
         connection.execute("SELECT gen_scru64()")

@@ -269,7 +269,7 @@ def test_a_copy_takes_a_node_of_its_own(new_server):
         copy.remove()
 
 
-def test_what_a_dump_says_of_the_node(new_server):
+def test_which_dumps_include_the_node(new_server):
     source = new_server()
     with source.connect() as connection:
         connection.execute("CREATE EXTENSION scru")

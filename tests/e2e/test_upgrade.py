@@ -80,7 +80,7 @@ def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version
 
 
 @since(18, "temporal keys")
-def test_adapting_to_a_server_adds_what_an_older_one_did_not_know(new_database):
+def test_scru_adapt_to_server_adds_support_of_newer_servers(new_database):
     """A database with this version that pg_upgrade has migrated to PostgreSQL 18 gets temporal keys and skip support by
     scru_adapt_to_server(). A second call adds nothing."""
     with new_database().connect() as adapted, new_database().connect() as fresh:

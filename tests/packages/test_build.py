@@ -120,7 +120,7 @@ def test_an_ordinary_user_installs_without_a_network(place):
     assert f"default_version = '{VERSION}'" in control
 
 
-def test_what_is_built_is_copied_without_a_compiler(place):
+def test_make_install_after_make_requires_no_compiler(place):
     """After `make`, `sudo make install` does not need Rust. `make uninstall` removes all installed files."""
     destination = place.folder / "destination"
     place.run("make", f"PG_CONFIG={SYSTEM}")
