@@ -42,7 +42,10 @@ class Machine:
     def __init__(self, debian: Path, major: int):
         self.major = major
         self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
-        apart = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-ec", START)
+        # In a chroot, the root directory is not a mount point, and its namespace is private already.
+        propagation = "unchanged" if debian == Path("/") else "private"
+        namespaces = ("--mount", f"--propagation={propagation}", "--net", "--pid")
+        apart = ("unshare", *namespaces, "--fork", "--kill-child", "sh", "-ec", START)
         self.keeper = subprocess.Popen([*apart, str(debian), str(self.folder)])
         wait_until(self._is_ready, "the root directory of the machine is mounted")
 
