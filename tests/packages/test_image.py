@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from conftest import TARGET, VERSION, readable_folder, run
-from server import MAJOR, Server, since
+from server import MAJOR, Server, pg_config, since
 
 pytestmark = since(18, "extension_control_path")
 
@@ -56,25 +56,32 @@ def blob(layout: Path, digest: str) -> dict:
     return json.loads((layout / "blobs" / digest.replace(":", "/")).read_text())
 
 
+@contextmanager
+def hidden(*paths: Path) -> Iterator[None]:
+    """Renames the files that exist, and renames them back at the end."""
+    existing = [path for path in paths if path.exists()]
+    for path in existing:
+        path.rename(path.with_suffix(".hidden"))
+    try:
+        yield
+    finally:
+        for path in existing:
+            path.with_suffix(".hidden").rename(path)
+
+
 def test_a_server_finds_the_extension(unpacked):
-    """The server finds the extension with the two settings that CloudNativePG makes for a mounted volume. A control
-    file in the server's own directory is hidden during the test."""
+    """The server finds the extension with the two settings that CloudNativePG makes for a mounted volume. The server's
+    own control file and library are hidden during the test."""
     settings = {
         "extension_control_path": f"$system:{unpacked}/share",
         "dynamic_library_path": f"$libdir:{unpacked}/lib",
     }
-    own = Path(run(os.environ["PG_CONFIG"], "--sharedir").strip()) / "extension/scru.control"
-    hidden = own.with_suffix(".hidden")
-    if own.exists():
-        own.rename(hidden)
-    try:
-        with Server(settings) as server, server.connect() as connection:
-            connection.execute("CREATE EXTENSION scru")
-            connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
-            connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
-            assert connection.execute("SELECT count(*) FROM orders WHERE id <= now()").fetchone() == (100,)
-            [(backend,)] = connection.execute("SELECT pg_backend_pid()").fetchall()
-            assert f"{unpacked}/lib/scru.so" in Path(f"/proc/{backend}/maps").read_text()
-    finally:
-        if hidden.exists():
-            hidden.rename(own)
+    control = Path(pg_config("--sharedir")) / "extension/scru.control"
+    library = Path(pg_config("--pkglibdir")) / "scru.so"
+    with hidden(control, library), Server(settings) as server, server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
+        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+        assert connection.execute("SELECT count(*) FROM orders WHERE id <= now()").fetchone() == (100,)
+        [(backend,)] = connection.execute("SELECT pg_backend_pid()").fetchall()
+        assert f"{unpacked}/lib/scru.so" in Path(f"/proc/{backend}/maps").read_text()
