@@ -161,7 +161,7 @@ class Run:
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
 
     def clients(self) -> None:
-        """Measures many connections."""
+        """Measures the throughput of concurrent clients."""
         self.inserts()
         self.draws()
 

@@ -77,7 +77,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(id.to_datum())
 }
 
-/// Returns the error for a time for which no ID is generated (22008). The first and the last tick are reserved.
+/// Returns the error (22008) for a time outside the range or within a reserved tick: the first or the last.
 #[cold]
 fn not_generated<T: Type>() -> Error {
     let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));

@@ -58,7 +58,7 @@ pub fn write_marks() -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a mark of tick 0 for the last promotion, if there is one, so that the mark that a superuser has set applies instead.
+/// Writes a mark of tick 0 for the last promotion, if there is one. The mark set by a superuser then applies instead.
 ///
 /// # Errors
 /// Returns an error if the mark cannot be written.

@@ -144,7 +144,7 @@ unsafe fn is_known(node: *mut Node) -> bool {
 }
 
 /// Returns the fraction of a column's rows within a constant range; `None` if the statistics of the column are missing or do not
-/// suffice. The most common values are tested one by one, and the others are estimated from the histogram.
+/// suffice. Tests the most common values one by one, and estimates the others from the histogram.
 unsafe fn part_within<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,

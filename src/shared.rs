@@ -236,8 +236,8 @@ impl<T: SharedState> Memory<T> {
         }
     }
 
-    /// Ensures that this or another backend reserves the node's IDs at least up to a tick, unless `word`, which requires the
-    /// reservation, has been set back. In both cases the caller must repeat its step.
+    /// Ensures that this or another backend reserves the node's IDs at least up to a tick. Makes no reservation if `word`, the
+    /// word that requires it, has been set back. The caller must repeat its step in both cases.
     ///
     /// # Errors
     /// Returns an error if the reservation cannot be written.
@@ -588,8 +588,8 @@ unsafe extern "C-unwind" fn startup() {
 }
 
 /// Allocates a type's shared memory. For a server-wide type, also stores the word with which its state starts: the last word of
-/// its predecessor, or, if that is unknown, a word above all IDs that a predecessor may have generated until now. In archive
-/// recovery, stores no word.
+/// its predecessor. If that word is unknown, stores a word above all IDs that a predecessor may have generated until now. In
+/// archive recovery, stores no word.
 ///
 /// # Safety
 /// Must be called from the startup hook of shared memory.
@@ -640,7 +640,7 @@ fn take_last<T: SharedState>() -> Option<(u64, u64)> {
 /// when shared memory may be corrupted.
 #[pg_guard]
 unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
-    // SAFETY: reads a variable of the server, which is true in every child of the postmaster.
+    // SAFETY: reads a variable of the server. It is true in every child of the postmaster.
     if code != 0 || unsafe { pg_sys::IsUnderPostmaster } {
         return;
     }

@@ -39,7 +39,7 @@ make_cluster() {
     as_server "$(pg bindir)/initdb" --pgdata="$DATA" --username="$(id -un)" --auth=trust --encoding=UTF8 --no-locale >/dev/null
 }
 
-# Keeps the paths, below another root: PostgreSQL finds its files relative to its program. The headers are a link.
+# Copies to the same paths below another root, because PostgreSQL finds its files relative to its program. Links the headers.
 copy_server() {
     local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} folder
     bindir=$(pg bindir)
@@ -55,7 +55,7 @@ copy_server() {
 
 ctl() { as_server "$(pg bindir)/pg_ctl" --silent --wait --pgdata="$DATA" "$@"; }
 
-# The second line of postmaster.pid names the data folder. In a copy of a clone, it still names the folder of the original.
+# The second line of postmaster.pid names the data directory. In a copy of a clone, it still names the original's.
 is_running() { [ "$(sed -n 2p "$DATA/postmaster.pid" 2>/dev/null)" = "$DATA" ] && ctl status >/dev/null; }
 has_old_library() { [ "$(pg pkglibdir)/scru.so" -nt "$DATA/postmaster.pid" ]; }
 

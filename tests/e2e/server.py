@@ -138,7 +138,8 @@ class Server:
     def start(self) -> None:
         """Starts the server, and waits until it accepts connections."""
         self._write_settings()
-        # Set by `env`, not for `setpriv`: LD_PRELOAD would otherwise load a library into `setpriv`, which runs as root.
+        # `env` sets the variables after `setpriv` has run. Otherwise LD_PRELOAD would load a library into `setpriv`, as
+        # root.
         environment = [f"{name}={value}" for name, value in self.environment.items()]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -224,7 +225,7 @@ class Server:
 
     @property
     def port(self) -> str:
-        """The number in the socket's name, which is the TCP port if the settings have one."""
+        """The port number, which is part of the socket's name. It is also the TCP port if the server listens on TCP."""
         return self.settings.get("port", "5432")
 
     def connect(self, dbname: str = "postgres", autocommit: bool = True, **parameters: object) -> psycopg.Connection:

@@ -1,4 +1,4 @@
-"""Queries by time on a table of ten million rows: one hour of a hundred days, by the primary key."""
+"""Queries by time on a table of ten million rows: one hour out of a hundred days, by the primary key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def buffers(connection, query: str) -> tuple[int, int]:
 
 def test_one_hour_of_ten_million_rows(orders, measured):
     """A range touches no more pages than bounds written by hand. The planner estimates its rows within a factor of two,
-    although there are far fewer than in a bucket of the histogram."""
+    although the range has far fewer rows than a histogram bucket."""
     by_range, by_hand = buffers(orders, BY_RANGE), buffers(orders, BY_HAND)
     expected = estimate(orders, BY_RANGE)
     measured(f"one hour: {by_range[0]} rows, {expected} expected; pages touched: {by_range[1]}, by hand: {by_hand[1]}")

@@ -11,8 +11,9 @@ use crate::{SortableId, TimeError};
 /// Applies to types without [`SERVER_WIDE`](SortableId::SERVER_WIDE).
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
-/// The maximum distance by which the tick of an ID starts after the clock: 1 s. If the clock is further behind, the generator
-/// waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of the clock.
+/// The maximum distance by which the tick of a new ID may start ahead of the clock: 1 s. If the clock is further behind, the
+/// generator waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of
+/// the clock.
 ///
 /// Applies to types with [`SERVER_WIDE`](SortableId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
 /// advances the state in between, the clock seems to have moved back.
@@ -63,9 +64,9 @@ pub enum Step<T: SortableId> {
     /// The next state, and an ID. The ID is greater than the last one, unless the generator has started again
     /// ([`OnClockRollback::Reset`]).
     Made(T::State, T),
-    /// No ID until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
+    /// The generator must wait until the clock reads this time, in microseconds since 1970-01-01 UTC. The state is unchanged.
     Wait(i64),
-    /// No ID, for this reason. The state is unchanged.
+    /// The generator refuses, with this reason. The state is unchanged.
     Refused(Refusal),
 }
 

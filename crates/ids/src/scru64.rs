@@ -16,7 +16,7 @@ use crate::{
 const NODE_CTR_BITS: u32 = 24;
 const MAX_NODE_CTR: u32 = (1 << NODE_CTR_BITS) - 1;
 
-/// The size of a node ID, in bits, from which the most significant bit of the counter starts as 0.
+/// The minimum size of a node ID, in bits, at which the most significant bit of the counter starts as 0.
 const GUARDED_SIZE: u32 = 20;
 
 /// A SCRU64 ID: 64 bits, in order of creation, unique by the node that generates it.
@@ -29,9 +29,10 @@ const GUARDED_SIZE: u32 = 20;
 /// | 39 | `timestamp`: units of 256 ms since 1970-01-01 UTC |
 /// | 24 | `node_ctr`: `node_id` in the upper `node_id_size` bits, 1 to 23, and `counter` in the lower bits |
 ///
-/// The counter is random, renewed in every tick of 256 ms; + 1 for every further ID. If `node_id_size` is 20 or more, the most
-/// significant bit of the counter starts as 0, which leaves room for counting, as in the reference implementation. When the
-/// counter overflows, the timestamp runs ahead of the clock, by at most one second. The generator then waits.
+/// Every tick of 256 ms starts with a new random counter. Every further ID of the tick increments it by 1. If `node_id_size` is
+/// 20 or more, the most significant bit of the counter starts as 0, which leaves room for counting, as in the reference
+/// implementation. When the counter overflows, the timestamp runs ahead of the clock, by at most one second. The generator then
+/// waits.
 ///
 /// Every integer below 36^12 is an ID. The text has 12 Base36 digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
