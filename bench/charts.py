@@ -12,7 +12,7 @@ from bench.candidates import LABELS
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
-# Colours on a light page, mapped to their replacements on a dark one.
+# Colors on a light page, mapped to their replacements on a dark one.
 DARK = {"#ffffff": "#0d1117", "#1f2328": "#e6edf3", "#d0d7de": "#30363d"}
 PAGE, INK, GRID = DARK
 # The palette of Okabe and Ito, which colour-blind readers can distinguish on both pages.
@@ -31,7 +31,7 @@ plt.rcParams.update(
 
 
 def save(figure: plt.Figure, path: Path) -> None:
-    """Saves a figure without a date, so that the file changes only with the data, and adds colours for dark pages."""
+    """Saves a figure without a date, so that the file changes only with the data, and adds colors for dark pages."""
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     rules = "".join(
@@ -51,10 +51,10 @@ def curves(data: pd.DataFrame, panels: dict[str, str], caption: str, path: Path)
         suite, unit = panel.split(":")
         chosen = data[(data.suite == suite) & (data.unit == unit) & data.candidate.isin(STYLES)]
         for candidate in [key for key in STYLES if key in set(chosen.candidate)]:
-            colour, marker = STYLES[candidate]
+            color, marker = STYLES[candidate]
             by_x = chosen[chosen.candidate == candidate].groupby("x").value.agg(["median", "min", "max"])
-            axes.plot(by_x.index, by_x["median"], color=colour, marker=marker, markersize=5, label=LABELS[candidate])
-            axes.fill_between(by_x.index, by_x["min"], by_x["max"], color=colour, alpha=0.2, linewidth=0)
+            axes.plot(by_x.index, by_x["median"], color=color, marker=marker, markersize=5, label=LABELS[candidate])
+            axes.fill_between(by_x.index, by_x["min"], by_x["max"], color=color, alpha=0.2, linewidth=0)
         axes.set(xlabel="rows in the table" if suite == "growth" else "clients", ylabel=y_label, ylim=(0, None))
         for axis in axes.xaxis, axes.yaxis:
             axis.set_major_formatter(matplotlib.ticker.EngFormatter(sep=" "))

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes the copyright file of the packages, in Debian's format 1.0, for this project and all crates in its library.
 
-The arguments are passed to Cargo, and select the features and the source of the crates. The licence of a crate is the
-expression in its manifest. The text of the licence is included in the crate, or in another crate of its repository.
+The arguments are passed to Cargo, and select the features and the source of the crates. The license of a crate is the
+expression in its manifest. The text of the license is included in the crate, or in another crate of its repository.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def cargo(*arguments: str) -> str:
     return subprocess.run(["cargo", *arguments], check=True, capture_output=True, text=True).stdout
 
 
-def licence(crate: Crate) -> str:
-    """Returns the licence of a crate in Debian's syntax, which has no parentheses."""
+def license(crate: Crate) -> str:
+    """Returns the license of a crate in Debian's syntax, which has no parentheses."""
     expression = crate["license"].replace("/", " or ").replace(" OR ", " or ").replace(" AND ", " and ")
     return re.sub(r"\((.*)\) and", r"\1, and", expression)
 
 
 def texts(crate: Crate) -> tuple[str, ...]:
-    """Returns the licence texts that a crate includes, except the Apache License, which every Debian system has."""
+    """Returns the license texts that a crate includes, except the Apache License, which every Debian system has."""
     folder = Path(crate["manifest_path"]).parent
     name = re.compile(r"licen[cs]e|copying|copyright|notice|unlicense", re.IGNORECASE)
     files = sorted(file for file in folder.iterdir() if name.match(file.name) and file.is_file())
@@ -88,12 +88,12 @@ def holders(crates: list[Crate], texts: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(named)) or authors or [f"the authors of {crates[0]['name']}"]
 
 
-def paragraph(licence: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
-    """Returns the paragraph for crates with the same licence and the same texts of it."""
+def paragraph(license: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
+    """Returns the paragraph for crates with the same license and the same texts of it."""
     files = "\n ".join(f"{crate['name']}-{crate['version']}" for crate in crates)
     copyright = "\n ".join(holders(crates, texts))
     text = "".join(f"\n {line.rstrip()}" if line.strip() else "\n ." for line in "\n\n".join(texts).splitlines())
-    return f"Files: {files}\nCopyright: {copyright}\nLicense: {licence}{text}"
+    return f"Files: {files}\nCopyright: {copyright}\nLicense: {license}{text}"
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
     groups: dict[tuple, list[Crate]] = defaultdict(list)
     for crate in crates:
         own = texts(crate) or of_repository.get(crate["repository"], ())
-        groups[licence(crate), own, () if own else tuple(crate["authors"])].append(crate)
+        groups[license(crate), own, () if own else tuple(crate["authors"])].append(crate)
     paragraphs = (paragraph(name, own, group) for (name, own, _), group in groups.items())
     print("\n\n".join([HEADER.strip(), *paragraphs, TEXTS.strip()]))
 

@@ -454,7 +454,7 @@ pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
     })
 }
 
-/// Returns whether the node is still to be logged: `true` on the first call after a start of the server, in any process.
+/// Returns whether the node is still to be logged: `true` only for the first call by any process after a start of the server.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.

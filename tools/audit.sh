@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the licences and sources of all crates against deny.toml, and the crates for known vulnerabilities. The latter check
+# Checks the licenses and sources of all crates against deny.toml, and the crates for known vulnerabilities. The latter check
 # is skipped if the vulnerability database cannot be fetched.
 source "$(dirname "$0")/env.sh"
 VERSION=0.20.2
@@ -21,7 +21,7 @@ if [ "$("$DENY" --version 2>/dev/null)" != "cargo-deny $VERSION" ]; then
 fi
 cargo fetch --locked
 say 'Licences and sources'
-check licences licenses bans sources
+check licenses licenses bans sources
 say 'Known vulnerabilities'
 if "$DENY" fetch db; then
     check vulnerabilities advisories

@@ -102,8 +102,8 @@ class IdType:
         values = [0, 1, self.largest - 1, self.largest]
         while len(values) < count:
             value = source.randrange(self.largest + 1) >> source.randrange(8 * self.length)
-            neighbours = [value ^ 1, value ^ source.randrange(1 << 16)] if source.random() < 0.3 else []
-            values += [v for v in (value, *neighbours) if v <= self.largest]
+            neighbors = [value ^ 1, value ^ source.randrange(1 << 16)] if source.random() < 0.3 else []
+            values += [v for v in (value, *neighbors) if v <= self.largest]
         source.shuffle(values)
         return values[:count]
 

@@ -119,7 +119,7 @@ class Cluster:
     # ---------------------------------------------------------------------------------------------------------- members
 
     def start(self, environment: dict[str, str] | None = None) -> Member:
-        """Starts another member. The first initialises the cluster, and the others copy it.
+        """Starts another member. The first initializes the cluster, and the others copy it.
 
         The environment is that of the server, not of Patroni.
         """

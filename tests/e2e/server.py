@@ -92,7 +92,7 @@ def wait_until(condition: Callable[[], object], what: str, seconds: float = 60) 
 
 
 class Server:
-    """A server with its own data directory. As a context manager, it is initialised, started, and finally removed."""
+    """A server with its own data directory. As a context manager, it is initialized, started, and finally removed."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Server:
 
     def __enter__(self) -> Server:
         try:
-            self.initialise()
+            self.initialize()
             self.start()
         except BaseException:
             self.remove()
@@ -126,7 +126,7 @@ class Server:
 
     # --------------------------------------------------------------------------------------------------- start and stop
 
-    def initialise(self) -> None:
+    def initialize(self) -> None:
         """Creates the data directory by copying one that initdb creates once per run."""
         subprocess.run(
             as_server_user("cp", "-R", str(new_data_directory(self.bindir, *self.initdb)), str(self.data)), check=True

@@ -112,7 +112,7 @@ def test_concurrent_connections_share_no_randomness(any_database, id_type):
 
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 def test_two_hundred_connections_at_once(new_server, preload):
-    """All connections generate the server's first IDs, and initialise the shared state, at the same time."""
+    """All connections generate the server's first IDs, and initialize the shared state, at the same time."""
     connections, ids_each = 200, 500
     server = new_server({"shared_preload_libraries": preload, "max_connections": str(connections + 10)})
     database = Database(server, "postgres")

@@ -1,4 +1,4 @@
-"""scru_inspect(text): the type, the time and the fields of an ID, which it recognises by its form."""
+"""scru_inspect(text): the type, the time and the fields of an ID, which it recognizes by its form."""
 
 from __future__ import annotations
 

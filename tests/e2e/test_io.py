@@ -189,7 +189,7 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
         "quotes": ('"' + good + '"', invalid('"', 1)),
         "percent sign": ("%s%n" + good[4:], invalid("%", 1)),
         "backslash": (good[:4] + "\\" + good[5:], invalid("\\", 5)),
-        "neighbours of the digits": (good[:5] + ":" + good[6:], invalid(":", 6)),
+        "neighbors of the digits": (good[:5] + ":" + good[6:], invalid(":", 6)),
         "a letter that is no digit": (good[:2] + stranger + good[3:], invalid(stranger, 3)),
         "a UUID": ("018f0000-0000-7000-8000-000000000000", invalid("-", 9)),
     }

@@ -372,7 +372,7 @@ def unsynced(clock):
             "WATCHED": str(server.data / "scru"),
             "SHADOW": str(shadow),
         }
-        server.initialise()
+        server.initialize()
         server.start()
         create(server)
         (shadow / "parent").unlink(missing_ok=True)

@@ -124,8 +124,8 @@ def subscribe(
     """Subscribes to a publication of the other server, and waits for the initial copy."""
     other = f"host={to.info.host} dbname=postgres user=postgres"
     connection.execute(f"CREATE SUBSCRIPTION {subscription} CONNECTION '{other}' PUBLICATION {name} WITH ({options})")
-    synchronised = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
-    wait_until(lambda: connection.execute(synchronised).fetchone()[0], "the initial copy is complete")
+    synchronized = "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+    wait_until(lambda: connection.execute(synchronized).fetchone()[0], "the initial copy is complete")
 
 
 def wait_until_sent(connection: psycopg.Connection) -> None:

@@ -47,17 +47,17 @@ def test_hypertable(timescale, id_type):
     [(version,)] = timescale.execute("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
     excludes_by_range = [int(part) for part in version.split(".")[:2]] >= [2, 31]
     start = f"{t}_lower(timestamptz '2026-11-03')"
-    neighbour = f"({start}::bigint + 5)::{t}"
+    neighbor = f"({start}::bigint + 5)::{t}"
     for condition, expected in {
         "id <@ tstzrange('2026-11-03', '2026-11-04')": 1 if excludes_by_range else 10,
         "id <@ tstzrange('2026-11-03 12:00', '2026-11-05 12:00')": 3 if excludes_by_range else 10,
         "id >= timestamptz '2026-11-03' AND id < timestamptz '2026-11-04'": 1,
         f"id >= {start} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
-        f"id >= {neighbour} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
-        f"id < {neighbour} AND id > {t}_lower(timestamptz '2026-11-02')": 2,
-        f"id <= {neighbour}": 3,
-        f"id > {neighbour}": 8,
-        f"id = {neighbour}": 1,
+        f"id >= {neighbor} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
+        f"id < {neighbor} AND id > {t}_lower(timestamptz '2026-11-02')": 2,
+        f"id <= {neighbor}": 3,
+        f"id > {neighbor}": 8,
+        f"id = {neighbor}": 1,
     }.items():
         query = f"SELECT count(*), sum(n) FROM {table} WHERE {condition}"
         with timescale.transaction(force_rollback=True):
@@ -91,7 +91,7 @@ def test_a_partitioning_function_gives_wrong_rows(timescale):
     """Shows why the page advises against a partitioning function: TimescaleDB assumes that its result is as precise as
     the ID. If this test fails, TimescaleDB has changed, and the page may change as well."""
     first = "scru128_lower(timestamptz '2026-11-03')"
-    neighbour = f"set_byte({first}::bytea, 15, 5)::scru128"
+    neighbor = f"set_byte({first}::bytea, 15, 5)::scru128"
     timescale.execute(
         f"""CREATE TABLE partitioned (id scru128 PRIMARY KEY);
             SELECT create_hypertable(
@@ -101,4 +101,4 @@ def test_a_partitioning_function_gives_wrong_rows(timescale):
     assert timescale.execute(
         "SELECT count(*) FROM partitioned WHERE id <@ tstzrange('2026-11-03', '2026-11-04')"
     ).fetchone() == (9,)
-    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id < {neighbour}").fetchone() != (4,)
+    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id < {neighbor}").fetchone() != (4,)

@@ -189,7 +189,7 @@ def test_pg_upgrade(mode):
         old.stop()
         new = Server(initdb=checksums)
         try:
-            new.initialise()
+            new.initialize()
             folders = ["-b", old.bindir, "-B", new.bindir, "-d", old.data, "-D", new.data, "-s", new.folder]
             try:
                 new.run("pg_upgrade", mode, *folders, "-U", "postgres", as_server=True, cwd=new.folder)

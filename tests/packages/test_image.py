@@ -33,7 +33,7 @@ def unpacked(image) -> Iterator[Path]:
 
 
 def test_files(unpacked):
-    """The image has the library, the control file, the scripts and the licences, and no other files."""
+    """The image has the library, the control file, the scripts and the licenses, and no other files."""
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
     scripts = {path for path in files if re.fullmatch(r"share/extension/scru--[\d.]+(--[\d.]+)?\.sql", path)}
     assert f"share/extension/scru--{VERSION}.sql" in scripts

@@ -1,4 +1,4 @@
-"""Checks by third-party tools, and the licences of the packages. If a tool cannot be installed, its test is skipped."""
+"""Checks by third-party tools, and the licenses of the packages. If a tool cannot be installed, its test is skipped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_workflow_calls_existing_targets():
 
 
 def test_the_copyright_names_all_crates():
-    """The copyright lists exactly the crates that are linked into the library, with their versions and licences."""
+    """The copyright lists exactly the crates that are linked into the library, with their versions and licenses."""
     features = ("--no-default-features", "--features=pg15")
     lines = ("--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     tree = run("cargo", "tree", "--locked", "--package=scru", *lines, *features)

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Stored};
 
-/// Characters that are not digits in any type's alphabet: the neighbours of the digits in ASCII, controls, spaces, signs,
+/// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, controls, spaces, signs,
 /// characters of two, three and four bytes, and some that case folding beyond ASCII turns into letters.
 const NO_DIGITS: &[&str] = &[
     "/",
@@ -61,7 +61,7 @@ fn ids<T: SortableId>() -> impl Strategy<Value = T> {
     ]
 }
 
-/// Pairs of IDs, many of which differ in one bit or are neighbours.
+/// Pairs of IDs, many of which differ in one bit or are neighbors.
 fn pairs<T: SortableId>() -> impl Strategy<Value = (T, T)> {
     let bits = 0..8 * T::Stored::LEN;
     prop_oneof![

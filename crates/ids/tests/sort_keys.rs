@@ -136,12 +136,12 @@ fn milliseconds_are_remembered_up_to_a_limit<T: SortableId>() {
 /// Sequence numbers around the bounds of the exact places, in a few milliseconds.
 fn any_small_sequence_is_in_order<T: SortableId>() {
     let max = (1_u128 << T::SEQUENCE_BITS) - 1;
-    let centres = prop::sample::select(vec![0, EXACT as u128, max / 2, max.saturating_sub(EXACT as u128), max]);
+    let centers = prop::sample::select(vec![0, EXACT as u128, max / 2, max.saturating_sub(EXACT as u128), max]);
     let offsets =
         prop_oneof![Just(0_i64), -3..=3_i64, EXACT - 2..=EXACT + 2, -EXACT - 2..=-EXACT + 2, -4 * EXACT..=4 * EXACT];
     let millis = prop::sample::select(vec![0, 1, 2, FIRST_FAR - 1, FIRST_FAR, FIRST_FAR + 1, T::TICKS.max]);
-    let ids = (millis, centres, offsets, any::<u128>()).prop_map(move |(millis, centre, offset, rest)| {
-        with_sequence::<T>(millis, centre.saturating_add_signed(offset.into()).min(max), rest)
+    let ids = (millis, centers, offsets, any::<u128>()).prop_map(move |(millis, center, offset, rest)| {
+        with_sequence::<T>(millis, center.saturating_add_signed(offset.into()).min(max), rest)
     });
     check(prop::collection::vec(ids, 1..40), |ids| {
         assert_in_order(&ids);

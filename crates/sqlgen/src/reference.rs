@@ -263,8 +263,8 @@ impl<'a> Page<'a> {
         self.is_in_table = false;
         self.begin_paragraph();
         let properties = entry.properties().join(", ");
-        let properties = if properties.is_empty() { String::new() } else { format!(" {}.", capitalised(&properties)) };
-        let text = format!("{}.{properties} Since {}.", capitalised(&entry.object.comment), entry.since);
+        let properties = if properties.is_empty() { String::new() } else { format!(" {}.", capitalized(&properties)) };
+        let text = format!("{}.{properties} Since {}.", capitalized(&entry.object.comment), entry.since);
         let example = &entry.example_with_results;
         self.content +=
             &format!("### {}\n\n{}\n```sql\n{example}```\n", entry.signature().replace('`', ""), wrapped(&text));
@@ -305,7 +305,7 @@ fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

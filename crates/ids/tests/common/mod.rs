@@ -9,7 +9,7 @@ use scru_ids::{Context, FastPath, FastRange, OnClockRollback, SortableId, State,
 /// 2026-11-01 12:00 UTC, in microseconds since 1970-01-01 UTC: the start of simulated clocks.
 pub const NOON: i64 = 1_793_534_400_000_000;
 
-/// SplitMix64: a sufficiently random source, fast without optimisation, with the same numbers in every run.
+/// SplitMix64: a sufficiently random source, fast without optimization, with the same numbers in every run.
 #[derive(Clone)]
 pub struct SplitMix(pub u64);
 

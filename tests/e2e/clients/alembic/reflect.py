@@ -2,7 +2,7 @@
 
 import os
 
-import scru_postgres.sqlalchemy  # noqa: F401  (makes reflection recognise the types)
+import scru_postgres.sqlalchemy  # noqa: F401  (makes reflection recognize the types)
 from sqlalchemy import MetaData, create_engine
 
 metadata = MetaData()
