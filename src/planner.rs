@@ -143,10 +143,10 @@ pub struct Name([u8; pg_sys::NAMEDATALEN as usize]);
 impl Name {
     /// Concatenates parts, whose total length must be less than NAMEDATALEN.
     pub fn of(parts: &[&str]) -> Self {
-        let mut name = [0; _];
-        let end = name.len() - 1;
-        for (to, from) in name[..end].iter_mut().zip(parts.iter().flat_map(|part| part.bytes())) {
-            *to = from;
+        let (mut name, mut end) = ([0; _], 0);
+        for part in parts {
+            name[end..end + part.len()].copy_from_slice(part.as_bytes());
+            end += part.len();
         }
         Self(name)
     }

@@ -116,10 +116,11 @@ impl Comparison {
         // SAFETY: the SQL declares two arguments, an ID and a timestamptz.
         unsafe {
             let (name, schema) = planner::name_and_schema(function)?;
+            let name = name.as_bytes();
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
-            let (id, time, operator) = match name.as_bytes().strip_prefix(b"timestamptz_") {
+            let (id, time, operator) = match name.strip_prefix(b"timestamptz_") {
                 Some(rest) => (second, first, Operator::named(rest.get(..2)?)?.commuted()),
-                None => (first, second, Operator::named(name.as_bytes().get(T::NAME.len() + 1..)?.get(..2)?)?),
+                None => (first, second, Operator::named(name.get(T::NAME.len() + 1..)?.get(..2)?)?),
             };
             Some(Self { schema, id, id_type: planner::type_of(id), time, operator })
         }
