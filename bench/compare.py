@@ -22,13 +22,13 @@ CANDIDATES = (SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE)
 ROUNDS_OF_TABLES = 3
 
 
-def prepared(folder: str, rows: int) -> Session:
+def prepared(directory: str, rows: int) -> Session:
     """Returns a session with new tables, whose IDs differ between the two servers but are in the same order."""
-    connection = psycopg.connect(host=folder, port=5432, dbname="postgres", autocommit=True)
+    connection = psycopg.connect(host=directory, port=5432, dbname="postgres", autocommit=True)
     connection.prepare_threshold = None
     connection.execute("DROP EXTENSION IF EXISTS scru CASCADE")
     connection.execute("CREATE EXTENSION scru")
-    session = Session(connection, Path(folder))
+    session = Session(connection, Path(directory))
     for candidate in CANDIDATES:
         connection.execute(f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE")
         session.execute(PREPARE_TYPES, candidate, rows=rows)
@@ -37,7 +37,7 @@ def prepared(folder: str, rows: int) -> Session:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-compare", description=__doc__)
-    parser.add_argument("folders", nargs=2)
+    parser.add_argument("directories", nargs=2)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--only", choices=WORKLOADS, nargs="+", default=list(WORKLOADS))
@@ -48,7 +48,7 @@ def main() -> None:
         # The place of a table in memory changes the time of look-ups by 10 %, so the tables are built anew after
         # several rounds.
         if number % ROUNDS_OF_TABLES == 0:
-            base, new = (prepared(folder, arguments.rows) for folder in arguments.folders)
+            base, new = (prepared(directory, arguments.rows) for directory in arguments.directories)
         for name in arguments.only:
             for candidate in (*CANDIDATES, None):
                 # The control compares the base with itself.

@@ -80,9 +80,9 @@ def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> 
 class Session:
     """A connection that works in the schema of one candidate at a time."""
 
-    def __init__(self, connection: psycopg.Connection, folder: Path):
+    def __init__(self, connection: psycopg.Connection, directory: Path):
         self.connection = connection
-        self.folder = folder
+        self.directory = directory
 
     def execute(self, statements: Iterable[str], candidate: Candidate, **values: object) -> None:
         """Executes statements in the candidate's schema, except those that are empty for the candidate."""
@@ -93,7 +93,7 @@ class Session:
 
     def fill_in(self, statement: str, candidate: Candidate, **values: object) -> str:
         """Returns a statement with its placeholders replaced for a candidate."""
-        return statement.format(folder=self.folder, **candidate.sql(), **values)
+        return statement.format(directory=self.directory, **candidate.sql(), **values)
 
     def measure(
         self, workload: Workload, candidate: Candidate, rows: int, read: Read = read_times, **values: object
@@ -213,7 +213,7 @@ class Run:
             self.say(f"{what}, round {round_ + 1} of {rounds}")
             self.server.restart()
             with self.server.connect() as connection:
-                self.session = Session(connection, self.server.folder)
+                self.session = Session(connection, self.server.directory)
                 for candidate, table in product(group, tables):
                     connection.execute(f"SELECT count(*) FROM {candidate.key}.{table}")
                 # The first IDs after a start may be ahead of the clock: wait until it has passed them.
@@ -226,7 +226,7 @@ class Run:
         with self.server.connect() as connection:
             for candidate in group:
                 self.say(f"{rows:,} rows of {candidate.label}")
-                Session(connection, self.server.folder).execute(statements, candidate, rows=rows)
+                Session(connection, self.server.directory).execute(statements, candidate, rows=rows)
         yield
         with self.server.connect() as connection:
             connection.execute(f"DROP SCHEMA {', '.join(candidate.key for candidate in group)} CASCADE")

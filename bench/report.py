@@ -173,9 +173,9 @@ def where(results: Results) -> str:
     return f"PostgreSQL {version}, {about['cores']} cores, {about['mode']} mode, load average {about['load']}"
 
 
-def source(name: str, results: Results, folder: Path) -> str:
-    """Returns the chart of a section and the links to its table and results, for a page in the folder."""
-    link, chart = os.path.relpath(DOCS / results.name, folder), CHART_OF.get(name)
+def source(name: str, results: Results, directory: Path) -> str:
+    """Returns the chart of a section and the links to its table and results, for a page in the directory."""
+    link, chart = os.path.relpath(DOCS / results.name, directory), CHART_OF.get(name)
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
     return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
 
@@ -210,12 +210,12 @@ def render() -> None:
     """Renders the pages and charts of the results in docs/bench and target/bench, and the blocks of other pages."""
     from bench.charts import curves
 
-    for folder in DOCS, SCRATCH:
-        for results in saved(folder):
-            (folder / f"{results.name}.md").write_text(page(results))
+    for directory in DOCS, SCRATCH:
+        for results in saved(directory):
+            (directory / f"{results.name}.md").write_text(page(results))
             for name in charts_of(results):
-                chart = folder / f"{results.name}-{name}.svg"
+                chart = directory / f"{results.name}-{name}.svg"
                 curves(frame(results), CHARTS[name], where(results), chart)
-            print(folder / f"{results.name}.md")
+            print(directory / f"{results.name}.md")
     for path in SHOWN:
         path.write_text(rendered(path, saved()[0]))

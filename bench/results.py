@@ -33,11 +33,11 @@ class Results:
         """Returns the names of the suites measured."""
         return {series["suite"] for series in self.series}
 
-    def save(self, folder: Path) -> Path:
+    def save(self, directory: Path) -> Path:
         """Writes the JSON file, with one series per line, and returns its path."""
         lines = ",\n".join(json.dumps(series) for series in self.series)
-        path = folder / f"{self.name}.json"
-        folder.mkdir(parents=True, exist_ok=True)
+        path = directory / f"{self.name}.json"
+        directory.mkdir(parents=True, exist_ok=True)
         path.write_text(f'{{"about": {json.dumps(self.about, indent=1)},\n"series": [\n{lines}\n]}}\n')
         return path
 
@@ -51,7 +51,10 @@ class Results:
         series["values"].setdefault(candidate, []).append(float(f"{value:.5g}"))
 
 
-def saved(folder: Path = DOCS) -> list[Results]:
-    """Returns the results in a folder. The first is the one that the documentation shows: full mode, newest server."""
-    found = map(Results.load, folder.glob("pg*.json"))
+def saved(directory: Path = DOCS) -> list[Results]:
+    """Returns the results in a directory.
+
+    The first is the one that the documentation shows: full mode, newest server.
+    """
+    found = map(Results.load, directory.glob("pg*.json"))
     return sorted(found, key=lambda results: (results.about["mode"] != "full", -results.about["major"]))

@@ -35,7 +35,7 @@ CREATE FUNCTION {name} RETURNS uuid LANGUAGE sql VOLATILE AS $$
 
 
 class Server:
-    """A server in its own folder, which is removed when the `with` block ends."""
+    """A server in its own directory, which is removed when the `with` block ends."""
 
     def __init__(self, name: str, settings: str, memory_mb: int = 0):
         self.name = name
@@ -48,7 +48,7 @@ class Server:
     def __enter__(self) -> Server:
         command = [SCRIPT, "start", self.name, *self.settings.split()]
         started = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        self.folder = Path(started.stdout.splitlines()[-1])
+        self.directory = Path(started.stdout.splitlines()[-1])
         with ExitStack() as stack:
             stack.push(self)
             self.make_database()
@@ -57,7 +57,7 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         subprocess.run([SCRIPT, "stop", self.name], check=True, stderr=subprocess.DEVNULL)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.directory)
         with suppress(OSError):
             self.cgroup.rmdir()
 
@@ -84,7 +84,7 @@ class Server:
             self.cgroup.mkdir(exist_ok=True)
             limits = (self.cgroup / "memory.max", self.cgroup / "memory.limit_in_bytes")
             next(filter(Path.exists, limits)).write_text(str(self.memory_mb << 20))
-            pid = (self.folder / "data/postmaster.pid").read_text().split()[0]
+            pid = (self.directory / "data/postmaster.pid").read_text().split()[0]
             for process in [pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]:
                 with suppress(ProcessLookupError):
                     (self.cgroup / "cgroup.procs").write_text(process)
@@ -94,7 +94,7 @@ class Server:
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
         """Returns a connection in autocommit mode. In the benchmark database, first loads the library."""
-        connection = psycopg.connect(host=str(self.folder), port=5432, dbname=database, autocommit=True)
+        connection = psycopg.connect(host=str(self.directory), port=5432, dbname=database, autocommit=True)
         connection.prepare_threshold = None
         if database == DATABASE:
             connection.execute("LOAD 'scru'")
@@ -102,12 +102,12 @@ class Server:
 
     def pgbench(self, script: str, clients: int, seconds: float, options: str) -> float:
         """Runs pgbench and returns the transactions per second."""
-        path = self.folder / "script.sql"
+        path = self.directory / "script.sql"
         path.write_text(script)
         bindir = subprocess.check_output([os.environ["PG_CONFIG"], "--bindir"], text=True).strip()
         jobs = min(clients, os.cpu_count() or 1)
         command = [f"{bindir}/pgbench", "--no-vacuum", "--protocol=prepared", f"--file={path}", f"--time={seconds}"]
-        environment = {"PGHOST": str(self.folder), "PGPORT": "5432", "PGOPTIONS": options, "LC_ALL": "C"}
+        environment = {"PGHOST": str(self.directory), "PGPORT": "5432", "PGOPTIONS": options, "LC_ALL": "C"}
         output = subprocess.run(
             [*command, f"--client={clients}", f"--jobs={jobs}", DATABASE],
             env={**os.environ, **environment}, check=True, capture_output=True, text=True,

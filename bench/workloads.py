@@ -1,4 +1,4 @@
-"""The SQL of the workloads. Placeholders in braces come from the candidate, except {rows}, {day} and {folder}."""
+"""The SQL of the workloads. Placeholders in braces come from the candidate, except {rows}, {day} and {directory}."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ TYPES = {
     "look_up": Workload("look-up by key", LOOK_UP, 6, "Index Scan using keyed_pkey", ALL_BUT_INDEX_SCAN),
     "text_out": Workload("text out", "SELECT count(id::text) FROM shuffled", 2),
     "text_in": Workload("text in", "SELECT count(id::{type}) FROM texts", 2),
-    "copy_out": Workload("COPY binary out", "COPY shuffled TO '{folder}/{key}.copy' (FORMAT binary)"),
+    "copy_out": Workload("COPY binary out", "COPY shuffled TO '{directory}/{key}.copy' (FORMAT binary)"),
     "copy_in": Workload(
         "COPY binary in",
-        "COPY target FROM '{folder}/{key}.copy' (FORMAT binary)",
+        "COPY target FROM '{directory}/{key}.copy' (FORMAT binary)",
         before=("CREATE TABLE target (id {type})",),
         after=("DROP TABLE target",),
     ),

@@ -73,9 +73,9 @@ def license(crate: Crate) -> str:
 
 def texts(crate: Crate) -> tuple[str, ...]:
     """Returns the license texts that a crate includes, except the Apache License, which every Debian system has."""
-    folder = Path(crate["manifest_path"]).parent
+    directory = Path(crate["manifest_path"]).parent
     name = re.compile(r"licen[cs]e|copying|copyright|notice|unlicense", re.IGNORECASE)
-    files = sorted(file for file in folder.iterdir() if name.match(file.name) and file.is_file())
+    files = sorted(file for file in directory.iterdir() if name.match(file.name) and file.is_file())
     contents = [file.read_text(errors="replace").strip() for file in files]
     return tuple(text for text in contents if not re.match(r"\s*Apache License\s+Version 2.0", text))
 

@@ -17,7 +17,7 @@ use scru_ids::mark::{Mark, NodeCode};
 use crate::error::{self, Error};
 
 /// The directory, relative to the data directory, which is the server's working directory.
-const FOLDER: &str = "scru";
+const DIRECTORY: &str = "scru";
 
 /// The name prefix of temporary files.
 const TEMPORARY: &str = "tmp-";
@@ -93,11 +93,11 @@ pub fn read<T: SortableId>() -> Result<Vec<Record>, Error> {
 /// Returns all records of a type; `None` if one of them was removed during the scan.
 fn try_read<T: SortableId>() -> Result<Option<Vec<Record>>, Error> {
     let mut records = Vec::new();
-    for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
+    for name in names().map_err(|error| io_error::<T>("read directory", DIRECTORY.as_ref(), &error))? {
         if !name.strip_prefix(T::NAME).is_some_and(|rest| rest.starts_with('-')) {
             continue;
         }
-        let path = Path::new(FOLDER).join(&name);
+        let path = Path::new(DIRECTORY).join(&name);
         match fs::read(&path) {
             Ok(text) if text == content(&name).as_bytes() => {}
             Ok(_) => return Err(damaged::<T>(&path)),
@@ -111,7 +111,7 @@ fn try_read<T: SortableId>() -> Result<Option<Vec<Record>>, Error> {
 
 /// Returns the names of all files in the directory; none if the directory does not exist.
 fn names() -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(FOLDER) {
+    let entries = match fs::read_dir(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
@@ -125,8 +125,8 @@ fn names() -> io::Result<Vec<String>> {
 /// 53100 or 58030 if the file cannot be written.
 pub fn write<T: SortableId>(record: Record, is_wanted: impl Fn() -> bool) -> Result<bool, Error> {
     let name = record.name::<T>();
-    let path = Path::new(FOLDER).join(&name);
-    let temporary = Path::new(FOLDER).join(format!("{TEMPORARY}{}-{name}", process::id()));
+    let path = Path::new(DIRECTORY).join(&name);
+    let temporary = Path::new(DIRECTORY).join(format!("{TEMPORARY}{}-{name}", process::id()));
     let written = write_file(&temporary, &path, &content(&name), is_wanted);
     if !matches!(written, Ok(true)) {
         let _ = fs::remove_file(&temporary);
@@ -137,7 +137,7 @@ pub fn write<T: SortableId>(record: Record, is_wanted: impl Fn() -> bool) -> Res
 fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn() -> bool) -> io::Result<bool> {
     let mut file = match File::create(temporary) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            make_folder()?;
+            make_directory()?;
             File::create(temporary)?
         }
         file => file?,
@@ -150,7 +150,7 @@ fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn()
     match fs::rename(temporary, path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
-        Ok(()) => sync(&File::open(FOLDER)?).map(|()| true),
+        Ok(()) => sync(&File::open(DIRECTORY)?).map(|()| true),
     }
 }
 
@@ -160,17 +160,17 @@ fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn()
 /// # Errors
 /// 53100 or 58030 if the directory cannot be created or synced.
 pub fn prepare<T: SortableId>() -> Result<(), Error> {
-    make_folder().map_err(|error| io_error::<T>("create directory", FOLDER.as_ref(), &error))?;
+    make_directory().map_err(|error| io_error::<T>("create directory", DIRECTORY.as_ref(), &error))?;
     for name in names().unwrap_or_default() {
         if writer_of(&name).is_some_and(|pid| !exists(pid)) {
-            let _ = fs::remove_file(Path::new(FOLDER).join(name));
+            let _ = fs::remove_file(Path::new(DIRECTORY).join(name));
         }
     }
     Ok(())
 }
 
-fn make_folder() -> io::Result<()> {
-    match fs::create_dir(FOLDER) {
+fn make_directory() -> io::Result<()> {
+    match fs::create_dir(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         created => created?,
     }
@@ -199,7 +199,7 @@ pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
     });
     records.pop();
     for record in records {
-        let _ = fs::remove_file(Path::new(FOLDER).join(record.name::<T>()));
+        let _ = fs::remove_file(Path::new(DIRECTORY).join(record.name::<T>()));
     }
 }
 
@@ -210,16 +210,16 @@ pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
 /// 58030 if the directory cannot be read or synced, or a file cannot be removed.
 pub fn remove_for_good<T: SortableId>(goes: impl Fn(Record) -> bool) -> Result<(), Error> {
     for is_temporary in [true, false] {
-        for name in names().map_err(|error| io_error::<T>("read directory", FOLDER.as_ref(), &error))? {
+        for name in names().map_err(|error| io_error::<T>("read directory", DIRECTORY.as_ref(), &error))? {
             let record = if is_temporary { record_of_temporary(&name) } else { Some(name.as_str()) };
             if record.and_then(Record::of_name::<T>).is_some_and(&goes) {
-                remove_file::<T>(&Path::new(FOLDER).join(name))?;
+                remove_file::<T>(&Path::new(DIRECTORY).join(name))?;
             }
         }
     }
-    match File::open(FOLDER).and_then(|folder| sync(&folder)) {
+    match File::open(DIRECTORY).and_then(|directory| sync(&directory)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(io_error::<T>("sync directory", FOLDER.as_ref(), &error))
+            Err(io_error::<T>("sync directory", DIRECTORY.as_ref(), &error))
         }
         _ => Ok(()),
     }

@@ -14,7 +14,7 @@ use pgrx::pg_sys::{self, DecodedXLogRecord, TimeLineHistoryEntry, TimeLineID, XL
 use crate::error::{self, Error};
 use crate::{epoch, server};
 
-const FOLDER: &str = "pg_wal";
+const DIRECTORY: &str = "pg_wal";
 
 /// Returns the last time in the WAL before the beginning of a timeline, in microseconds since 1970-01-01 UTC: that of a
 /// transaction that ended or was prepared, or that of a checkpoint. `None` if the timeline is the first one, or if that part of
@@ -77,7 +77,7 @@ impl Past {
         let end = (segment + 1) * self.segment_size;
         let timeline = self.timelines.iter().find(|(_, begin)| *begin < end).map_or(0, |&(timeline, _)| timeline);
         let segments = (1 << 32) / self.segment_size;
-        Path::new(FOLDER).join(format!("{timeline:08X}{:08X}{:08X}", segment / segments, segment % segments))
+        Path::new(DIRECTORY).join(format!("{timeline:08X}{:08X}{:08X}", segment / segments, segment % segments))
     }
 
     /// Returns the last time in the records that begin in a segment; `None` if they have none.

@@ -28,6 +28,6 @@ use_private_copy
 install_base "$base"
 tools/install.sh
 trap 'PG_CONFIG=$base tools/server.sh stop compare-base; tools/server.sh stop compare' EXIT
-base_folder=$(PG_CONFIG=$base tools/server.sh start compare-base "${SETTINGS[@]}")
-folder=$(tools/server.sh start compare "${SETTINGS[@]}")
-/usr/bin/python3 -m bench.compare "$base_folder" "$folder" "${@:2}"
+base_directory=$(PG_CONFIG=$base tools/server.sh start compare-base "${SETTINGS[@]}")
+directory=$(tools/server.sh start compare "${SETTINGS[@]}")
+/usr/bin/python3 -m bench.compare "$base_directory" "$directory" "${@:2}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles the extension for the server of PG_CONFIG, and collects the files to install in target/install/NN. Installs no
-# packages and starts no server. If the folder `vendor` exists (`make vendor`), the crates come from it, and the build uses no
+# packages and starts no server. If the directory `vendor` exists (`make vendor`), the crates come from it, and the build uses no
 # network. LIBRARY names a compiled library to use instead of building one.
 source "$(dirname "$0")/env.sh"
 

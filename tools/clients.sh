@@ -5,15 +5,15 @@ source "$(dirname "$0")/env.sh"
 SOURCES=$ROOT/tests/e2e/clients
 CLIENTS=$ROOT/target/clients
 
-# install LANGUAGE PINS: runs install_LANGUAGE in an empty folder, unless the folder was installed from the same PINS.
+# install LANGUAGE PINS: runs install_LANGUAGE in an empty directory, unless the directory was installed from the same PINS.
 install() {
-    local folder=$CLIENTS/$1 pins=$2
-    cmp -s "$SOURCES/$pins" "$folder/installed" && return
+    local directory=$CLIENTS/$1 pins=$2
+    cmp -s "$SOURCES/$pins" "$directory/installed" && return
     say "Installing the clients for $1"
-    rm -rf "$folder"
-    mkdir -p "$folder"
-    "install_$1" "$folder" && cp "$SOURCES/$pins" "$folder/installed" && return
-    rm -rf "$folder" # leave no partial installation
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    "install_$1" "$directory" && cp "$SOURCES/$pins" "$directory/installed" && return
+    rm -rf "$directory" # leave no partial installation
     false
 }
 

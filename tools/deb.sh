@@ -18,21 +18,21 @@ maintainer="${DEBFULLNAME:-The maintainers of scru} <${DEBEMAIL:-scru@packages.i
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat --format=%Y CHANGELOG.md)}"
 export SOURCE_DATE_EPOCH
 work=${CARGO_TARGET_DIR:-$ROOT/target}/deb/$PG_MAJOR
-folder=$work/scru-$version
+directory=$work/scru-$version
 
 rm -rf "$work"
-mkdir -p "$folder"
-cp -r packaging/debian "$folder"
-packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$folder/debian/copyright"
-sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/; s/@MAINTAINER@/$maintainer/" "$folder/debian/control"
-cat >"$folder/debian/changelog" <<CHANGELOG
+mkdir -p "$directory"
+cp -r packaging/debian "$directory"
+packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$directory/debian/copyright"
+sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/; s/@MAINTAINER@/$maintainer/" "$directory/debian/control"
+cat >"$directory/debian/changelog" <<CHANGELOG
 scru ($version-1) unstable; urgency=medium
 
   * New version. The changes are listed in changelog.gz.
 
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 CHANGELOG
-cd "$folder"
+cd "$directory"
 # No check of build dependencies: dpkg does not know of a Rust that rustup installed.
 dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
 say 'Debian packages:'

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 120
-FOLDERS = (".", ".github", "clients", "crates", "docs")
+DIRECTORIES = (".", ".github", "clients", "crates", "docs")
 # Pages that `make bench-report` writes, which are not checked, and pages whose tables and images may be wider.
 RENDERED = ("docs/bench/",)
 RENDERED_TABLES = ("docs/reference", "docs/performance.md", "README.md")
@@ -29,7 +29,9 @@ MARKUP = re.compile(r"(?:[-+*>]|#+|\d+\.)$")
 
 def pages() -> list[Path]:
     """Returns the Markdown pages to check: all but those that are rendered as a whole."""
-    found = {path for folder in FOLDERS for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md")}
+    found = {
+        path for directory in DIRECTORIES for path in (ROOT / directory).glob("*.md" if directory == "." else "**/*.md")
+    }
     return sorted(path for path in found if not name(path).startswith(RENDERED))
 
 

@@ -3,11 +3,11 @@
 # file first.
 
 set -euo pipefail
-# The server's user must be able to read the folders created here, whatever the caller's umask is.
+# The server's user must be able to read the directories created here, whatever the caller's umask is.
 umask 022
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
-# The folders of cargo and runuser, which are not in every shell's PATH.
+# The directories of cargo and runuser, which are not in every shell's PATH.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
 
 say() { printf '\n==> %s\n' "$*"; }
@@ -88,7 +88,7 @@ PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
 # shellcheck disable=SC2034 # used by the scripts that source this file
 FEATURES=(--no-default-features --features "pg$PG_MAJOR")
 
-# Cargo's options: the crates come from the folder that `make vendor` creates, if it exists, else from the registry.
+# Cargo's options: the crates come from the directory that `make vendor` creates, if it exists, else from the registry.
 CARGO_SOURCE=(--locked)
 [ ! -f vendor/config.toml ] || CARGO_SOURCE=(--locked --offline --config vendor/config.toml)
 
@@ -96,7 +96,7 @@ CARGO_SOURCE=(--locked)
 build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -maxdepth 1 -name 'libscru.dylib'; }
 
-# Folder into which tools/build.sh puts the files to install.
+# Directory into which tools/build.sh puts the files to install.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # old-library.sh COMMIT|VERSION: builds the library of a commit, or of the commit that froze the SQL of a released version, for
-# the server of PG_CONFIG, unless it is built already. Prints the folder with the commit's source and the library, `scru.so`.
+# the server of PG_CONFIG, unless it is built already. Prints the directory with the commit's source and the library, `scru.so`.
 source "$(dirname "$0")/env.sh"
 BUILT=$ROOT/target/compare
 

@@ -40,7 +40,7 @@ PGHOST=$(tools/server.sh start tour)
 export PGHOST PGPORT=5432 PGDATABASE=scru PGUSER
 PGUSER=$(id -un)
 make_database
-psql --set=folder="$PGHOST" --file=tools/tour.sql
+psql --set=directory="$PGHOST" --file=tools/tour.sql
 
 say "The server runs until \`make stop\`. To connect: $(pg bindir)/psql -h $PGHOST scru"
 [ ! -t 0 ] || [ ! -t 1 ] || exec "$(pg bindir)/psql"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Manages private servers. Each has its own folder with its data, log and socket, and accepts connections only on that socket.
+# Manages private servers. Each has its own directory with its data, log and socket, and accepts connections only on that socket.
 # The system's servers are never used.
-#   server.sh start NAME [SETTING=VALUE…]   starts the server unless it is running, and prints its folder;
+#   server.sh start NAME [SETTING=VALUE…]   starts the server unless it is running, and prints its directory;
 #                                           SERVER_PROGRAM: the program to run instead of `postgres`
 #   server.sh restart NAME                  restarts it with its present settings
 #   server.sh stop NAME                     stops it
 #   server.sh single NAME DATABASE [PROGRAM…]  runs the statements of standard input in single-user mode, under PROGRAM, on a
 #                                           stopped server
-#   server.sh home                          creates the folder of all private servers, and prints it
-#   server.sh copy [NAME]                   copies the server of PG_CONFIG into that folder, and prints the copy's pg_config
-#   server.sh remove                        stops all private servers, and removes their folders
+#   server.sh home                          creates the directory of all private servers, and prints it
+#   server.sh copy [NAME]                   copies the server of PG_CONFIG into that directory, and prints the copy's pg_config
+#   server.sh remove                        stops all private servers, and removes their directories
 source "$(dirname "$0")/env.sh"
 
-# Prints a folder below target/, or below /var/tmp if the server's user has no access to target/ or the path of a socket would
+# Prints a directory below target/, or below /var/tmp if the server's user has no access to target/ or the path of a socket would
 # exceed the kernel's limit of 107 bytes.
 find_home() {
     local here=$ROOT/target/servers longest
@@ -27,26 +27,26 @@ find_home() {
 make_home() {
     id "$SERVER_USER" >/dev/null || die "PostgreSQL refuses to run as root, and there is no user $SERVER_USER to run it as."
     [ -e "$HOME_OF_ALL" ] || { mkdir -m 700 "$HOME_OF_ALL" && chown "$SERVER_USER" "$HOME_OF_ALL"; }
-    # In /var/tmp another user may have created a folder of this name.
+    # In /var/tmp another user may have created a directory of this name.
     [ "$(stat -c %U "$HOME_OF_ALL")" = "$SERVER_USER" ] || die "$HOME_OF_ALL belongs to another user. Remove it first."
     [[ $HOME_OF_ALL == "$ROOT"/* ]] ||
         echo "Private servers are in $HOME_OF_ALL: their user has no access to target/, or a socket's path would be too long." >&2
 }
 
 make_cluster() {
-    echo "Creating a private PostgreSQL $PG_MAJOR server in $FOLDER" >&2
-    # Trust authentication: only the server's user has access to the folder with the socket. The caller is a superuser.
+    echo "Creating a private PostgreSQL $PG_MAJOR server in $DIRECTORY" >&2
+    # Trust authentication: only the server's user has access to the directory with the socket. The caller is a superuser.
     as_server "$(pg bindir)/initdb" --pgdata="$DATA" --username="$(id -un)" --auth=trust --encoding=UTF8 --no-locale >/dev/null
 }
 
 # Copies to the same paths below another root, because PostgreSQL finds its files relative to its program. Links the headers.
 copy_server() {
-    local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} folder
+    local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} directory
     bindir=$(pg bindir)
     [[ $bindir != "$HOME_OF_ALL"/* || -n ${1:-} ]] || { echo "$PG_CONFIG" && return; }
-    for folder in "$bindir" "$(pg pkglibdir)" "$(pg sharedir)"; do
-        mkdir -p "$root$folder"
-        cp --recursive --preserve=mode,timestamps --update "$folder/." "$root$folder"
+    for directory in "$bindir" "$(pg pkglibdir)" "$(pg sharedir)"; do
+        mkdir -p "$root$directory"
+        cp --recursive --preserve=mode,timestamps --update "$directory/." "$root$directory"
     done
     mkdir -p "$root$(dirname "$(pg includedir-server)")"
     ln -sfn "$(pg includedir-server)" "$root$(pg includedir-server)"
@@ -61,49 +61,49 @@ has_old_library() { [ "$(pg pkglibdir)/scru.so" -nt "$DATA/postmaster.pid" ]; }
 
 start() {
     make_home
-    as_server mkdir -p "$FOLDER"
+    as_server mkdir -p "$DIRECTORY"
     [ -f "$DATA/PG_VERSION" ] || make_cluster
     if is_running && has_old_library; then stop; fi
-    if is_running; then echo "The private server is running already, in $FOLDER" >&2 && return; fi
-    local options="-c listen_addresses='' -c port=5432 -c unix_socket_directories='$FOLDER'" setting
+    if is_running; then echo "The private server is running already, in $DIRECTORY" >&2 && return; fi
+    local options="-c listen_addresses='' -c port=5432 -c unix_socket_directories='$DIRECTORY'" setting
     for setting in "$@"; do options+=" -c $setting"; done
-    ctl start ${SERVER_PROGRAM:+-p "$SERVER_PROGRAM"} --log="$FOLDER/log" --options="$options" >&2 || {
-        tail -n 20 "$FOLDER/log" >&2
-        die "The server did not start. Its log is $FOLDER/log"
+    ctl start ${SERVER_PROGRAM:+-p "$SERVER_PROGRAM"} --log="$DIRECTORY/log" --options="$options" >&2 || {
+        tail -n 20 "$DIRECTORY/log" >&2
+        die "The server did not start. Its log is $DIRECTORY/log"
     }
-    echo "Started the private server in $FOLDER" >&2
+    echo "Started the private server in $DIRECTORY" >&2
 }
 
 stop() {
     if is_running; then
         ctl stop --mode=fast
-        echo "Stopped the private server in $FOLDER" >&2
+        echo "Stopped the private server in $DIRECTORY" >&2
     else
         echo "The private server is not running." >&2
     fi
 }
 
-restart() { ctl restart --mode=fast --log="$FOLDER/log" >&2; }
+restart() { ctl restart --mode=fast --log="$DIRECTORY/log" >&2; }
 
 # In single-user mode, each line is a statement.
 single() { as_server "${@:2}" "$(pg bindir)/postgres" --single -D "$DATA" "$1"; }
 
 remove() {
     [ -d "$HOME_OF_ALL" ] || return 0
-    for FOLDER in "$HOME_OF_ALL"/*/; do
-        DATA=${FOLDER}data
+    for DIRECTORY in "$HOME_OF_ALL"/*/; do
+        DATA=${DIRECTORY}data
         if is_running; then stop; fi
     done
     rm -rf "$HOME_OF_ALL"
 }
 
 HOME_OF_ALL=$(find_home)
-FOLDER=$HOME_OF_ALL/$PG_MAJOR-${2:-}
-DATA=$FOLDER/data
+DIRECTORY=$HOME_OF_ALL/$PG_MAJOR-${2:-}
+DATA=$DIRECTORY/data
 case ${1:-} in
 start)
     start "${@:3}"
-    echo "$FOLDER"
+    echo "$DIRECTORY"
     ;;
 restart) restart ;;
 stop) stop ;;

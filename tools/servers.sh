@@ -2,7 +2,8 @@
 # Provides servers of the other major versions. Downloads are kept in the user's cache, which all clones share. PostgreSQL 16 is
 # a relocatable server from a Python wheel. The other versions run in a Debian release that has them, in its own root directory.
 #   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
-#   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its folder
+#   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its
+#                                   directory
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
@@ -24,18 +25,18 @@ fetch_wheel() {
     ls "$CACHE/$WHEEL"-*.whl
 }
 
-# Unpacks the server for this clone, which installs the extension into it, in a folder that the server's user can access.
+# Unpacks the server for this clone, which installs the extension into it, in a directory that the server's user can access.
 prepare_16() {
-    local wheel folder
-    folder=$(tools/server.sh home)/$WHEEL
-    if [ ! -d "$folder" ]; then
+    local wheel directory
+    directory=$(tools/server.sh home)/$WHEEL
+    if [ ! -d "$directory" ]; then
         wheel=$(fetch_wheel)
-        rm -rf "$folder.new"
-        /usr/bin/python3 -m zipfile -e "$wheel" "$folder.new"
-        chmod +x "$folder.new"/pgserver/pginstall/{bin/*,lib/postgresql/pgxs/src/test/regress/pg_regress}
-        mv "$folder.new" "$folder"
+        rm -rf "$directory.new"
+        /usr/bin/python3 -m zipfile -e "$wheel" "$directory.new"
+        chmod +x "$directory.new"/pgserver/pginstall/{bin/*,lib/postgresql/pgxs/src/test/regress/pg_regress}
+        mv "$directory.new" "$directory"
     fi
-    echo "$folder/pgserver/pginstall/bin/pg_config"
+    echo "$directory/pgserver/pginstall/bin/pg_config"
 }
 
 run_16() {
@@ -86,15 +87,15 @@ lock() {
 # Creates the Debian, or recreates it if the list of packages has changed: the repositories may no longer have packages that fit
 # an older one.
 prepare_debian() {
-    [ "$(packages)" != "$(cat "$FOLDER/packages" 2>/dev/null)" ] || return 0
-    say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $FOLDER (once; some minutes, 2 GB)"
-    rm -rf --one-file-system "$FOLDER.new" "$FOLDER"
-    apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$FOLDER.new" ||
-        die "debootstrap failed. Its log is $FOLDER.new/debootstrap/debootstrap.log"
-    [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$FOLDER.new"
-    rm -rf "$FOLDER.new"/var/cache/apt/archives/*.deb "$FOLDER.new"/var/lib/apt/lists/*
-    packages >"$FOLDER.new/packages"
-    mv "$FOLDER.new" "$FOLDER"
+    [ "$(packages)" != "$(cat "$DIRECTORY/packages" 2>/dev/null)" ] || return 0
+    say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $DIRECTORY (once; some minutes, 2 GB)"
+    rm -rf --one-file-system "$DIRECTORY.new" "$DIRECTORY"
+    apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
+        die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
+    [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new"
+    rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
+    packages >"$DIRECTORY.new/packages"
+    mv "$DIRECTORY.new" "$DIRECTORY"
 }
 
 # Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
@@ -103,11 +104,11 @@ prepare_debian() {
 enter() {
     local rust=$1 target=$ROOT/target/debian-$MAJOR
     shift
-    bind() { mkdir -p "$1" "$FOLDER$2" && mount --bind "$1" "$FOLDER$2"; }
-    mount -t proc proc "$FOLDER/proc"
-    mount --rbind /dev "$FOLDER/dev"
+    bind() { mkdir -p "$1" "$DIRECTORY$2" && mount --bind "$1" "$DIRECTORY$2"; }
+    mount -t proc proc "$DIRECTORY/proc"
+    mount --rbind /dev "$DIRECTORY/dev"
     # The benchmark limits a server's memory with a control group.
-    mount --rbind /sys "$FOLDER/sys"
+    mount --rbind /sys "$DIRECTORY/sys"
     rm -rf "$target/tmp" && mkdir -p "$target/tmp" && chmod 1777 "$target/tmp"
     bind "$target/tmp" /tmp
     bind "$ROOT" "$ROOT"
@@ -118,31 +119,31 @@ enter() {
     # An older server, from which the tests run pg_upgrade.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     [ ! -d "$OLD_ROOT" ] || bind_programs
-    cp /etc/hosts "$FOLDER/etc/hosts"
-    chroot "$FOLDER" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
+    cp /etc/hosts "$DIRECTORY/etc/hosts"
+    chroot "$DIRECTORY" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
 }
 
 # Makes the programs of the older server run in this Debian: a wrapper starts each with the dynamic loader and the libraries of
 # the older Debian. A program finds its server's files and other programs relative to its wrapper.
 # shellcheck disable=SC2317 # called by `enter`
 bind_programs() {
-    local folder=/usr/lib/postgresql/17/bin wrappers=$ROOT/target/debian-$MAJOR/programs-17 program
+    local directory=/usr/lib/postgresql/17/bin wrappers=$ROOT/target/debian-$MAJOR/programs-17 program
     rm -rf "$wrappers" && mkdir "$wrappers"
-    for program in "$OLD_ROOT$folder"/*; do
+    for program in "$OLD_ROOT$directory"/*; do
         cat >"$wrappers/${program##*/}" <<WRAPPER
 #!/bin/sh
 exec /opt/old-root/lib64/ld-linux*.so.* --argv0 "\$0" --library-path "\$(echo /opt/old-root/usr/lib/*-linux-gnu)" \\
-    /opt/old-root$folder/${program##*/} "\$@"
+    /opt/old-root$directory/${program##*/} "\$@"
 WRAPPER
     done
     chmod +x "$wrappers"/*
     bind "$OLD_ROOT" /opt/old-root
-    bind "$wrappers" "/opt/old-server$folder"
+    bind "$wrappers" "/opt/old-server$directory"
 }
 
-# Sets OLD_SERVER and OLD_ROOT, the folders of an older server, and OLD_PG_CONFIG, the path of its pg_config inside of the Debian;
-# empty if the extension is not installed there. The older server of 17 is 16; that of newer ones is 17, the last version without
-# temporal keys.
+# Sets OLD_SERVER and OLD_ROOT, the directories of an older server, and OLD_PG_CONFIG, the path of its pg_config inside of the
+# Debian; empty if the extension is not installed there. The older server of 17 is 16; that of newer ones is 17, the last version
+# without temporal keys.
 find_old_server() {
     OLD_SERVER=$(tools/server.sh home)/$WHEEL OLD_ROOT=
     local pg_config=pgserver/pginstall/bin/pg_config library=pgserver/pginstall/lib/postgresql/scru.so
@@ -167,7 +168,7 @@ run_debian() {
 # ----------------------------------------------------------------------------------------------------------------------
 
 MAJOR=${2:-}
-FOLDER=$CACHE/${DEBIAN[${MAJOR:-0}]:-}-$MAJOR
+DIRECTORY=$CACHE/${DEBIAN[${MAJOR:-0}]:-}-$MAJOR
 CARGO=${CARGO_HOME:-$HOME/.cargo}
 
 is_root || die 'debootstrap, mount and chroot need root. Run: sudo make …'
@@ -175,10 +176,10 @@ mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
 bare-)
     MAJOR=15
-    FOLDER=$CACHE/${DEBIAN[$MAJOR]}-$MAJOR
+    DIRECTORY=$CACHE/${DEBIAN[$MAJOR]}-$MAJOR
     lock
     prepare_debian >&2
-    echo "$FOLDER"
+    echo "$DIRECTORY"
     ;;
 prepare-16) prepare_16 ;;
 prepare-1[7-9]) lock && prepare_debian ;;

@@ -17,7 +17,7 @@ sed -i 's/^mod ulid;$/mod hexid;\n&/; s/^pub use ulid::Ulid;$/pub use hexid::Hex
 
 say 'A type of 12 bytes: its vectors, its SQL, its library'
 # Shares target/ to reuse the crates that are built already. Cargo does not distinguish packages of the same name and version by
-# their folder, so `forget` removes what was built from the copy.
+# their directory, so `forget` removes what was built from the copy.
 export CARGO_TARGET_DIR=$ROOT/target
 forget() { for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done; }
 trap forget EXIT

@@ -5,7 +5,7 @@
 # `make test-memory TESTS='io sort'` runs only some tests.
 source "$(dirname "$0")/env.sh"
 
-# Prints a folder that the server's user can access, and that `make clean` does not remove.
+# Prints a directory that the server's user can access, and that `make clean` does not remove.
 find_cache() {
     local here=${XDG_CACHE_HOME:-$HOME/.cache}/scru
     mkdir -p "$here"
@@ -17,7 +17,7 @@ LOGS=$ROOT/target/memory
 
 # ------------------------------------------------------------------------------------------- the server with assertions
 
-# Runs a program of apt with lists of source packages in a separate folder, so that the machine's configuration is not changed.
+# Runs a program of apt with lists of source packages in a separate directory, so that the machine's configuration is not changed.
 apt_source() {
     "$1" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts="$WORK/apt/sources.list.d" \
         -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" "${@:2}"
@@ -80,7 +80,7 @@ assert_no_reports() {
 
 mkdir -p "$LOGS"
 [ -f "$CHECKED/valgrind.supp" ] || build_server
-# A separate folder keeps this build apart from those for other servers.
+# A separate directory keeps this build apart from those for other servers.
 export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
 tools/setup.sh test
 tools/install.sh

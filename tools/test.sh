@@ -6,7 +6,7 @@ LOGS=$ROOT/target/test/$PG_MAJOR
 PROFILE=dev
 [ "${1:-}" != --release ] || { PROFILE=release && shift; }
 SUITES=" $* "
-SERVERS='' # the folder of the private servers; set once the machine is set up
+SERVERS='' # the directory of the private servers; set once the machine is set up
 
 # ----------------------------------------------------------------------------------------------------------- the suites
 

@@ -1,5 +1,5 @@
 -- The tour of `make run`, executed by psql: typical operations of an application on a million rows. The server writes files to
--- :folder. Existing rows are kept.
+-- :directory. Existing rows are kept.
 \set ECHO none
 \pset pager off
 SET client_min_messages = warning;
@@ -71,8 +71,8 @@ SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
 \echo
 \echo '=== 5. Export and import orders, in text and binary format, without loss ==='
 \echo
-\set text :folder '/orders.txt'
-\set binary :folder '/orders.bin'
+\set text :directory '/orders.txt'
+\set binary :directory '/orders.bin'
 \set ECHO queries
 \timing on
 COPY orders TO :'text';

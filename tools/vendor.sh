@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the crates of Cargo.lock into the folder `vendor`. If it exists, tools/build.sh uses the crates in it.
+# Fetches the crates of Cargo.lock into the directory `vendor`. If it exists, tools/build.sh uses the crates in it.
 source "$(dirname "$0")/env.sh"
 
 require_rust

@@ -19,10 +19,10 @@ class Clock:
     def __init__(self) -> None:
         # An error, not a skip: without these tests, a run must not pass.
         assert LIBRARIES, "libfaketime is not installed (Debian: libfaketime)"
-        self.folder = Path(tempfile.mkdtemp(prefix="scru-clock-", dir=TEMPORARY))
-        self.file = self.folder / "time"
+        self.directory = Path(tempfile.mkdtemp(prefix="scru-clock-", dir=TEMPORARY))
+        self.file = self.directory / "time"
         self.shift(0)
-        give_to_server_user(self.folder)
+        give_to_server_user(self.directory)
         self.environment = {
             "LD_PRELOAD": LIBRARIES[0],
             "FAKETIME_TIMESTAMP_FILE": str(self.file),
@@ -41,12 +41,12 @@ class Clock:
         self._write(time)
 
     def remove(self) -> None:
-        """Deletes the file that holds the time, and its folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Deletes the file that holds the time, and its directory."""
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def _write(self, text: str) -> None:
         # The server can read the file at any moment, so it is replaced atomically.
-        new = self.folder / "new"
+        new = self.directory / "new"
         new.write_text(text + "\n")
         new.chmod(0o644)
         os.replace(new, self.file)

@@ -49,10 +49,10 @@ static void keep_names(void)
 	char name[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
 	struct dirent *entry;
 	struct stat facts;
-	DIR *folder;
+	DIR *directory;
 
-	folder = opendir(watched());
-	while (folder && (entry = readdir(folder)))
+	directory = opendir(watched());
+	while (directory && (entry = readdir(directory)))
 	{
 		snprintf(name, sizeof name, "%s/%s", watched(), entry->d_name);
 		if (entry->d_name[0] == '.' || stat(name, &facts) != 0)
@@ -64,19 +64,19 @@ static void keep_names(void)
 		else
 			close(open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600));
 	}
-	if (folder)
-		closedir(folder);
+	if (directory)
+		closedir(directory);
 	snprintf(to, sizeof to, "%s/names", shadow());
-	folder = opendir(to);
-	while (folder && (entry = readdir(folder)))
+	directory = opendir(to);
+	while (directory && (entry = readdir(directory)))
 	{
 		snprintf(name, sizeof name, "%s/%s", watched(), entry->d_name);
 		snprintf(to, sizeof to, "%s/names/%s", shadow(), entry->d_name);
 		if (entry->d_name[0] != '.' && access(name, F_OK) != 0)
 			unlink(to);
 	}
-	if (folder)
-		closedir(folder);
+	if (directory)
+		closedir(directory);
 }
 
 int fsync(int file)

@@ -32,12 +32,12 @@ class Member:
     name: str
     port: int
     api_port: int
-    folder: Path
+    directory: Path
     patroni: Program
 
     @property
     def data(self) -> Path:
-        return self.folder / "data"
+        return self.directory / "data"
 
     @property
     def role(self) -> str:
@@ -77,13 +77,13 @@ class Cluster:
 
     def __init__(self, **parameters: str) -> None:
         self._parameters = {**SETTINGS, **parameters}
-        self.folder = Path(tempfile.mkdtemp(prefix="scru-patroni-", dir=TEMPORARY))
-        give_to_server_user(self.folder)
+        self.directory = Path(tempfile.mkdtemp(prefix="scru-patroni-", dir=TEMPORARY))
+        give_to_server_user(self.directory)
         self.password = secrets.token_hex(16)
         self.members: list[Member] = []
         self._ports = iter(free_ports(8))
         self._etcd_port = next(self._ports)
-        self._etcd = Program(self.folder / "etcd.log", path_of("etcd"), *self._etcd_options())
+        self._etcd = Program(self.directory / "etcd.log", path_of("etcd"), *self._etcd_options())
 
     def __enter__(self) -> Cluster:
         try:
@@ -102,12 +102,12 @@ class Cluster:
         for member in self.members:
             member.remove()
         self._etcd.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def _etcd_options(self) -> list[str]:
         clients, peers = (f"http://{LOOPBACK}:{port}" for port in (self._etcd_port, next(self._ports)))
         return [
-            f"--data-dir={self.folder / 'etcd'}",
+            f"--data-dir={self.directory / 'etcd'}",
             f"--listen-client-urls={clients}",
             f"--advertise-client-urls={clients}",
             f"--listen-peer-urls={peers}",
@@ -124,22 +124,22 @@ class Cluster:
         The environment is that of the server, not of Patroni.
         """
         name = f"member{len(self.members) + 1}"
-        folder = self.folder / name
-        folder.mkdir()
-        give_to_server_user(folder)
+        directory = self.directory / name
+        directory.mkdir()
+        give_to_server_user(directory)
         port, api_port = next(self._ports), next(self._ports)
-        configuration = folder / "patroni.yml"
+        configuration = directory / "patroni.yml"
         configuration.write_text(
-            json.dumps(self._configuration(name, folder, port, api_port, programs(folder, environment)))
+            json.dumps(self._configuration(name, directory, port, api_port, programs(directory, environment)))
         )
         give_to_server_user(configuration)
-        patroni = Program(folder / "patroni.log", path_of("patroni"), configuration)
-        member = Member(name, port, api_port, folder, patroni)
+        patroni = Program(directory / "patroni.log", path_of("patroni"), configuration)
+        member = Member(name, port, api_port, directory, patroni)
         self.members.append(member)
         patroni.start()
         return member
 
-    def _configuration(self, name: str, folder: Path, port: int, api_port: int, bin_dir: Path) -> dict:
+    def _configuration(self, name: str, directory: Path, port: int, api_port: int, bin_dir: Path) -> dict:
         """Returns the content of patroni.yml. JSON is valid YAML."""
         users = {"superuser": "postgres", "replication": "replicator", "rewind": "rewinder"}
         return {
@@ -160,11 +160,11 @@ class Cluster:
             "postgresql": {
                 "listen": f"{LOOPBACK}:{port}",
                 "connect_address": f"{LOOPBACK}:{port}",
-                "data_dir": str(folder / "data"),
+                "data_dir": str(directory / "data"),
                 "bin_dir": str(bin_dir),
-                "pgpass": str(folder / "pgpass"),
+                "pgpass": str(directory / "pgpass"),
                 "authentication": {who: {"username": user, "password": self.password} for who, user in users.items()},
-                "parameters": {"unix_socket_directories": str(folder)},
+                "parameters": {"unix_socket_directories": str(directory)},
                 "pg_hba": [
                     f"host all all {LOOPBACK}/32 scram-sha-256",
                     f"host replication all {LOOPBACK}/32 scram-sha-256",
@@ -203,7 +203,7 @@ class Cluster:
 
     def _patronictl(self, *arguments: str, given: str = "") -> str:
         """Runs patronictl, and returns its output."""
-        command = [path_of("patronictl"), "-c", str(self.members[0].folder / "patroni.yml"), *arguments]
+        command = [path_of("patronictl"), "-c", str(self.members[0].directory / "patroni.yml"), *arguments]
         return subprocess.run(
             as_server_user("env", f"PATH={PATH}", "LC_ALL=C.UTF-8", *command),
             input=given,
@@ -232,11 +232,11 @@ class Cluster:
         )
 
 
-def programs(folder: Path, environment: dict[str, str] | None) -> Path:
-    """Returns the folder of PostgreSQL's programs; with an environment, a copy whose `postgres` sets it."""
+def programs(directory: Path, environment: dict[str, str] | None) -> Path:
+    """Returns the directory of PostgreSQL's programs; with an environment, a copy whose `postgres` sets it."""
     if environment is None:
         return BINDIR
-    bin_dir = folder / "bin"
+    bin_dir = directory / "bin"
     bin_dir.mkdir()
     for program in BINDIR.iterdir():
         (bin_dir / program.name).symlink_to(program)

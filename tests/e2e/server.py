@@ -1,7 +1,8 @@
 """Private PostgreSQL servers for the tests.
 
-Each has its data directory, Unix-domain socket and log in one temporary folder. By default, it listens on no port. It
-is removed after its test. Existing clusters of the machine are never touched. Requires Linux, for /proc and `setpriv`.
+Each has its data directory, Unix-domain socket and log in one temporary directory. By default, it listens on no port.
+It is removed after its test. Existing clusters of the machine are never touched. Requires Linux, for /proc and
+`setpriv`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def pg_config(option: str, program: str = PG_CONFIG) -> str:
 
 
 def bindir_of(program: str) -> Path:
-    """Returns the folder of a server's programs, as its pg_config reports it."""
+    """Returns the directory of a server's programs, as its pg_config reports it."""
     return Path(pg_config("--bindir", program))
 
 
@@ -103,12 +104,12 @@ class Server:
     ):
         self.bindir = bindir
         self.initdb = initdb
-        self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir=TEMPORARY))
-        give_to_server_user(self.folder)
-        self.data = self.folder / "data"
-        self.log = self.folder / "log"
+        self.directory = Path(tempfile.mkdtemp(prefix="scru-", dir=TEMPORARY))
+        give_to_server_user(self.directory)
+        self.data = self.directory / "data"
+        self.log = self.directory / "log"
         self.environment = environment or {}
-        self.settings = {**BASE_SETTINGS, "unix_socket_directories": str(self.folder), **(settings or {})}
+        self.settings = {**BASE_SETTINGS, "unix_socket_directories": str(self.directory), **(settings or {})}
         self.process: subprocess.Popen | None = None
         self.generation = 0
 
@@ -185,10 +186,10 @@ class Server:
         wait_until(self._accepts_connections, "the server accepts connections")
 
     def remove(self) -> None:
-        """Stops the server if it is running, and deletes its folder."""
+        """Stops the server if it is running, and deletes its directory."""
         if self.process:
             self.stop("immediate")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def _accepts_connections(self) -> bool:
         if self.process.poll() is not None:
@@ -230,7 +231,7 @@ class Server:
 
     def connect(self, dbname: str = "postgres", autocommit: bool = True, **parameters: object) -> psycopg.Connection:
         """Returns a new connection, by default in autocommit mode."""
-        defaults = {"host": str(self.folder), "port": self.port, "user": "postgres", "connect_timeout": 60}
+        defaults = {"host": str(self.directory), "port": self.port, "user": "postgres", "connect_timeout": 60}
         return psycopg.connect(dbname=dbname, autocommit=autocommit, **{**defaults, **parameters})
 
     def rows(self, query: str, dbname: str = "postgres") -> list[tuple]:
@@ -250,7 +251,7 @@ class Server:
         command = [str(self.bindir / program), *map(str, arguments)]
         if as_server:
             command = as_server_user(*command)
-        environment = {"LC_ALL": "C", "PGHOST": str(self.folder), "PGPORT": self.port, "PGUSER": "postgres"}
+        environment = {"LC_ALL": "C", "PGHOST": str(self.directory), "PGPORT": self.port, "PGUSER": "postgres"}
         options = {"cwd": "/", **options}
         done = subprocess.run(command, capture_output=True, env={**os.environ, **environment}, **options)
         if done.returncode:
@@ -274,7 +275,7 @@ class Server:
     def standby(self, environment: dict[str, str] | None = None, **settings: str) -> Server:
         """Starts a hot standby of this server. The caller must `remove()` it."""
         standby = Server({**self.settings, **settings}, environment or self.environment)
-        standby.settings["unix_socket_directories"] = str(standby.folder)
+        standby.settings["unix_socket_directories"] = str(standby.directory)
         try:
             options = ["--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"]
             self.run("pg_basebackup", *options, "--pgdata", standby.data, as_server=True)
@@ -309,13 +310,13 @@ class Server:
 @cache
 def new_data_directory(bindir: Path, *more: str) -> Path:
     """Returns a new data directory with encoding UTF-8 and locale C, to be copied."""
-    folder = Path(tempfile.mkdtemp(prefix="scru-initdb-", dir=TEMPORARY))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    give_to_server_user(folder)
+    directory = Path(tempfile.mkdtemp(prefix="scru-initdb-", dir=TEMPORARY))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    give_to_server_user(directory)
     options = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", *more]
-    command = as_server_user(str(bindir / "initdb"), *options, str(folder / "data"))
+    command = as_server_user(str(bindir / "initdb"), *options, str(directory / "data"))
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
-    return folder / "data"
+    return directory / "data"
 
 
 def as_server_user(*command: str, at_our_end: str = "QUIT") -> list[str]:

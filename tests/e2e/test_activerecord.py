@@ -67,8 +67,8 @@ def test_activerecord(new_database, tmp_path):
 def test_the_page_shows_what_is_run():
     """Each line of the section's snippets is in one of the programs, and the linked files exist."""
     [section] = re.findall(r"\n## ActiveRecord\n(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
-    folder = PROGRAMS / "activerecord"
-    programs = "".join(path.read_text() for path in sorted(folder.rglob("*.rb")))
+    directory = PROGRAMS / "activerecord"
+    programs = "".join(path.read_text() for path in sorted(directory.rglob("*.rb")))
     snippets = re.findall(r"```ruby\n(.*?)```", section, re.DOTALL)
     assert len(snippets) == 2
     assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in programs] == []

@@ -113,8 +113,8 @@ def test_each_group_measures_one_candidate_twice(group):
 def test_everything_is_measured_of_every_candidate(connection):
     make_uuidv7(connection)
     connection.execute("CREATE SEQUENCE numbers")
-    folder = Path(connection.execute("SHOW data_directory").fetchone()[0])
-    session, rows = Session(connection, folder), 20_000
+    directory = Path(connection.execute("SHOW data_directory").fetchone()[0])
+    session, rows = Session(connection, directory), 20_000
 
     def measured(some: dict[str, workloads.Workload], candidate: Candidate, read=read_times) -> None:
         for workload in some.values():

@@ -2,7 +2,7 @@
 
 The programs are in `clients`. docs/clients.md shows parts of them. Programs that run from source are written for
 scru128; for another type, the test replaces this name. `tools/clients.sh` installs the clients into target/clients, or
-into the folder that SCRU_CLIENTS names. Clients that are not installed are skipped.
+into the directory that SCRU_CLIENTS names. Clients that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ PASSWORD = secrets.token_hex(16)
 # ------------------------------------------------------------------------------------------------------------- commands
 
 
-def program_of(source: Path, id_type: IdType, folder: Path) -> Path:
-    """Writes the program for a type into the folder, and returns its path."""
-    program = folder / source.name
+def program_of(source: Path, id_type: IdType, directory: Path) -> Path:
+    """Writes the program for a type into the directory, and returns its path."""
+    program = directory / source.name
     program.write_text(source.read_text().replace("scru128", id_type.name))
     return program
 
@@ -54,34 +54,34 @@ def python(needed: str) -> Callable[[Path, IdType, Path], list]:
                 return candidate
         return None
 
-    def command(source: Path, id_type: IdType, folder: Path) -> list:
+    def command(source: Path, id_type: IdType, directory: Path) -> list:
         if not interpreter():
             pytest.skip(f"no Python can `{needed}`: not installed by tools/clients.sh")
-        return [interpreter(), program_of(source, id_type, folder)]
+        return [interpreter(), program_of(source, id_type, directory)]
 
     return command
 
 
-def node(source: Path, id_type: IdType, folder: Path) -> list:
+def node(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a program. Node.js looks for the installed packages beside the program."""
     packages = INSTALLED / "node" / "node_modules"
     if not shutil.which("node") or not packages.exists():
         pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
-    (folder / "node_modules").symlink_to(packages)
-    return ["node", program_of(source, id_type, folder)]
+    (directory / "node_modules").symlink_to(packages)
+    return ["node", program_of(source, id_type, directory)]
 
 
-def java(source: Path, id_type: IdType, folder: Path) -> list:
+def java(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
         pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
-    return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER, program_of(source, id_type, folder)]
+    return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER, program_of(source, id_type, directory)]
 
 
 def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
     """Returns a function like `node`, for the compiled program of the Rust drivers, which supports all types."""
 
-    def command(_source: Path, id_type: IdType, _folder: Path) -> list:
+    def command(_source: Path, id_type: IdType, _directory: Path) -> list:
         program = INSTALLED / "rust" / "clients"
         if not program.exists():
             pytest.skip("the Rust clients are not built (tools/clients.sh)")
@@ -93,11 +93,11 @@ def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
 GO_PACKAGES = Path("/usr/share/gocode")
 
 
-def go(source: Path, id_type: IdType, folder: Path) -> list:
+def go(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("go") or not (GO_PACKAGES / "src/github.com/jackc/pgx/v5").exists():
         pytest.skip("no Go (Debian: golang-go) or no pgx 5 (golang-github-jackc-pgx-v5-dev)")
-    return ["env", f"GOPATH={GO_PACKAGES}", "GO111MODULE=off", "go", "run", program_of(source, id_type, folder)]
+    return ["env", f"GOPATH={GO_PACKAGES}", "GO111MODULE=off", "go", "run", program_of(source, id_type, directory)]
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class Client:
     def __str__(self) -> str:
         return self.name
 
-    def run(self, id_type: IdType, url: str, ids: list[str], folder: Path) -> dict[str, list[str]]:
+    def run(self, id_type: IdType, url: str, ids: list[str], directory: Path) -> dict[str, list[str]]:
         """Runs the program, and returns the values that it reports, by the name of the operation."""
-        command = [*self.command(PROGRAMS / self.source, id_type, folder), *ids]
+        command = [*self.command(PROGRAMS / self.source, id_type, directory), *ids]
         environment = {**os.environ, "DATABASE_URL": url}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise RuntimeError(f"{self} ended with {done.returncode}:\n{done.stderr}")
         return {name: values for name, *values in map(str.split, done.stdout.splitlines())}
@@ -149,7 +149,7 @@ def server() -> Iterator[Server]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = Server({"listen_addresses": "127.0.0.1", "port": str(port)})
-    rules = server.folder / "pg_hba.conf"
+    rules = server.directory / "pg_hba.conf"
     rules.write_text("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
     give_to_server_user(rules)
     server.settings["hba_file"] = str(rules)

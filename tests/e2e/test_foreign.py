@@ -28,7 +28,9 @@ def foreign(server, new_database, id_type) -> Iterator[psycopg.Connection]:
             f"""
             CREATE EXTENSION postgres_fdw;
             CREATE SERVER remote FOREIGN DATA WRAPPER postgres_fdw
-                OPTIONS (host '{server.folder}', dbname '{remote.name}', extensions 'scru', use_remote_estimate 'true');
+                OPTIONS (
+                    host '{server.directory}', dbname '{remote.name}', extensions 'scru', use_remote_estimate 'true'
+                );
             CREATE USER MAPPING FOR CURRENT_USER SERVER remote OPTIONS (user 'postgres');
             CREATE SCHEMA {id_type.name};
             IMPORT FOREIGN SCHEMA {id_type.name} FROM SERVER remote INTO {id_type.name};

@@ -347,9 +347,9 @@ def test_a_promotion_after_a_primary_with_a_clock_ahead(new_server, clock):
 # ---------------------------------------------------------------------------------------------------------------- files
 
 
-def compile_shim(folder: Path) -> Path:
+def compile_shim(directory: Path) -> Path:
     """Compiles drop_unsynced.c, and returns the path of the library."""
-    library = folder / "drop_unsynced.so"
+    library = directory / "drop_unsynced.so"
     source = Path(__file__).with_name("drop_unsynced.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     library.chmod(0o755)
@@ -358,15 +358,15 @@ def compile_shim(folder: Path) -> Path:
 
 @pytest.fixture
 def unsynced(clock):
-    """A server that keeps only synced marks after `lose_power`, and the folder of drop_unsynced.c."""
+    """A server that keeps only synced marks after `lose_power`, and the directory of drop_unsynced.c."""
     with ExitStack() as stack:
         server = Server({**NODE, "fsync": "on"})
         stack.callback(server.remove)
-        shadow = server.folder / "shadow"
-        for folder in shadow, shadow / "names", shadow / "inodes":
-            folder.mkdir()
-            give_to_server_user(folder)
-        preload = f"{clock.environment['LD_PRELOAD']}:{compile_shim(server.folder)}"
+        shadow = server.directory / "shadow"
+        for directory in shadow, shadow / "names", shadow / "inodes":
+            directory.mkdir()
+            give_to_server_user(directory)
+        preload = f"{clock.environment['LD_PRELOAD']}:{compile_shim(server.directory)}"
         server.environment = clock.environment | {
             "LD_PRELOAD": preload,
             "WATCHED": str(server.data / "scru"),
@@ -504,8 +504,8 @@ def test_an_unreadable_directory_generates_nothing(new_server):
     server = create(new_server(NODE))
     draw_all(server)
     server.stop()
-    folder = server.data / "scru"
-    folder.chmod(0)
+    directory = server.data / "scru"
+    directory.chmod(0)
     server.start()
     for id_type in SERVER_WIDE:
         with expect.error(
@@ -515,7 +515,7 @@ def test_an_unreadable_directory_generates_nothing(new_server):
             'Check the directory "scru" in the data directory, and its permissions.',
         ):
             draw(server, id_type)
-    folder.chmod(0o700)
+    directory.chmod(0o700)
     assert draw_all(server)
 
 
@@ -604,7 +604,7 @@ def test_pg_rewind_copies_the_marks_of_the_source(new_server, clock):
         insert(primary, 1)
         primary.stop()
         assert records(primary) != records(standby)
-        source = f"host={standby.folder} port={standby.port} user=postgres dbname=postgres"
+        source = f"host={standby.directory} port={standby.port} user=postgres dbname=postgres"
         primary.run(
             "pg_rewind", "--no-sync", "--target-pgdata", primary.data, "--source-server", source, as_server=True
         )
@@ -616,12 +616,12 @@ def test_pg_rewind_copies_the_marks_of_the_source(new_server, clock):
 def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock):
     """A server restored from an archive generates no IDs while its clock is behind, even after a crash."""
     server = create(new_server(NODE))
-    archive = server.folder / "archive"
+    archive = server.directory / "archive"
     archive.mkdir()
     give_to_server_user(archive)
     server.restart(archive_mode="on", archive_command=f"cp %p {archive}/%f")
     restored = Server(server.settings, clock.environment)
-    restored.settings |= {"unix_socket_directories": str(restored.folder), "restore_command": f"cp {archive}/%f %p"}
+    restored.settings |= {"unix_socket_directories": str(restored.directory), "restore_command": f"cp {archive}/%f %p"}
     try:
         options = ["--checkpoint=fast", "--wal-method=stream", "--no-sync"]
         server.run("pg_basebackup", *options, "--pgdata", restored.data, as_server=True)

@@ -416,7 +416,7 @@ def test_rows_go_to_a_host_without_the_extension(server, new_database, database,
         there.execute(SCRU_UUID)
         migration.create_tables(there, 0, "uuid", "uuid PRIMARY KEY DEFAULT scru_uuid.generate()", "NULL")
         [script] = blocks("Back to uuid", "sh")
-        strings = {"SOURCE": f"host={server.folder} port={server.port} user=postgres dbname={database.name}"}
+        strings = {"SOURCE": f"host={server.directory} port={server.port} user=postgres dbname={database.name}"}
         strings["TARGET"] = strings["SOURCE"].replace(database.name, target.name)
         path = f"{server.bindir}:{os.environ['PATH']}"
         subprocess.run(["bash", "-euc", script], check=True, env={**os.environ, **strings, "PATH": path}, cwd="/")

@@ -297,7 +297,7 @@ def test_a_trigger_refuses_replicated_rows_of_the_local_node(new_server):
         )
         here.execute(f"{table}; {recipe()}")
         here.execute(
-            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.folder} dbname=postgres user=postgres'"
+            f"CREATE SUBSCRIPTION orders CONNECTION 'host={publisher.directory} dbname=postgres user=postgres'"
             " PUBLICATION orders"
         )
 

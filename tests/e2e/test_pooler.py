@@ -63,9 +63,9 @@ def stopped_clock(clock) -> Iterator[None]:
 @pytest.fixture
 def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
     """Connects to the server through PgBouncer, which has two connections to it."""
-    configuration = server.folder / "pgbouncer.ini"
-    address = f"host={server.folder} port={server.port} user=postgres"
-    settings = {**SETTINGS, "unix_socket_dir": str(server.folder)}
+    configuration = server.directory / "pgbouncer.ini"
+    address = f"host={server.directory} port={server.port} user=postgres"
+    settings = {**SETTINGS, "unix_socket_dir": str(server.directory)}
     lines = [
         "[databases]",
         f"{DATABASE} = {address}",
@@ -74,7 +74,7 @@ def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
     ]
     configuration.write_text("\n".join(lines))
     give_to_server_user(configuration)
-    pgbouncer = Program(server.folder / "pgbouncer.log", path_of("pgbouncer"), configuration)
+    pgbouncer = Program(server.directory / "pgbouncer.log", path_of("pgbouncer"), configuration)
 
     def connect(dbname: str = DATABASE, **parameters: object) -> psycopg.Connection:
         # A prepared statement exists on one server connection only.
@@ -82,7 +82,7 @@ def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
 
     pgbouncer.start()
     try:
-        pgbouncer.wait_until_it_listens(server.folder / f".s.PGSQL.{PORT}")
+        pgbouncer.wait_until_it_listens(server.directory / f".s.PGSQL.{PORT}")
         open_both(connect)
         yield connect
     finally:

@@ -34,7 +34,7 @@ import scru_postgres  # noqa: E402
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Path:
-    """The folder into which pip has installed the package, built from a copy of its sources to keep the tree clean."""
+    """The directory into which pip has installed the package. It is built from a copy, to keep the tree clean."""
     if not PYTHON.exists():
         pytest.skip("tools/clients.sh has not installed the Python clients")
     source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
@@ -49,11 +49,11 @@ def url_of(database) -> str:
     return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
 
 
-def run(installed: Path, folder: Path, database, *arguments: object, **environment: str) -> str:
+def run(installed: Path, directory: Path, database, *arguments: object, **environment: str) -> str:
     """Runs a program, which must succeed, and returns its output."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "DATABASE_URL": url_of(database), **environment}
     command = [PYTHON, *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -180,9 +180,9 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
 # ----------------------------------------------------------------------------------------------------------- frameworks
 
 
-def copy_of(project: str, folder: Path) -> Path:
-    """Copies a project to a folder where it may write files, and returns the copy."""
-    return Path(shutil.copytree(PROGRAMS / project, folder / project, ignore=shutil.ignore_patterns("__pycache__")))
+def copy_of(project: str, directory: Path) -> Path:
+    """Copies a project to a directory where it may write files, and returns the copy."""
+    return Path(shutil.copytree(PROGRAMS / project, directory / project, ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def test_django(installed, new_database, tmp_path):
@@ -259,8 +259,8 @@ def test_the_pages_show_what_is_run(installed):
     readme = (PACKAGE / "README.md").read_text()
     programs = "".join(
         without_indentation(path.read_text())
-        for folder in ("package", "django", "alembic")
-        for path in sorted((PROGRAMS / folder).rglob("*.*"))
+        for directory in ("package", "django", "alembic")
+        for path in sorted((PROGRAMS / directory).rglob("*.*"))
         if path.suffix in (".py", ".mako")
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)

@@ -76,7 +76,7 @@ class Writers:
 
     def address(self, number: int) -> str:
         """Returns the connection string of one of the servers."""
-        return f"host={self.servers[number].folder} user=postgres dbname=postgres"
+        return f"host={self.servers[number].directory} user=postgres dbname=postgres"
 
     def subscribe(self, statement: str, address: str = "host=other dbname=shop") -> None:
         """Subscribes each server to the other, whose address replaces the example's."""
@@ -245,7 +245,7 @@ def test_a_copy_takes_a_node_of_its_own(new_server):
         connection.execute("CREATE EXTENSION scru")
     set_node(source, 1)
     copy = Server(source.settings)
-    copy.settings["unix_socket_directories"] = str(copy.folder)
+    copy.settings["unix_socket_directories"] = str(copy.directory)
     try:
         options = ["--checkpoint=fast", "--wal-method=stream", "--no-sync"]
         source.run("pg_basebackup", *options, "--pgdata", copy.data, as_server=True)

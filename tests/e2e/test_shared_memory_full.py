@@ -21,7 +21,7 @@ SOURCE = Path(__file__).with_name("take_shared_memory.c")
 def server(new_server) -> Iterator[Server]:
     """A server without server-wide state yet, and with a function that allocates all its remaining shared memory."""
     server = new_server({"shared_preload_libraries": ""})
-    library = server.folder / "take_shared_memory.so"
+    library = server.directory / "take_shared_memory.so"
     command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", str(library), str(SOURCE)]
     subprocess.run([*command], check=True)
     os.chmod(library, 0o755)

@@ -190,9 +190,9 @@ def test_pg_upgrade(mode):
         new = Server(initdb=checksums)
         try:
             new.initialize()
-            folders = ["-b", old.bindir, "-B", new.bindir, "-d", old.data, "-D", new.data, "-s", new.folder]
+            directories = ["-b", old.bindir, "-B", new.bindir, "-d", old.data, "-D", new.data, "-s", new.directory]
             try:
-                new.run("pg_upgrade", mode, *folders, "-U", "postgres", as_server=True, cwd=new.folder)
+                new.run("pg_upgrade", mode, *directories, "-U", "postgres", as_server=True, cwd=new.directory)
             except RuntimeError as error:
                 logs = new.data.glob("pg_upgrade_output.d/**/*.log")
                 raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error

@@ -49,7 +49,7 @@ class RawConnection:
     def __init__(self, server: Server, dbname: str = "postgres"):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(60)
-        self._socket.connect(str(server.folder / ".s.PGSQL.5432"))
+        self._socket.connect(str(server.directory / ".s.PGSQL.5432"))
         self._incoming = self._socket.makefile("rb")
         # The errors must not fill the server's log.
         options = "-c log_min_messages=panic"

@@ -43,15 +43,15 @@ def run(*command: object, **options: object) -> str:
 
 
 @contextmanager
-def readable_folder() -> Iterator[Path]:
-    """A temporary folder that other users can read, unlike those of pytest."""
-    with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+def readable_directory() -> Iterator[Path]:
+    """A temporary directory that other users can read, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
 
 
 def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:
-    """Runs `make deb` in a folder with sources, for the system's server. Returns the paths of the packages."""
+    """Runs `make deb` in a directory with sources, for the system's server. Returns the paths of the packages."""
     inherited = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
     printed = run("make", "deb", f"PG_MAJOR={MAJOR}", cwd=sources, env={**inherited, **environment})
     return [Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/")]

@@ -41,18 +41,18 @@ class Machine:
 
     def __init__(self, debian: Path, major: int):
         self.major = major
-        self.folder = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
+        self.directory = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
         # In a chroot, the root directory is not a mount point, and its namespace is private already.
         propagation = "unchanged" if debian == Path("/") else "private"
         namespaces = ("--mount", f"--propagation={propagation}", "--net", "--pid")
         apart = ("unshare", *namespaces, "--fork", "--kill-child", "sh", "-ec", START)
-        self.keeper = subprocess.Popen([*apart, str(debian), str(self.folder)])
+        self.keeper = subprocess.Popen([*apart, str(debian), str(self.directory)])
         wait_until(self._is_ready, "the root directory of the machine is mounted")
 
     @property
     def root(self) -> Path:
         """The machine's root directory, as a path on the host."""
-        return Path(f"/proc/{self._inside}/root{self.folder}/root")
+        return Path(f"/proc/{self._inside}/root{self.directory}/root")
 
     def run(self, *command: str, user: str = "root") -> str:
         """Runs a command on the machine, and returns its output. If it fails, raises an error with its output."""
@@ -64,7 +64,7 @@ class Machine:
             [
                 *enter,
                 "chroot",
-                f"{self.folder}/root",
+                f"{self.directory}/root",
                 "env",
                 "--ignore-environment",
                 "--chdir=/tmp",
@@ -104,13 +104,13 @@ class Machine:
         """Kills all processes of the machine. Its mounts disappear with the last process."""
         self.keeper.kill()
         self.keeper.wait()
-        self.folder.rmdir()
+        self.directory.rmdir()
 
     def _is_ready(self) -> bool:
         if self.keeper.poll() is not None:
             raise RuntimeError(f"the machine did not start: {self.keeper.returncode}")
         self._children = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children").read_text().split()
-        return bool(self._children) and Path(f"/proc/{self._inside}/root{self.folder}/ready").exists()
+        return bool(self._children) and Path(f"/proc/{self._inside}/root{self.directory}/ready").exists()
 
     @property
     def _inside(self) -> int:

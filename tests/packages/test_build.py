@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, VERSION, on_the_oldest, readable_folder, run
+from conftest import ROOT, VERSION, on_the_oldest, readable_directory, run
 from server import MAJOR, pg_config
 
 pytestmark = on_the_oldest
@@ -37,31 +37,31 @@ FORBIDDEN = ("apt", "apt-get", "dpkg", "sudo", "su", "curl", "wget", "rustup", "
 
 
 class Place:
-    """A folder with sources and crates, in which an ordinary user builds."""
+    """A directory with sources and crates, in which an ordinary user builds."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.sources = folder / "scru"
-        self.home = folder / "home"
-        self.target = folder / "target"
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.sources = directory / "scru"
+        self.home = directory / "home"
+        self.target = directory / "target"
         for each in ("rust", "programs", "home", "scru", "target", "destination"):
-            (folder / each).mkdir()
+            (directory / each).mkdir()
         for name in FORBIDDEN:
             self.forbid(name)
 
     def forbid(self, name: str) -> None:
         """Puts a program of this name into PATH that fails and records the call."""
-        program = self.folder / "programs" / name
-        program.write_text(f"#!/bin/sh\necho {name} >>{self.folder}/called\nexit 1\n")
+        program = self.directory / "programs" / name
+        program.write_text(f"#!/bin/sh\necho {name} >>{self.directory}/called\nexit 1\n")
         program.chmod(0o755)
 
     def own(self) -> None:
-        """Makes the user the owner of the folder and its contents."""
+        """Makes the user the owner of the directory and its contents."""
         user = pwd.getpwnam("nobody")
-        for folder in (self.folder, *self.folder.rglob("*")):
-            os.chown(folder, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        for directory in (self.directory, *self.directory.rglob("*")):
+            os.chown(directory, user.pw_uid, user.pw_gid, follow_symlinks=False)
 
-    def run(self, *command: str, folder: Path | None = None, **environment: str) -> str:
+    def run(self, *command: str, directory: Path | None = None, **environment: str) -> str:
         """Runs a command as the user, with an empty home directory and no network."""
         given = {
             "HOME": self.home,
@@ -72,11 +72,11 @@ class Place:
         }
         words = [f"{name}={value}" for name, value in given.items()]
         apart = ("unshare", "--mount", "--net", "bash", "-ec", APART)
-        return run(*apart, self.folder, folder or self.sources, *words, *command)
+        return run(*apart, self.directory, directory or self.sources, *words, *command)
 
     def called(self) -> str:
         """Returns the names of the forbidden programs that were called."""
-        path = self.folder / "called"
+        path = self.directory / "called"
         return path.read_text() if path.exists() else ""
 
 
@@ -85,8 +85,8 @@ def place() -> Iterator[Place]:
     """A place with the sources of this tree, including uncommitted ones, and their crates from `make vendor`."""
     if os.geteuid() != 0:
         pytest.skip("only root can become an ordinary user without a network")
-    with readable_folder() as folder:
-        place = Place(folder)
+    with readable_directory() as directory:
+        place = Place(directory)
         files = run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
         run("cp", "--parents", *files, place.sources)
         run("make", "vendor", cwd=place.sources)
@@ -96,7 +96,7 @@ def place() -> Iterator[Place]:
 
 def installed(place: Place) -> set[str]:
     """Returns the files in the destination."""
-    destination = place.folder / "destination"
+    destination = place.directory / "destination"
     return {f"/{path.relative_to(destination)}" for path in destination.rglob("*") if path.is_file()}
 
 
@@ -111,7 +111,7 @@ def expected() -> set[str]:
 def test_an_ordinary_user_installs_without_a_network(place):
     """`make DESTDIR=… install`, with vendored crates and an empty Cargo home, installs exactly the extension's files,
     and calls no forbidden program."""
-    destination = place.folder / "destination"
+    destination = place.directory / "destination"
     place.run("make", "install", f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
     assert installed(place) == expected()
     assert place.called() == ""
@@ -122,7 +122,7 @@ def test_an_ordinary_user_installs_without_a_network(place):
 
 def test_make_install_after_make_requires_no_compiler(place):
     """After `make`, `sudo make install` does not need Rust. `make uninstall` removes all installed files."""
-    destination = place.folder / "destination"
+    destination = place.directory / "destination"
     place.run("make", f"PG_CONFIG={SYSTEM}")
     shutil.rmtree(destination)
     destination.mkdir()
@@ -139,19 +139,19 @@ def test_pgxn_installs_the_archive(place, tmp_path):
     run("git", "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone")
     archive = Path(run("make", "dist", cwd=tmp_path / "clone", env={**os.environ, "CARGO_TARGET_DIR": ""}).split()[-1])
     assert archive.name == f"scru-{VERSION}.zip"
-    there = Path(shutil.copy(archive, place.folder))
+    there = Path(shutil.copy(archive, place.directory))
     there.chmod(0o644)
     crates = place.home / "cargo"
     crates.mkdir(exist_ok=True)
     config = (place.sources / "vendor/config.toml").read_text()
     (crates / "config.toml").write_text(config.replace('directory = "', f'directory = "{place.sources}/'))
-    destination = place.folder / "destination"
+    destination = place.directory / "destination"
     shutil.rmtree(destination)
     destination.mkdir()
     shutil.chown(destination, "nobody", "nogroup")
     # pgxn calls sudo if the server's directories belong to root. With DESTDIR that is unnecessary: `env` replaces sudo.
     options = ("--pg_config", SYSTEM, "--sudo", "env")
-    place.run("pgxn", "install", str(there), *options, folder=place.home, DESTDIR=str(destination))
+    place.run("pgxn", "install", str(there), *options, directory=place.home, DESTDIR=str(destination))
     assert installed(place) == expected()
     assert place.called() == ""
 

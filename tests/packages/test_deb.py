@@ -116,8 +116,8 @@ def test_getting_started_and_removal(machine, package):
 
 def machine_files(machine: Machine) -> set[str]:
     """Returns the paths of files and directories below /usr whose names contain `scru`."""
-    folders = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
-    return set(machine.run("find", *folders, "-name", "*scru*").splitlines())
+    directories = ("/usr/lib/postgresql", "/usr/share/postgresql", "/usr/share/doc")
+    return set(machine.run("find", *directories, "-name", "*scru*").splitlines())
 
 
 def install(machine: Machine, package: Path) -> None:
@@ -139,10 +139,10 @@ def released_package(tmp_path_factory) -> Path:
     # Built for the system's server, like the packages.
     system = {"PG_CONFIG": f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"}
     source = Path(run("tools/old-library.sh", RELEASED, env={**os.environ, **system}).splitlines()[-1])
-    folder = tmp_path_factory.mktemp("released")
-    run("cp", "--recursive", f"{source}/.", folder)
-    run("cp", "--recursive", "Makefile", "packaging", "tools", folder)
-    made = make_deb(folder, LIBRARY=str(source / "scru.so"), CARGO_TARGET_DIR=str(folder / "target"))
+    directory = tmp_path_factory.mktemp("released")
+    run("cp", "--recursive", f"{source}/.", directory)
+    run("cp", "--recursive", "Makefile", "packaging", "tools", directory)
+    made = make_deb(directory, LIBRARY=str(source / "scru.so"), CARGO_TARGET_DIR=str(directory / "target"))
     return next(path for path in made if "dbgsym" not in path.name)
 
 

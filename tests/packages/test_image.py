@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TARGET, VERSION, readable_folder, run
+from conftest import TARGET, VERSION, readable_directory, run
 from server import MAJOR, Server, pg_config, since
 
 pytestmark = since(18, "extension_control_path")
@@ -25,11 +25,11 @@ def image() -> str:
 
 @pytest.fixture(scope="module")
 def unpacked(image) -> Iterator[Path]:
-    """A folder with the image's files that the server's user can read."""
-    with readable_folder() as folder:
-        run("umoci", "raw", "unpack", "--image", image, folder / "root")
-        (folder / "root").chmod(0o755)
-        yield folder / "root"
+    """A directory with the image's files that the server's user can read."""
+    with readable_directory() as directory:
+        run("umoci", "raw", "unpack", "--image", image, directory / "root")
+        (directory / "root").chmod(0o755)
+        yield directory / "root"
 
 
 def test_files(unpacked):

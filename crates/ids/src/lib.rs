@@ -64,7 +64,7 @@ use mark::NodeCode;
 /// The only list of all types. `registry!(each)` invokes `each!(sql_name, RustName)` for every type.
 ///
 /// `registry!(each, sql)` invokes `each!(sql_name, RustName, "path")`, with the path of the type's SQL script relative to the
-/// folder `src` of the extension.
+/// directory `src` of the extension.
 #[macro_export]
 macro_rules! registry {
     ($each:ident $(, $sql:ident)?) => {

@@ -212,9 +212,9 @@ fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     let is_current =
         |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
     let mut paths: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(path, _)| path.clone()).collect();
-    for folder in [INSTALL, "docs/reference"] {
-        for entry in fs::read_dir(root.join(folder))? {
-            let path = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+    for directory in [INSTALL, "docs/reference"] {
+        for entry in fs::read_dir(root.join(directory))? {
+            let path = format!("{directory}/{}", entry?.file_name().to_string_lossy());
             if !files.iter().any(|(rendered, _)| *rendered == path) {
                 paths.push(path);
             }
