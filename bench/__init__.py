@@ -1,5 +1,5 @@
 """The benchmark; docs/performance.md describes what it measures and how.
 
-Modules: candidates (the keys compared), workloads (the SQL), server (a private server), process (resource usage of a
-process), measure (the rounds), results (the JSON file), report and charts (the output), compare (two builds).
+Modules: candidates (the keys compared), workloads (the SQL), server (a private server), measure (the rounds), results
+(the JSON file), report and charts (the output), compare (two builds).
 """

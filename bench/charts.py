@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import matplotlib
@@ -36,8 +37,7 @@ def save(figure: plt.Figure, path: Path) -> None:
     plt.close(figure)
     rules = "".join(
         f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
-        for what in ("fill", "stroke")
-        for light, dark in DARK.items()
+        for what, (light, dark) in product(("fill", "stroke"), DARK.items())
     )
     style = f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
     lines = path.read_text().replace("<defs>", f"{style}<defs>", 1).splitlines()

@@ -202,8 +202,6 @@ class Run:
                         break
                 self.session.execute(workloads.INSERT.after, candidate)
 
-    # ----------------------------------------------------------------------------------------------------------- parts
-
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
     ) -> Iterator[int]:

@@ -29,7 +29,6 @@ KEYS = {
     "uuidv7": ("16", "36 characters", "yes", "no"),
     "bigint": ("8", "up to 19 digits", "yes, without a time", "yes"),
 }
-CHART_OF = {"summary": "growth", "growth": "growth", "clients": "clients"}
 
 
 def frame(results: Results) -> pd.DataFrame:
@@ -78,9 +77,6 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
     wide = (wide.T if transposed else wide).reset_index()
     names = {"workload": "", "candidate": "", "unit": ""}
     return wide.rename(columns=names).to_markdown(index=False, disable_numparse=True) + "\n"
-
-
-# ---------------------------------------------------------------------------------------------------------- the tables
 
 
 def keys(data: pd.DataFrame) -> str:
@@ -163,21 +159,18 @@ BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
     "time": (time, {"time"}),
 }
 
-# ----------------------------------------------------------------------------------------------------------- the pages
-
 
 def where(results: Results) -> str:
-    """Returns the server, the machine and the load average of a run."""
+    """Returns the server, the number of cores and the mode of a run."""
     about = results.about
-    version = about["version"].split()[0]
-    return f"PostgreSQL {version}, {about['cores']} cores, {about['mode']} mode, load average {about['load']}"
+    return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode"
 
 
 def source(name: str, results: Results, directory: Path) -> str:
     """Returns the chart of a section and the links to its table and results, for a page in the directory."""
-    link, chart = os.path.relpath(DOCS / results.name, directory), CHART_OF.get(name)
-    image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
+    link, chart = os.path.relpath(DOCS / results.name, directory), "growth" if name == "summary" else name
+    image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart in CHARTS else ""
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {where(results)}.\n"
 
 
 def rendered(path: Path, results: Results) -> str:
@@ -193,9 +186,9 @@ def rendered(path: Path, results: Results) -> str:
 def page(results: Results) -> str:
     """Returns the page of a run, with the tables whose suites it has measured."""
     about = results.about
-    limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "unlimited"
-    notes = f"{about['cpu']}, {about['date']}. uuid v7: {about['uuidv7']}. Memory of the server on disk: {limit}."
-    head = f"{where(results)} as it began; {notes} [What the tables show](../performance.md)."
+    limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
+    notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run. uuid v7: {about['uuidv7']}."
+    head = f"{where(results)}, {notes} Memory limit on disk: {limit}. [What the tables show](../performance.md)."
     shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
     return f"# {results.name}\n\n{head}\n" + "".join(parts)

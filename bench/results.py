@@ -52,9 +52,6 @@ class Results:
 
 
 def saved(directory: Path = DOCS) -> list[Results]:
-    """Returns the results in a directory.
-
-    The first is the one that the documentation shows: full mode, newest server.
-    """
+    """Returns the results in a directory, beginning with those in the documentation: full mode, newest server."""
     found = map(Results.load, directory.glob("pg*.json"))
     return sorted(found, key=lambda results: (results.about["mode"] != "full", -results.about["major"]))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import psycopg
 import pytest
 
-from bench.process import private_memory
 from idtypes import each_type
 from server import oldest_and_newest
 
@@ -19,6 +20,12 @@ def session(connection):
     """A session without parallel workers."""
     connection.execute("SET max_parallel_workers_per_gather = 0")
     return connection
+
+
+def private_memory(pid: int) -> int:
+    """Returns the anonymous resident memory of a process in kilobytes."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("RssAnon:")]
+    return int(line.split()[1])
 
 
 def growth(connection, work, times: int) -> int:

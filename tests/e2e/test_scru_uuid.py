@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 import expect
-from bench.process import processor_time
+from bench.server import processor_time
 from idtypes import SCRU128, ULID, IdType, of_types
 
 ROOT = Path(__file__).parents[2]
