@@ -45,8 +45,7 @@ def main() -> None:
     ratios: dict[str, list[float]] = {}
     # The first round is a warm-up.
     for number in range(arguments.rounds + 1):
-        # The place of a table in memory changes the time of look-ups by 10 %, so the tables are built anew after
-        # several rounds.
+        # The place of a table in memory affects look-ups, so the tables are built anew after several rounds.
         if number % ROUNDS_OF_TABLES == 0:
             base, new = (prepared(directory, arguments.rows) for directory in arguments.directories)
         for name in arguments.only:
