@@ -69,7 +69,7 @@ def read_costs(connection: psycopg.Connection, statements: list[str], rows: int)
 
 
 def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
-    """Returns the planning time, the execution time and the number of pages touched, by EXPLAIN."""
+    """Returns the planning time, the execution time and the number of pages touched, as reported by EXPLAIN."""
     [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statements[0]}")
     top = plans[0]["Plan"]
     assert "Seq Scan" not in str(top), top
@@ -182,7 +182,7 @@ class Run:
             self.results.add("draws", "draws", clients, "IDs/s", candidate.key, rate)
 
     def turns_of_clients(self, suite: str, group: list[Candidate]) -> Iterator[tuple[int, Candidate]]:
-        """Yields each number of clients with each candidate, in the order of each round."""
+        """Yields each number of clients with each candidate. The order of the candidates changes with each round."""
         for turn in self.sessions(suite, self.mode.client_rounds):
             yield from product(self.mode.clients, rotated(group, turn))
 
@@ -205,8 +205,11 @@ class Run:
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
     ) -> Iterator[int]:
-        """Yields the number of each round, and sets `session`. The server is restarted for each round, and the session
-        reads all tables, so that no table keeps its place in memory for all rounds."""
+        """Yields the number of each round.
+
+        Before each round, restarts the server, opens `session` and reads all tables, so that no table keeps its place
+        in memory for all rounds.
+        """
         for round_ in range(rounds):
             self.say(f"{what}, round {round_ + 1} of {rounds}")
             self.server.restart()
@@ -220,7 +223,7 @@ class Run:
 
     @contextmanager
     def tables(self, group: list[Candidate], statements: tuple[str, ...], rows: int) -> Iterator[None]:
-        """Creates the tables of all candidates, and drops them at the end. They are unlogged: WAL is not measured."""
+        """Creates the tables of all candidates, unlogged because WAL is not measured, and drops them at the end."""
         with self.server.connect() as connection:
             for candidate in group:
                 self.say(f"{rows:,} rows of {candidate.label}")

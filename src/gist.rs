@@ -90,8 +90,9 @@ impl<T: StoredId> Key<T> {
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
-    /// Returns whether an ID of the range may satisfy a strategy. `compare` compares an end with the query. Exact for a leaf.
-    fn may_be(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
+    /// Returns whether an ID in the range may satisfy the operator of a strategy. `compare` compares an end of the range with the
+    /// query. The result is exact for a leaf key.
+    fn may_satisfy(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
         let (low, high) = (compare(self.low), compare(self.high));
         match strategy {
             pg_sys::RTEqualStrategyNumber => low.is_le() && high.is_ge(),
@@ -127,7 +128,7 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
         })
     } else {
         let id = call.stored::<T>(1);
-        key.may_be(strategy, |end| end.order(id))
+        key.may_satisfy(strategy, |end| end.order(id))
     };
     Ok(Datum::from(matches))
 }
@@ -208,7 +209,7 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(call.datum(1))
 }
 
-/// Returns whether the entries to split are those of one page plus one: a single insertion found the page full.
+/// Returns whether a single insertion into a full page causes the split: the entries are those of the page and one more.
 ///
 /// # Safety
 /// The entries are those that the server passes to be split. Their page is valid.
@@ -219,7 +220,7 @@ unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
     entries.len() == line_pointers / size_of::<pg_sys::ItemIdData>() + 1
 }
 
-/// Returns the offsets of keys, which count from 1, their number, and their union.
+/// Returns the offsets of keys, counted from 1, the number of keys, and their union.
 fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
     let offsets =
         datum::slice(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);

@@ -2,7 +2,8 @@
 //!
 //! Each record is one small file. Its name holds all data of the record, and its content is the name with a checksum. A record
 //! is written to a temporary file, which is synced and renamed. Except by [`remove_for_good`], a record is removed only after a
-//! higher one has been written: a writer that resumes after a suspension can only add a lower record, which has no effect.
+//! higher one has been written. A writer that resumes after a suspension can therefore only add a lower record, which has no
+//! effect.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -155,7 +156,8 @@ fn write_file(temporary: &Path, path: &Path, content: &str, is_wanted: impl Fn()
 }
 
 /// Prepares the directory for a new generator state. Creates it if necessary, and syncs its parent in any case, because the
-/// process that created it may have been killed before the sync. Removes the temporary files of processes that no longer exist.
+/// process that created the directory may have been killed before the sync. Removes the temporary files of processes that no
+/// longer exist.
 ///
 /// # Errors
 /// 53100 or 58030 if the directory cannot be created or synced.
@@ -192,7 +194,7 @@ pub fn list<T: SortableId>(is_wanted: impl Fn(Record) -> bool) -> Vec<Record> {
 /// Removes records that a higher one has replaced, except the highest of them. Ignores failures, because a record that remains
 /// has no effect. The highest is kept until the next call: a base backup in progress may have listed it, but not its
 /// replacement.
-pub fn remove_but_newest<T: SortableId>(mut records: Vec<Record>) {
+pub fn remove_but_highest<T: SortableId>(mut records: Vec<Record>) {
     records.sort_unstable_by_key(|record| match record {
         Record::Mark(Mark { tick, .. }) => *tick,
         Record::Last { word, .. } => *word,
@@ -244,8 +246,8 @@ fn writer_of(name: &str) -> Option<libc::pid_t> {
 
 fn exists(pid: libc::pid_t) -> bool {
     // SAFETY: signal 0 only checks whether the process exists.
-    let is_signalled = unsafe { libc::kill(pid, 0) == 0 };
-    is_signalled || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+    let is_signaled = unsafe { libc::kill(pid, 0) == 0 };
+    is_signaled || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
 #[cold]

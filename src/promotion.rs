@@ -80,7 +80,7 @@ fn write_if_missing<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> R
     let is_needless = |old: Mark| old.state >= Mark::PROMOTION && old.tick <= new.tick;
     let needless = mark::list::<T>(|record| matches!(record, Record::Mark(old) if is_needless(old)));
     write::<T>(new)?;
-    mark::remove_but_newest::<T>(needless);
+    mark::remove_but_highest::<T>(needless);
     Ok(())
 }
 

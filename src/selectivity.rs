@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::planner;
 use crate::span::{self, Span};
 
-/// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of the two operators
+/// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<@` and `@>`
 pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
-    let part = unsafe {
+    let fraction = unsafe {
         let function = pg_sys::get_opcode(call.oid(1));
         if is_ours::<T>(function) {
             estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
@@ -28,12 +28,12 @@ pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
             pg_sys::DEFAULT_RANGE_INEQ_SEL
         }
     };
-    Ok(Datum::from(part.to_bits()))
+    Ok(Datum::from(fraction.to_bits()))
 }
 
-/// Returns whether a function is one of the two with [`crate::range_support`] as the support function, whose argument types are
-/// known. Any user can create an operator with this estimator and arguments of any type. Only a superuser can attach a support
-/// function.
+/// Returns whether a function is `T_contained_by_range` or `T_range_contains`, whose argument types are known. Any user can
+/// create an operator with this estimator and arguments of any type. The support function identifies the two functions, because
+/// only a superuser can attach one to a function.
 unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog; the name is a copy.
     unsafe {
@@ -43,7 +43,7 @@ unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
     }
 }
 
-/// Estimates a call of one of the two functions. Returns null for a join.
+/// Estimates a call of `T_contained_by_range` or `T_range_contains`. Returns null for a join.
 ///
 /// # Safety
 /// The request is for one of the two functions.
@@ -65,16 +65,17 @@ pub unsafe fn of_function<T: StoredId>(
 /// ranges if neither argument is a column, the range is not constant, or the column has no statistics.
 unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
     // SAFETY: structs of the planner; the statistics are released.
-    let part = unsafe {
+    let fraction = unsafe {
         let (mut column, mut range, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
         if !pg_sys::get_restriction_variable(root, arguments, relation, &mut column, &mut range, &mut is_left) {
             return pg_sys::DEFAULT_RANGE_INEQ_SEL;
         }
         let mut span = Span { range, ..Span::of(function, arguments) };
-        let part = if is_known(range) && column.vartype == span.id_type {
+        let fraction = if is_known(range) && column.vartype == span.id_type {
             // The server multiplies the estimates of predicates: each of n predicates gets the nth root of the joint fraction.
             let count = intersect_with_others(root, column.rel, arguments, &mut span);
-            part_within::<T>(root, &mut column, &span, is_left).map(|part| part.max(0.0).powf(1.0 / f64::from(count)))
+            fraction_within::<T>(root, &mut column, &span, is_left)
+                .map(|fraction| fraction.max(0.0).powf(1.0 / f64::from(count)))
         } else if is_null(range) {
             Some(0.0)
         } else {
@@ -83,14 +84,14 @@ unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments
         if let (Some(free), false) = (column.freefunc, column.statsTuple.is_null()) {
             free(column.statsTuple);
         }
-        part
+        fraction
     };
-    part.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |part| part.clamp(0.0, 1.0))
+    fraction.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |fraction| fraction.clamp(0.0, 1.0))
 }
 
 /// Intersects the range of a predicate with the constant ranges of the table's other predicates on the same ID. Returns the
-/// number of all these predicates; 1 if the predicate is not one of the table's. Queries often express a range by two half-open
-/// ranges.
+/// number of intersected ranges, including the predicate's own; 1 if the predicate is not one of the table's. Queries often
+/// express a range by two half-open ranges.
 unsafe fn intersect_with_others(
     root: *mut PlannerInfo,
     table: *mut pg_sys::RelOptInfo,
@@ -145,7 +146,7 @@ unsafe fn is_known(node: *mut Node) -> bool {
 
 /// Returns the fraction of a column's rows within a constant range; `None` if the statistics of the column are missing or do not
 /// suffice. Tests the most common values one by one, and estimates the others from the histogram.
-unsafe fn part_within<T: StoredId>(
+unsafe fn fraction_within<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
     span: &Span,
@@ -168,8 +169,8 @@ unsafe fn part_within<T: StoredId>(
             pg_sys::mcv_selectivity(column, &mut function, Oid::INVALID, range.constvalue, is_left, &mut common);
 
         column.vartype = T::Stored::SCALAR;
-        let from_lower = if lower == T::MIN { 1.0 } else { beyond(root, column, span, lower, true)? };
-        let to_upper = if upper == T::MAX { 1.0 } else { beyond(root, column, span, upper, false)? };
+        let from_lower = if lower == T::MIN { 1.0 } else { histogram_fraction(root, column, span, lower, true)? };
+        let to_upper = if upper == T::MAX { 1.0 } else { histogram_fraction(root, column, span, upper, false)? };
         let nulls = (*pg_sys::GETSTRUCT(column.statsTuple).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac;
         let others = 1.0 - f64::from(nulls) - common;
         Some(common_within + others * (from_lower + to_upper - 1.0).max(0.0))
@@ -178,7 +179,7 @@ unsafe fn part_within<T: StoredId>(
 
 /// Returns the fraction of a column's histogram at or after a lower bound, or at or before an upper bound; `None` if the column
 /// has no histogram.
-unsafe fn beyond<T: StoredId>(
+unsafe fn histogram_fraction<T: StoredId>(
     root: *mut PlannerInfo,
     column: &mut VariableStatData,
     span: &Span,
@@ -187,14 +188,14 @@ unsafe fn beyond<T: StoredId>(
 ) -> Option<f64> {
     let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
     // SAFETY: the arguments are those of the server's estimators of `>=` and `<=`.
-    let part = unsafe {
+    let fraction = unsafe {
         let operator = planner::operator(span.id_type, strategy);
         let mut function = fmgr_info(pg_sys::get_opcode(operator));
         let (bound, scalar) = (bound.to_datum(), column.vartype);
         let none = Oid::INVALID;
         pg_sys::ineq_histogram_selectivity(root, column, operator, &mut function, is_lower, true, none, bound, scalar)
     };
-    (part >= 0.0).then_some(part)
+    (fraction >= 0.0).then_some(fraction)
 }
 
 unsafe fn fmgr_info(function: Oid) -> pg_sys::FmgrInfo {

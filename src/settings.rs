@@ -25,7 +25,7 @@ const MAX_SETTINGS: usize = 3;
 /// The settings shared by several types.
 #[derive(Clone, Copy, Default)]
 pub struct Common {
-    /// The action when the clock has moved back.
+    /// The reaction to a clock that has moved back.
     pub on_clock_rollback: OnClockRollback,
     /// Whether all generators use the state in shared memory.
     pub server_wide: bool,
@@ -118,7 +118,7 @@ pub fn define() {
             let reject = |index, value| state.server.with(|settings| settings.reject(index, value));
             state.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
             for (name, value) in state.server.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
-                hand_on(&name, &value);
+                pass_to_workers(&name, &value);
             }
         };
     }
@@ -127,9 +127,10 @@ pub fn define() {
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// Makes the server pass a default value to parallel workers, by changing its source to PGC_S_DYNAMIC_DEFAULT: the server does
-/// not pass values with the source PGC_S_DEFAULT. Otherwise, a worker could use a value that was stored after its leader began.
-fn hand_on(name: &CStr, value: &CStr) {
+/// Makes the server pass a default value to parallel workers. Changes the value's source to PGC_S_DYNAMIC_DEFAULT, because the
+/// server does not pass values with the source PGC_S_DEFAULT. A worker without its leader's value could use one that was stored
+/// after the leader began.
+fn pass_to_workers(name: &CStr, value: &CStr) {
     // SAFETY: the server copies the value. Settings cannot be changed during a parallel operation.
     unsafe {
         if !pg_sys::IsInParallelMode() {
@@ -187,7 +188,7 @@ fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     }
 }
 
-/// Returns the setting of the type that decides uniqueness; `None` if the type has none.
+/// Returns the type's setting that decides uniqueness; `None` if the type has none.
 pub fn deciding<T: Configured>() -> Option<Deciding> {
     let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
     T::settings_state().server.with(|settings| {
@@ -196,7 +197,7 @@ pub fn deciding<T: Configured>() -> Option<Deciding> {
     })
 }
 
-/// The setting of a type that decides uniqueness, and its value.
+/// A type's setting that decides uniqueness, and its value.
 pub struct Deciding {
     /// The name without the prefix `scru.`.
     pub name: &'static str,
@@ -239,7 +240,7 @@ fn in_words(source: GucSource::Type) -> &'static str {
 }
 
 /// Returns the HINT for a value that is refused.
-fn way_out(source: GucSource::Type, name: &str) -> String {
+fn hint_for(source: GucSource::Type, name: &str) -> String {
     match source {
         GucSource::PGC_S_GLOBAL => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
         GucSource::PGC_S_DATABASE => format!("Correct it with ALTER DATABASE ... SET scru.{name}, and reconnect."),
@@ -325,7 +326,7 @@ impl ServerSetting {
         } else if !is_parallel_worker() || self.accepted.as_ref().is_none_or(Sourced::is_default) {
             self.accepted = Some(assigned);
         }
-        // Otherwise a parallel worker restores the settings of its leader. The server first resets them to their defaults. It
+        // Otherwise, this parallel worker restores the settings of its leader. The server first resets them to their defaults. It
         // passes no value if the configured one was rejected in the leader. The worker then keeps the value that it has read from
         // the configuration.
     }
@@ -377,7 +378,7 @@ impl ServerSettings {
         self.are_checked = false;
     }
 
-    /// Returns the names and values of the settings that decide uniqueness and whose value is the default, without refused ones.
+    /// Returns the names and values of the settings that decide uniqueness, have the default value, and are not refused.
     fn defaults<S>(&self, settings: &[Setting<S>]) -> Vec<(CString, CString)> {
         let default = |(setting, state): (&Setting<S>, &ServerSetting)| {
             let is_deciding = setting.context == SettingContext::Superuser && state.refused(setting.context).is_none();
@@ -408,7 +409,7 @@ fn wrong_source(name: &str, context: SettingContext, Sourced { source, value }: 
     let message = format!("parameter \"scru.{name}\" must not be set by {}", in_words(*source));
     Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
         .detail(format!("It is set to \"{value}\". {}", who_may_set(context)))
-        .hint(way_out(*source, name))
+        .hint(hint_for(*source, name))
 }
 
 fn wrong_value(name: &str, Sourced { source, value }: &Sourced) -> Error {
@@ -418,7 +419,7 @@ fn wrong_value(name: &str, Sourced { source, value }: &Sourced) -> Error {
         .detail(format!(
             "It is set by {source_in_words}. The default is not used instead, because it may be another server's."
         ))
-        .hint(way_out(*source, name))
+        .hint(hint_for(*source, name))
 }
 
 /// A table of settings, the server's variables for them, and their values as last parsed.
@@ -498,7 +499,7 @@ impl<S: Copy + Default> Group<S> {
             let name = leaked(&format!("scru.{}", setting.name));
             let configured = server::configured(name);
             let hooks = if setting.context == SettingContext::User { Hooks::USER } else { hooks(index) };
-            // SAFETY: called from _PG_init, as the server requires. Nothing that is passed is ever freed.
+            // SAFETY: called from _PG_init, as the server requires. The arguments are never freed.
             self.variables.push(unsafe { define_one(setting, name, hooks) });
             if let (Some((source, value)), SettingContext::Reload | SettingContext::Superuser) =
                 (configured, setting.context)
@@ -534,11 +535,11 @@ struct Hooks {
 impl Hooks {
     /// The hooks of a setting that every user may change.
     const USER: Self =
-        Self { check_number: None, assign_number: Some(number_changes), check_text: None, assign_text: None };
+        Self { check_number: None, assign_number: Some(count_change), check_text: None, assign_text: None };
 
     /// Returns the hooks of the type's setting with this index.
     fn of_type<T: Configured>(index: usize) -> Self {
-        const { assert!(T::SETTINGS.len() <= MAX_SETTINGS, "Hooks::of_type knows too few settings") };
+        const { assert!(T::SETTINGS.len() <= MAX_SETTINGS, "a type has more than MAX_SETTINGS settings") };
         match index {
             0 => Self::of_setting::<T, 0>(),
             1 => Self::of_setting::<T, 1>(),
@@ -626,7 +627,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
     }
 }
 
-/// Returns the entries of a choice for the server, which end with an empty entry.
+/// Returns the words of a choice as the server's entries, terminated by an empty entry.
 fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     let entry = |(index, word): (usize, &&str)| pg_sys::config_enum_entry {
         name: leaked(word).as_ptr(),
@@ -643,7 +644,7 @@ fn leaked(text: &str) -> &'static CStr {
     Box::leak(datum::c_string(text).into_boxed_c_str())
 }
 
-unsafe extern "C-unwind" fn number_changes(_value: c_int, _extra: *mut c_void) {
+unsafe extern "C-unwind" fn count_change(_value: c_int, _extra: *mut c_void) {
     CHANGES.fetch_add(1, Relaxed);
 }
 

@@ -298,7 +298,7 @@ impl<T: SharedState> Memory<T> {
         }
         let new = reservation.pack::<T>();
         if self.shared.reserved.compare_exchange(reserved, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            mark::remove_but_newest::<T>(below);
+            mark::remove_but_highest::<T>(below);
         }
         Ok(())
     }
@@ -335,7 +335,7 @@ impl<T: SharedState> Memory<T> {
 
     /// Withdraws the reservation, so that every node enters again. The generation changes last: a backend that loads the new
     /// generation finds no reservation of an earlier one.
-    fn take_back(self) {
+    fn withdraw(self) {
         let generation = self.shared.generation.load(Ordering::Acquire) + 1;
         self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
@@ -363,7 +363,7 @@ impl<T: SharedState> Memory<T> {
             promotion::write_marks()?;
             // Before the timeline is stored: a backend that finds the timeline must not find a reservation from before the
             // promotion.
-            self.take_back();
+            self.withdraw();
             self.shared.promotion.store(timeline.into(), Ordering::Release);
         }
         T::shared_state().respects_promotion.with(|respects| *respects = true);
@@ -395,7 +395,7 @@ impl<T: SharedState> Memory<T> {
         let new = asked.in_place_of(removed.into_iter().filter_map(Record::mark));
         mark::write::<T>(Record::Mark(new), || true)?;
         promotion::forget::<T>()?;
-        self.take_back();
+        self.withdraw();
         mark::remove_for_good::<T>(|record| record.mark().is_none_or(|old| old != new && asked.removes(old)))?;
         // The word is set back below the IDs of other nodes as well. Without the numbers of this state and its predecessor, the
         // remaining marks count as those of other states, so that their nodes enter above them.
@@ -404,7 +404,7 @@ impl<T: SharedState> Memory<T> {
         let word = with_random(|rng| T::state_after(asked.tick, rng))?.pack();
         Word::<T>::store(self.word, word);
         // After the word is stored: reservations for the old word belong to an earlier generation.
-        self.take_back();
+        self.withdraw();
         Ok(())
     }
 }

@@ -16,9 +16,9 @@ use crate::{epoch, server};
 
 const DIRECTORY: &str = "pg_wal";
 
-/// Returns the last time in the WAL before the beginning of a timeline, in microseconds since 1970-01-01 UTC: that of a
-/// transaction that ended or was prepared, or that of a checkpoint. `None` if the timeline is the first one, or if that part of
-/// the WAL has been removed.
+/// Returns the last time in the WAL before the beginning of a timeline, in microseconds since 1970-01-01 UTC. It is the time of
+/// the end or the preparation of a transaction, or of a checkpoint. Returns `None` if the timeline is the first one, or if that
+/// part of the WAL has been removed.
 ///
 /// # Errors
 /// Returns an error (58030) if a file cannot be read.
@@ -72,7 +72,7 @@ impl Past {
     }
 
     /// Returns the path of a segment. If timelines share the segment, the path is that of the newest timeline, whose file begins
-    /// with a copy of the older one.
+    /// with a copy of the older timelines' records.
     fn path(&self, segment: u64) -> PathBuf {
         let end = (segment + 1) * self.segment_size;
         let timeline = self.timelines.iter().find(|(_, begin)| *begin < end).map_or(0, |&(timeline, _)| timeline);

@@ -2,7 +2,7 @@
 # Manages private servers. Each has its own directory with its data, log and socket, and accepts connections only on that socket.
 # The system's servers are never used.
 #   server.sh start NAME [SETTING=VALUE…]   starts the server unless it is running, and prints its directory;
-#                                           SERVER_PROGRAM: the program to run instead of `postgres`
+#                                           runs SERVER_PROGRAM, if it is set, instead of `postgres`
 #   server.sh restart NAME                  restarts it with its present settings
 #   server.sh stop NAME                     stops it
 #   server.sh single NAME DATABASE [PROGRAM…]  runs the statements of standard input in single-user mode, under PROGRAM, on a
@@ -39,7 +39,8 @@ make_cluster() {
     as_server "$(pg bindir)/initdb" --pgdata="$DATA" --username="$(id -un)" --auth=trust --encoding=UTF8 --no-locale >/dev/null
 }
 
-# Copies to the same paths below another root, because PostgreSQL finds its files relative to its program. Links the headers.
+# Copies the server to the same paths below another root, because PostgreSQL finds its files relative to its program. Links the
+# headers.
 copy_server() {
     local bindir root=$HOME_OF_ALL/copy-$PG_MAJOR${1:+-$1} directory
     bindir=$(pg bindir)
@@ -55,7 +56,7 @@ copy_server() {
 
 ctl() { as_server "$(pg bindir)/pg_ctl" --silent --wait --pgdata="$DATA" "$@"; }
 
-# The second line of postmaster.pid names the data directory. In a copy of a clone, it still names the original's.
+# The second line of postmaster.pid names the data directory. In a copy of a clone, it still names that of the original.
 is_running() { [ "$(sed -n 2p "$DATA/postmaster.pid" 2>/dev/null)" = "$DATA" ] && ctl status >/dev/null; }
 has_old_library() { [ "$(pg pkglibdir)/scru.so" -nt "$DATA/postmaster.pid" ]; }
 

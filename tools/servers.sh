@@ -46,8 +46,8 @@ run_16() {
 
 # -------------------------------------------------------------------- PostgreSQL 17 and newer, in a Debian of their own
 
-# Prints Debian's packages for the tests and the benchmark, which tools/setup.sh checks, and pg_partman and TimescaleDB. The
-# Debian of 15 is for tests that install a package: it has the server and no compiler.
+# Prints the Debian packages to install: those of pg_partman and TimescaleDB, and those that tools/setup.sh requires for the tests
+# and the benchmark. The Debian of 15 is for tests that install a package: it has the server and no compiler.
 packages() {
     local IFS=,
     [ "$MAJOR" != 15 ] || { echo "postgresql-$MAJOR" && return; }
@@ -84,8 +84,8 @@ lock() {
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
-# Creates the Debian, or recreates it if the list of packages has changed: the repositories may no longer have packages that fit
-# an older one.
+# Creates the Debian, or recreates it if the list of packages has changed. Does not extend the existing one, because the
+# repositories may no longer have packages that fit it.
 prepare_debian() {
     [ "$(packages)" != "$(cat "$DIRECTORY/packages" 2>/dev/null)" ] || return 0
     say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $DIRECTORY (once; some minutes, 2 GB)"
@@ -155,7 +155,7 @@ find_old_server() {
     export OLD_SERVER OLD_ROOT
 }
 
-# Uses the machine's Rust toolchain and downloaded crates: the build in the Debian needs no network.
+# Uses the machine's Rust toolchain and downloaded crates, so that the build in the Debian needs no network.
 run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked

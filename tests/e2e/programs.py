@@ -63,7 +63,7 @@ class Program:
         """Starts the program."""
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
-                as_server_user(*self._command, at_our_end="TERM"),
+                as_server_user(*self._command, death_signal="TERM"),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

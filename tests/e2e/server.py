@@ -154,7 +154,7 @@ class Server:
         self.wait_until_ready()
 
     def stop(self, mode: str = "fast") -> None:
-        """Shuts down the server: smart, fast or immediate. After immediate, it recovers as after a crash."""
+        """Stops the server in smart, fast or immediate mode. After immediate mode, it recovers as after a crash."""
         self.process.send_signal(SHUTDOWN_SIGNALS[mode])
         self.process.wait(timeout=60)
         self.process = None
@@ -167,13 +167,13 @@ class Server:
 
     def kill(self) -> None:
         """Kills all processes of the server with SIGKILL. At the next `start`, it recovers."""
-        backends = list(children_of(self.process.pid))
+        children = list(children_of(self.process.pid))
         self.process.kill()
         self.process.wait(timeout=60)
         self.process = None
-        for pid in backends:
+        for pid in children:
             send_signal(pid, signal.SIGKILL)
-        wait_until(lambda: not any(is_running(pid) for pid in backends), "all processes of the server have ended")
+        wait_until(lambda: not any(is_running(pid) for pid in children), "all processes of the server have ended")
 
     def kill_backend(self, pid: int) -> None:
         """Kills one process of this server with SIGKILL. The server then terminates all sessions and recovers."""
@@ -319,14 +319,14 @@ def new_data_directory(bindir: Path, *more: str) -> Path:
     return directory / "data"
 
 
-def as_server_user(*command: str, at_our_end: str = "QUIT") -> list[str]:
+def as_server_user(*command: str, death_signal: str = "QUIT") -> list[str]:
     """Returns a command that runs another command as the server's user.
 
     `setpriv` executes the other command in its own process, so that the caller has its process ID. If the test run
-    aborts, the process gets the signal `at_our_end`. SIGQUIT makes a server shut down in immediate mode.
+    aborts, the process gets the signal `death_signal`. SIGQUIT makes a server shut down in immediate mode.
     """
     user = [f"--reuid={SERVER_USER}", f"--regid={SERVER_USER}", "--init-groups"] if SERVER_USER else []
-    return ["setpriv", *user, f"--pdeathsig={at_our_end}", "--", *command]
+    return ["setpriv", *user, f"--pdeathsig={death_signal}", "--", *command]
 
 
 def give_to_server_user(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The durable high-water mark: neither clocks nor crashes nor a loss of power cause duplicate 64-bit IDs."""
+"""The durable high-water mark: no clock, crash or loss of power causes duplicate 64-bit IDs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def kinds(server: Server) -> list[str]:
 
 
 @pytest.mark.parametrize("end", ["fast shutdown", "all killed", "a backend killed"])
-def test_a_clock_set_back_across_an_end_repeats_nothing(new_server, preload, clock, end):
+def test_a_clock_set_back_during_a_shutdown_or_crash_repeats_nothing(new_server, preload, clock, end):
     """The clock is set back by an hour during a shutdown or a crash. Generation fails until the clock is right."""
     server = create(new_server({**NODE, **preload}, clock.environment))
     before = draw_all(server)
@@ -112,7 +112,7 @@ def test_a_clock_set_back_across_an_end_repeats_nothing(new_server, preload, clo
 
 
 def test_a_small_step_back_under_load_is_waited_for(new_server, clock):
-    """Under load, IDs run ahead of the clock by up to their limit. Small further steps back are not errors."""
+    """Under load, IDs run ahead of the clock up to their limit. Setting the clock back a little is then no error."""
     server = create(new_server(NODE, clock.environment))
     with Load(server.connect, SCRU64) as load:
         load.wait_for(80)
@@ -124,7 +124,7 @@ def test_a_small_step_back_under_load_is_waited_for(new_server, clock):
 
 
 def test_the_shared_state_never_goes_back(new_server, clock):
-    """A clock an hour behind is an error for any setting of the session. A clock 5 s behind is ridden out."""
+    """A clock an hour behind is an error, whatever on_clock_rollback is. A clock 5 s behind is ridden out."""
     server = create(new_server(None, clock.environment))
     scope = "-c scru.generator_scope=server -c scru.on_clock_rollback="
     with server.connect(options=scope + "error") as careful, server.connect(options=scope + "reset") as careless:
@@ -148,7 +148,7 @@ def test_the_shared_state_never_goes_back(new_server, clock):
 
 
 @pytest.mark.alone
-def test_an_ordinary_restart_costs_little(new_server, preload):
+def test_ids_are_generated_soon_after_a_restart(new_server, preload):
     """The first IDs are generated within 3 s of a restart, or 1.3 s if the shutdown has stored the last IDs."""
     server = create(new_server({**NODE, **preload}))
     before = draw_all(server)
@@ -160,7 +160,7 @@ def test_an_ordinary_restart_costs_little(new_server, preload):
 
 
 def test_a_shutdown_stores_the_last_id(new_server, clock):
-    """The shutdown of a server with the library preloaded stores the last IDs. After the next start, IDs need no wait.
+    """The shutdown of a server with the library preloaded stores the last IDs. After a start, generation does not wait.
 
     The start removes the stored IDs, so that they are not used after a later crash.
     """
@@ -190,7 +190,8 @@ def test_a_shutdown_stores_the_last_id(new_server, clock):
 def promoted(primary: Server, behind: float | None):
     """Promotes a standby that has replayed all commits. Yields the standby, its clock and the committed IDs.
 
-    The clock is `behind` by that many seconds. If that is `None`, it has stood still since before the commits.
+    The clock of the standby is `behind` seconds behind. If `behind` is `None`, the clock has stood still since before
+    the commits.
     """
     clock = Clock()
     standby = primary.standby(clock.environment)
@@ -230,16 +231,16 @@ def test_a_promoted_server_with_a_clock_a_little_behind_waits(new_server, preloa
         assert_later(before, insert(standby, 5))
 
 
-def test_a_promoted_server_with_a_clock_about_ten_seconds_behind(new_server):
+def test_a_promoted_server_with_a_clock_about_ten_seconds_behind_waits_or_refuses(new_server):
     """The clock is near the limit between a wait and an error. Either way, IDs are greater than all replayed ones."""
     primary = create(new_server(NODE))
     with promoted(primary, behind=12) as (standby, _, before):
-        wait_until(lambda: is_drawn(standby), "the clock is near enough to the mark")
+        wait_until(lambda: can_generate(standby), "the clock is near enough to the mark")
         assert_later(before, insert(standby, 5))
 
 
-def is_drawn(server: Server) -> bool:
-    """Returns whether an ID is generated; false if the clock is too far behind."""
+def can_generate(server: Server) -> bool:
+    """Returns whether the server generates an ID; false if its clock is too far behind."""
     try:
         draw(server, SCRU64, 1)
     except psycopg.errors.ObjectNotInPrerequisiteState:
@@ -296,7 +297,7 @@ def restarted_standby(primary: Server):
         clock.remove()
 
 
-def test_a_standby_that_has_replayed_nothing_since_its_start(new_server, preload):
+def test_a_promoted_standby_that_replayed_nothing_since_its_start_refuses(new_server, preload):
     """The last commits were replayed before the standby's start."""
     primary = create(new_server({**NODE, **preload, "autovacuum": "off"}))
     before = insert(primary)
@@ -310,7 +311,7 @@ def test_a_standby_that_has_replayed_nothing_since_its_start(new_server, preload
         assert_later(before, insert(standby))
 
 
-def test_a_standby_that_has_replayed_only_a_prepared_transaction(new_server, preload, clock):
+def test_a_promoted_standby_that_replayed_only_a_prepared_transaction_refuses(new_server, preload, clock):
     """The prepared transaction has an ID from an hour after the last commit, by the clock of the primary."""
     settings = {**NODE, **preload, "autovacuum": "off", "max_prepared_transactions": "2"}
     primary = create(new_server(settings, clock.environment))
@@ -333,7 +334,7 @@ def test_a_standby_that_has_replayed_only_a_prepared_transaction(new_server, pre
         assert standby.value("SELECT id::text FROM kept") < min(after)
 
 
-def test_a_promotion_after_a_primary_with_a_clock_ahead(new_server, clock):
+def test_a_promoted_server_after_a_primary_with_a_clock_ahead_refuses(new_server, clock):
     """The clock of the primary was 30 s ahead. The clock of the standby is right."""
     primary = create(new_server(NODE, clock.environment))
     clock.shift(30)
@@ -410,7 +411,7 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock):
     assert_later({load.id_type: load.ids for load in loads}, draw_all(server))
 
 
-def test_a_directory_that_was_left_unsynced_outlives_a_loss_of_power(unsynced, clock):
+def test_a_directory_with_an_unsynced_parent_survives_a_loss_of_power(unsynced, clock):
     """The directory exists, but its parent was not synced, as after a kill of the process that created it."""
     server, shadow = unsynced
     (server.data / "scru").mkdir()
@@ -440,7 +441,7 @@ def suspended_writer(server: Server, shadow: Path):
 
 
 def test_a_suspended_writer_does_not_lower_the_mark(unsynced, clock):
-    """While the writer is suspended, other sessions make ten reservations. It resumes, and the server loses power."""
+    """Other sessions make ten reservations while the writer is suspended. The writer resumes, and power is lost."""
     server, shadow = unsynced
     draw_all(server)
     clock.shift(2)
@@ -478,7 +479,7 @@ def test_a_suspended_writer_does_not_undo_scru_set_mark(unsynced, clock):
 
 
 @pytest.mark.parametrize("damage", ["content", "name", "empty"])
-def test_a_damaged_file_generates_nothing(new_server, damage):
+def test_generation_fails_if_a_file_is_damaged(new_server, damage):
     server = create(new_server(NODE))
     draw_all(server)
     server.stop()
@@ -500,7 +501,7 @@ def test_a_damaged_file_generates_nothing(new_server, damage):
     assert draw(server, SCRU64)
 
 
-def test_an_unreadable_directory_generates_nothing(new_server):
+def test_generation_fails_if_the_directory_is_unreadable(new_server):
     server = create(new_server(NODE))
     draw_all(server)
     server.stop()
@@ -519,7 +520,7 @@ def test_an_unreadable_directory_generates_nothing(new_server):
     assert draw_all(server)
 
 
-def test_a_full_disk_generates_nothing(clock):
+def test_generation_fails_if_the_disk_is_full(clock):
     """When the reserved time is used up, generation fails until there is space."""
     with small_disk(1) as disk, Server(NODE, clock.environment) as server:
         (server.data / "scru").symlink_to(disk.path)
@@ -570,8 +571,8 @@ def test_a_copy_of_the_data_has_the_mark(new_server, clock):
         standby.remove()
 
 
-def test_a_copy_that_is_made_while_a_mark_is_replaced_has_one(new_server, clock):
-    """pg_basebackup lists the files before it copies them. Writing a mark does not remove all of the listed ones."""
+def test_a_copy_made_while_a_mark_is_replaced_has_a_mark(new_server, clock):
+    """pg_basebackup lists the files before it copies them. Writing a mark does not remove all listed marks."""
     server = create(new_server(NODE, clock.environment))
     draw_all(server)
     for minute in 1, 2:
@@ -613,7 +614,7 @@ def test_pg_rewind_copies_the_marks_of_the_source(new_server, clock):
         standby.remove()
 
 
-def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock):
+def test_ids_after_point_in_time_recovery_are_above_the_last_commit(new_server, clock):
     """A server restored from an archive generates no IDs while its clock is behind, even after a crash."""
     server = create(new_server(NODE))
     archive = server.directory / "archive"
@@ -646,7 +647,7 @@ def test_point_in_time_recovery_goes_on_above_the_last_commit(new_server, clock)
 # -------------------------------------------------------------------------------------------- nodes and scru_set_mark()
 
 
-def test_marks_are_kept_by_node(new_server, clock):
+def test_marks_are_kept_per_node(new_server, clock):
     """An unused node starts at the clock. A node that shares IDs with another one respects the other's mark."""
     server = create(new_server({**NODE, "scru.ulidflake_scalability": "7"}, clock.environment))
     clock.shift(HOUR)
@@ -660,7 +661,7 @@ def test_marks_are_kept_by_node(new_server, clock):
     assert draw_all(server)
 
 
-def test_two_nodes_in_turn_repeat_nothing(new_server):
+def test_nodes_in_turn_repeat_nothing(new_server):
     """Each node has its own mark."""
     server = create(new_server(NODE))
     ids = []
@@ -693,7 +694,7 @@ def test_a_mark_is_set_back(new_server, clock, preload):
     assert_later(after, draw_all(server))
 
 
-def test_a_mark_that_cannot_be_set(connection):
+def test_scru_set_mark_rejects_invalid_arguments(connection):
     with expect.error("22023", 'unknown ID type "uuid"'):
         connection.execute("SELECT scru_set_mark('uuid', now())")
     for time_ in "infinity", "-infinity":
@@ -704,7 +705,7 @@ def test_a_mark_that_cannot_be_set(connection):
 # ----------------------------------------------------------------------------------------------------------- monitoring
 
 
-def test_scru_generators(new_server, preload):
+def test_scru_generators_reports_every_type(new_server, preload):
     """scru_generators() can be called by members of pg_monitor, but not by other users."""
     server = create(new_server({**NODE, **preload, "scru.ulidflake_scalability": "3"}))
     ids = {id_type: draw(server, id_type)[-1] for id_type in TYPES}
@@ -734,7 +735,7 @@ def test_scru_generators(new_server, preload):
 
 
 @since(17, "a name for an extension's wait event")
-def test_waits_have_a_name(new_server):
+def test_the_wait_event_has_a_name(new_server):
     server = create(new_server(NODE))
     with server.connect() as connection, background(connection, forever(SCRU64)):
         query = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
@@ -745,9 +746,9 @@ def test_waits_have_a_name(new_server):
 
 
 def test_read_only_transactions_and_parallel_workers_reserve(new_server):
-    """Each parallel worker generates IDs. A statement's IDs are different, and lie between those before and after it.
+    """Each parallel worker generates IDs. The IDs of a statement are distinct.
 
-    The order of the rows is not promised.
+    They lie between the IDs of the statements before and after it. The order of the rows is not guaranteed.
     """
     server = create(new_server({"scru.scru64_node": "5/8", "max_parallel_workers_per_gather": "4"}))
     with server.connect(options="-c scru.generator_scope=server") as connection:

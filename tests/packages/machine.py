@@ -58,7 +58,7 @@ class Machine:
         """Runs a command on the machine, and returns its output. If it fails, raises an error with its output."""
         as_user = () if user == "root" else ("runuser", "-u", user, "--")
         environment = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
-        # Entering a mount namespace leaves any chroot of the caller. With --root, paths are those of the machine.
+        # Entering a mount namespace leaves any chroot of the caller. --root enters the chroot of the target.
         enter = ("nsenter", "--target", str(self._inside), "--mount", "--net", "--pid", "--root")
         done = subprocess.run(
             [
@@ -95,7 +95,7 @@ class Machine:
 
     @contextmanager
     def connect(self) -> Iterator[psycopg.Connection]:
-        """A connection to the machine's server, in autocommit mode."""
+        """Yields a connection to the machine's server, in autocommit mode."""
         socket = str(self.root / "run/postgresql")
         with psycopg.connect(host=socket, dbname="postgres", user="root", autocommit=True) as connection:
             yield connection

@@ -78,7 +78,7 @@ pub type Word<T> = <<T as SortableId>::State as State>::Word;
 pub struct FastPath<T: SortableId> {
     /// Returns the range that starts with this ID, which was generated with these settings.
     pub range: fn(T, &T::Settings) -> FastRange<T>,
-    /// Returns the ID whose generation leaves this word.
+    /// Returns the last ID of the generator whose state packs into this word.
     pub id: fn(Word<T>) -> T,
 }
 
@@ -191,7 +191,7 @@ pub fn same_tick<T: SortableId>(last: u64) -> Range<i64> {
     earliest.max(T::TICKS.start(1))..T::TICKS.start(last + 1)
 }
 
-/// Returns the tick of the clock, if IDs of this tick may be generated.
+/// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
 fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
     T::TICKS.minted_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
 }

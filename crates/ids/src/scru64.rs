@@ -31,8 +31,8 @@ const GUARDED_SIZE: u32 = 20;
 ///
 /// Every tick of 256 ms starts with a new random counter. Every further ID of the tick increments it by 1. If `node_id_size` is
 /// 20 or more, the most significant bit of the counter starts as 0, which leaves room for counting, as in the reference
-/// implementation. When the counter overflows, the timestamp runs ahead of the clock, by at most one second. The generator then
-/// waits.
+/// implementation. When the counter overflows, the timestamp runs ahead of the clock. If the timestamp would be more than one
+/// second ahead, the generator waits.
 ///
 /// Every integer below 36^12 is an ID. The text has 12 Base36 digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -215,9 +215,16 @@ impl State for Scru64State {
     }
 }
 
-/// Returns an ID of the tick after that of `last`. If this tick is reserved, or starts more than [`MAX_AHEAD_MICROS`] after the
-/// clock, returns the result of the step instead.
-fn overtake(last: Scru64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Result<Scru64, Step<Scru64>> {
+/// Returns an ID of the tick after that of `last`, with a random counter.
+///
+/// # Errors
+/// Returns [`Refusal::ClockOutOfRange`] if that tick is reserved, and [`Step::Wait`] if it starts more than [`MAX_AHEAD_MICROS`]
+/// after the clock.
+fn start_next_tick(
+    last: Scru64,
+    context: &Context<Scru64Settings>,
+    rng: &mut impl Rng,
+) -> Result<Scru64, Step<Scru64>> {
     let tick = last.timestamp() + 1;
     if tick >= Scru64::TICKS.max {
         return Err(Step::Refused(Refusal::ClockOutOfRange));
@@ -323,8 +330,8 @@ impl SortableId for Scru64 {
         self.node_id(settings.node.size) == settings.node.id
     }
 
-    /// Returns the largest ID of the last tick that the predecessor may have used, [`MAX_AHEAD_MICROS`] ahead of `now`. The
-    /// next ID, of any node, is then of a later tick.
+    /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
+    /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID of any node therefore has a later tick.
     fn successor_state(now: i64) -> Scru64State {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         Scru64State { last: Self::last_of(tick).0 }
@@ -356,7 +363,7 @@ impl SortableId for Scru64 {
         let last = Self(state.last).max(node.previous);
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
             Ok(Moment::Fresh(tick) | Moment::Later(tick)) => Ok(node.start(tick, rng)),
-            Ok(Moment::Same) => node.count(last).map_or_else(|| overtake(last, context, rng), Ok),
+            Ok(Moment::Same) => node.count(last).map_or_else(|| start_next_tick(last, context, rng), Ok),
             Err(step) => Err(step),
         };
         match next {
@@ -520,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_waits_where_the_next_tick_is_more_than_a_second_ahead() {
+    fn overflow_waits_if_the_next_tick_is_more_than_a_second_ahead() {
         // The fourth tick from now starts in 1.024 s.
         let full = id(TICK + 3, "5/20", 15);
         let until = NOON + 4 * TICK_MICROS - SECOND;
@@ -572,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn another_size_goes_on_only_where_the_node_id_is_the_same() {
+    fn another_size_goes_on_only_if_the_node_id_is_the_same() {
         assert_eq!(made(used(id(TICK, "0/4", 7)), NOON, "0/8", &[]), id(TICK, "0/8", 8));
         assert_eq!(made(used(id(TICK, "0/4", 0x1_0000)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3));
         assert_eq!(made(used(id(TICK, "0/4", 0xffff)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3), "full");
@@ -591,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_previous_id_of_the_future_is_a_clock_that_moved_back() {
+    fn a_previous_id_in_the_future_is_refused_as_a_clock_that_moved_back() {
         let spec = format!("{}/8", id(TICK + 8, "42/8", 7));
         let step = step::<Scru64>(Scru64State::default(), &at(NOON, &spec), &[]);
         assert_eq!(step, moved_back(8 * TICK_MICROS));
@@ -620,11 +627,7 @@ mod tests {
     fn overflow_into_the_reserved_timestamp_is_refused() {
         let (full, now) = (id(LAST, "42/8", 0xffff), Scru64::TICKS.start(LAST));
         assert_eq!(unmade(full, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange));
-        assert_eq!(
-            unmade(full, now - SECOND, "42/8"),
-            Step::Refused(Refusal::ClockOutOfRange),
-            "and is not waited for"
-        );
+        assert_eq!(unmade(full, now - SECOND, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "without a wait");
         let reserved = id(LAST + 1, "42/8", 7);
         assert_eq!(unmade(reserved, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "with room to count");
     }
@@ -723,7 +726,7 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_keeps_its_node_and_its_default_is_node_0_of_16() {
+    fn the_default_node_is_0_of_size_4_and_an_invalid_node_is_not_applied() {
         let Kind::Text { default, apply } = Scru64::SETTINGS[0].kind else { panic!("a text") };
         let mut settings = Scru64Settings { node: node("42/8") };
         apply(&mut settings, default).unwrap();

@@ -86,7 +86,7 @@ pub(crate) enum At {
     Set { setting: Setting, next: Stage },
 }
 
-/// A generated ID that is not yet returned to the client.
+/// A generated ID that has not yet been returned to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Drawn {
     generation: u64,
@@ -122,7 +122,7 @@ pub(crate) struct Writing {
     has_file: bool,
 }
 
-/// The setting of a node's mark to a tick by an administrator.
+/// A call of `scru_set_mark()` that sets the mark of a node to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Setting {
     node: usize,
@@ -138,13 +138,13 @@ pub(crate) enum Stage {
     Look,
     Write,
     ForgetPromotion,
-    TakeBack,
+    Withdraw,
     EndGeneration,
     RemoveFiles,
     Remove,
     ForgetState,
     StoreWord,
-    TakeBackAgain,
+    WithdrawAgain,
     EndGenerationAgain,
     Release,
 }
@@ -218,7 +218,7 @@ impl Bounds {
                 At::RespectPromotion(timeline)
             }
             At::RespectPromotion(timeline) => {
-                world.take_back();
+                world.withdraw();
                 world.shared.generation += 1;
                 At::PublishPromotion(timeline)
             }
@@ -435,10 +435,10 @@ impl Bounds {
             }
             Stage::ForgetPromotion => {
                 world.marks.extend(world.promotion().map(|timeline| Mark::of_promotion::<Scru64>(timeline, None)));
-                Stage::TakeBack
+                Stage::Withdraw
             }
-            Stage::TakeBack => {
-                world.take_back();
+            Stage::Withdraw => {
+                world.withdraw();
                 Stage::EndGeneration
             }
             Stage::EndGeneration => {
@@ -461,10 +461,10 @@ impl Bounds {
                 world.shared.word = Scru64::state_after(tick, &mut Zeros).pack();
                 let settings = self.context(node, 0).settings;
                 world.forget_after(tick, |made| id(made).is_local(&settings));
-                Stage::TakeBackAgain
+                Stage::WithdrawAgain
             }
-            Stage::TakeBackAgain => {
-                world.take_back();
+            Stage::WithdrawAgain => {
+                world.withdraw();
                 Stage::EndGenerationAgain
             }
             Stage::EndGenerationAgain => {

@@ -125,7 +125,7 @@ impl World {
     }
 
     /// Withdraws the reservation, so that every node enters again. The caller then begins the next generation.
-    pub(crate) fn take_back(&mut self) {
+    pub(crate) fn withdraw(&mut self) {
         self.shared.reserved = Reservation::none::<Scru64>(self.shared.generation + 1);
     }
 
