@@ -71,7 +71,7 @@ fn context<T: Type>(common: Common) -> Context<T::Settings> {
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     let tick = epoch::unix_micros(call.int8(0))
-        .and_then(|micros| T::TICKS.minted_at(micros).ok())
+        .and_then(|micros| T::TICKS.generated_at(micros).ok())
         .ok_or_else(not_generated::<T>)?;
     let id = with_random(|rng| T::random_of(tick, rng))?;
     Ok(id.to_datum())

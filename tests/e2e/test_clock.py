@@ -77,7 +77,7 @@ def test_ids_follow_the_clock(drawing, clock):
 
 
 @each_type
-def test_half_a_second_back_is_ridden_out(drawing, clock):
+def test_ids_continue_after_a_step_back_of_half_a_second(drawing, clock):
     """IDs of every type keep increasing.
 
     A new shared state may start ahead of the clock by a second, its maximum. The test waits for the clock first.
@@ -93,7 +93,7 @@ def test_half_a_second_back_is_ridden_out(drawing, clock):
 
 @of_a_session
 @pytest.mark.parametrize("on_rollback", ["reset", "error"])
-def test_nine_seconds_back_are_ridden_out(drawing, clock, on_rollback):
+def test_ids_continue_after_a_step_back_of_nine_seconds(drawing, clock, on_rollback):
     """The IDs continue after the last one, with its timestamp, until the clock has caught up."""
     drawing.connection.execute(f"SET scru.on_clock_rollback = {on_rollback}")
     clock.freeze("2030-01-01 01:00:09")
@@ -107,7 +107,7 @@ def test_nine_seconds_back_are_ridden_out(drawing, clock, on_rollback):
 
 
 @of_a_session
-def test_a_large_step_back_starts_afresh(drawing, clock):
+def test_a_large_step_back_restarts_at_the_clock(drawing, clock):
     before = drawing.draw()
     clock.shift(-3600)
     after = drawing.draw()

@@ -153,9 +153,9 @@ def test_increasing_within_a_session(connection):
 
 
 @pytest.mark.parametrize(
-    ("ahead", "goes_on"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
+    ("ahead", "continues"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
 )
-def test_increasing_where_the_clock_moved_back(connection, ahead, goes_on):
+def test_increasing_where_the_clock_moved_back(connection, ahead, continues):
     """If the clock is up to 10 s behind, generation continues from the last ID, and the counter carries into the
     timestamp. If it is further behind, generation starts anew."""
     last = f"""SELECT left(replace(scru_uuid.lower(clock_timestamp() + '{ahead}'::interval)::text, '-', ''), 12)
@@ -164,8 +164,8 @@ def test_increasing_where_the_clock_moved_back(connection, ahead, goes_on):
     state = """SELECT current_setting('scru_uuid.last')::uuid, scru_uuid.generate_increasing(),
                       clock_timestamp() + '1 second'"""
     before, id, _ = connection.execute(state).fetchone()
-    assert (id > before) == goes_on
-    if goes_on and ahead != "0":
+    assert (id > before) == continues
+    if continues and ahead != "0":
         assert id.int >> 80 == (before.int >> 80) + 1
 
 

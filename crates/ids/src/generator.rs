@@ -193,5 +193,5 @@ pub fn same_tick<T: SortableId>(last: u64) -> Range<i64> {
 
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
 fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
-    T::TICKS.minted_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
+    T::TICKS.generated_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
 }

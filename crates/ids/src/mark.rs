@@ -161,7 +161,7 @@ pub fn enter<T: SortableId>(
 /// Returns the tick up to which a node must reserve at least before its first ID: that of the word or of the clock, whichever is
 /// later.
 pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
-    T::state_tick(T::State::unpack(word)).max(T::TICKS.minted_at(now).unwrap_or_default())
+    T::state_tick(T::State::unpack(word)).max(T::TICKS.generated_at(now).unwrap_or_default())
 }
 
 /// Returns whether the word has been set back since it was `before`: its tick is earlier.
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_ahead_is_waited_for_up_to_ten_seconds() {
+    fn generation_waits_for_a_mark_up_to_ten_seconds_ahead() {
         let at = |micros| {
             (TICKS.at_or_after(NOON + micros).unwrap(), TICKS.start(TICKS.at_or_after(NOON + micros).unwrap()) - NOON)
         };

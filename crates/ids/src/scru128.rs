@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_10_seconds_goes_on_with_the_last_timestamp() {
+    fn ids_continue_with_the_last_timestamp_after_a_rollback_of_10_seconds() {
         assert_eq!(made(used(NOON, 7, 8), NOON - 1, &[0x44]).1, (NOON, 7, 9, 0x44));
         assert_eq!(made(used(NOON, 7, 8), NOON - 10_000, &[0x44]).1, (NOON, 7, 9, 0x44));
     }
@@ -365,9 +365,9 @@ mod tests {
         let expected = Scru128::from_fields(NOON - 10_001, 2, 1, 3);
         let made = step(state, now, OnClockRollback::Reset, &[1, 2, 3]);
         assert_eq!(made, Step::Made(used(NOON - 10_001, 2, 1), expected));
-        let goes_on = Scru128State { counter_lo: 9, ..state };
+        let expected = Scru128State { counter_lo: 9, ..state };
         let made = step(state, now + 1_000, OnClockRollback::Reset, &[3]);
-        assert_eq!(made, Step::Made(goes_on, Scru128::from_fields(NOON, 7, 9, 3)));
+        assert_eq!(made, Step::Made(expected, Scru128::from_fields(NOON, 7, 9, 3)));
     }
 
     #[test]
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_timestamp_are_minted() {
+    fn the_first_and_the_last_timestamp_are_generated() {
         assert_eq!(made(Scru128State::default(), 1, &[1, 2, 3]).1, (1, 2, 1, 3));
         assert_eq!(made(Scru128State::default(), LAST, &[1, 2, 3]).1, (LAST, 2, 1, 3));
     }

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_10_seconds_goes_on_with_the_last_timestamp() {
+    fn ids_continue_with_the_last_timestamp_after_a_rollback_of_10_seconds() {
         for usage in [Random, Microsecond] {
             assert_eq!(made(used(NOON, 7), micros(NOON - 1, 999), usage, &[]), (NOON, 8));
             assert_eq!(made(used(NOON, 7), micros(NOON - 10_000, 0), usage, &[]), (NOON, 8));

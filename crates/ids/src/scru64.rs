@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_goes_on_in_the_next_tick() {
+    fn ids_continue_in_the_next_tick_after_an_overflow() {
         let full = |tick| id(tick, "5/20", 15);
         assert_eq!(made(used(full(TICK)), NOON, "5/20", &[Bits32(3)]), id(TICK + 1, "5/20", 3));
         assert_eq!(made(used(full(TICK + 1)), NOON, "5/20", &[Bits32(3)]), id(TICK + 2, "5/20", 3));
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_a_second_goes_on_with_the_last_tick() {
+    fn ids_continue_with_the_last_tick_after_a_rollback_of_a_second() {
         let last = id(TICK, "42/8", 7);
         assert_eq!(made(used(last), NOON - 1, "42/8", &[]), id(TICK, "42/8", 8));
         assert_eq!(made(used(last), NOON - SECOND, "42/8", &[]), id(TICK, "42/8", 8));
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_up_to_two_seconds_is_waited_for() {
+    fn generation_waits_after_a_rollback_of_up_to_two_seconds() {
         for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
             for behind in [SECOND + 1, 2 * SECOND] {
                 assert_eq!(unmade(last, NOON - behind, "42/8"), Step::Wait(NOON - SECOND));
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
+    fn a_larger_rollback_is_refused_with_its_distance_for_any_setting() {
         for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
             for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
                 for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn another_node_goes_on_in_the_next_tick_and_back() {
+    fn ids_of_another_node_continue_in_the_next_tick() {
         let first = id(TICK, "42/8", 7);
         let other = made(used(first), NOON, "3/8", &[Bits32(9)]);
         assert_eq!(other, id(TICK + 1, "3/8", 9));
@@ -579,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn another_size_goes_on_only_if_the_node_id_is_the_same() {
+    fn another_size_continues_only_if_the_node_id_is_the_same() {
         assert_eq!(made(used(id(TICK, "0/4", 7)), NOON, "0/8", &[]), id(TICK, "0/8", 8));
         assert_eq!(made(used(id(TICK, "0/4", 0x1_0000)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3));
         assert_eq!(made(used(id(TICK, "0/4", 0xffff)), NOON, "0/8", &[Bits32(3)]), id(TICK + 1, "0/8", 3), "full");
@@ -617,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_timestamp_are_minted() {
+    fn the_first_and_the_last_timestamp_are_generated() {
         let fresh = Scru64State::default();
         assert_eq!(made(fresh, TICK_MICROS, "0/4", &[Bits32(3)]), id(1, "0/4", 3));
         assert_eq!(made(fresh, Scru64::TICKS.start(LAST), "0/4", &[Bits32(3)]), id(LAST, "0/4", 3));

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_goes_on_above_those_that_came_before() {
+    fn a_generator_continues_above_earlier_ones() {
         let clock = Cell::new(NOON);
         let settings = Scru64Settings { node: "5/20".parse().unwrap() };
         let before: HashSet<_> = {

@@ -63,7 +63,7 @@ impl Ticks {
     ///
     /// # Errors
     /// Returns [`TimeError`] if `micros` is within a reserved tick or outside the range.
-    pub const fn minted_at(self, micros: i64) -> Result<u64, TimeError> {
+    pub const fn generated_at(self, micros: i64) -> Result<u64, TimeError> {
         // Both bounds are constants for a type, so the compiler makes them one comparison.
         if self.start(1) <= micros && micros < self.start(self.max) {
             Ok((micros - self.epoch) as u64 / self.micros as u64)
@@ -175,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_minted_between_the_first_tick_and_the_last() {
-        assert_eq!([1_001_000, 1_001_999, 1_008_999].map(|moment| TICKS.minted_at(moment)), [Ok(1), Ok(1), Ok(8)]);
+    fn ids_are_generated_between_the_first_tick_and_the_last() {
+        assert_eq!([1_001_000, 1_001_999, 1_008_999].map(|moment| TICKS.generated_at(moment)), [Ok(1), Ok(1), Ok(8)]);
         for moment in [i64::MIN, 999_999, 1_000_999, 1_009_000, 1_010_000, i64::MAX] {
-            assert_eq!(TICKS.minted_at(moment), Err(TimeError), "{moment}");
+            assert_eq!(TICKS.generated_at(moment), Err(TimeError), "{moment}");
         }
     }
 

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_10_seconds_goes_on_with_the_last_timestamp() {
+    fn ids_continue_with_the_last_timestamp_after_a_rollback_of_10_seconds() {
         assert_eq!(made(used(NOON, 7), NOON - 1, &[]).1, (NOON, 8));
         assert_eq!(made(used(NOON, 7), NOON - 10_000, &[]).1, (NOON, 8));
     }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_timestamp_are_minted() {
+    fn the_first_and_the_last_timestamp_are_generated() {
         assert_eq!(made(UlidState::default(), 1, &[Bits32(0), Bits64(5)]).1, (1, 5));
         assert_eq!(made(UlidState::default(), LAST, &[Bits32(0), Bits64(5)]).1, (LAST, 5));
     }

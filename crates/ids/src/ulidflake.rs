@@ -493,21 +493,21 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_of_a_second_goes_on_with_the_last_millisecond() {
+    fn ids_continue_with_the_last_millisecond_after_a_rollback_of_a_second() {
         assert_eq!(made(used(id(TICK, 7)), NOON - 1, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
         assert_eq!(made(used(id(TICK, 7)), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
         assert_eq!(made(used(scalable(TICK, 7)), NOON - SECOND, SCALABLE, &[Bits32(1)]), scalable(TICK, 8));
     }
 
     #[test]
-    fn a_rollback_of_up_to_two_seconds_is_waited_for() {
+    fn generation_waits_after_a_rollback_of_up_to_two_seconds() {
         for behind in [SECOND + 1, 2 * SECOND] {
             assert_eq!(unmade(id(TICK, 7), NOON - behind, STAND_ALONE, &[]), Step::Wait(NOON - SECOND));
         }
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_whatever_is_set() {
+    fn a_larger_rollback_is_refused_with_its_distance_for_any_setting() {
         for settings in [STAND_ALONE, SCALABLE, refusing(STAND_ALONE)] {
             for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
                 for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_timestamp_are_minted() {
+    fn the_first_and_the_last_timestamp_are_generated() {
         let fresh = UlidFlakeState::default();
         assert_eq!(made(fresh, EPOCH + 1_000, STAND_ALONE, &[Bits32(3)]), id(1, 3));
         assert_eq!(made(fresh, UlidFlake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));

@@ -123,7 +123,7 @@ fn a_large_rollback_is_refused_with_its_distance_if_so_set<T: SortableId>() {
     }
 }
 
-fn a_rollback_of_just_ten_seconds_goes_on<T: SortableId>() {
+fn ids_continue_after_a_rollback_of_just_ten_seconds<T: SortableId>() {
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(12);
         let id = simulation.next_id();
@@ -186,8 +186,8 @@ macro_rules! test_type {
                 super::a_large_rollback_is_refused_with_its_distance_if_so_set::<Id>();
             }
             #[test]
-            fn a_rollback_of_just_ten_seconds_goes_on() {
-                super::a_rollback_of_just_ten_seconds_goes_on::<Id>();
+            fn ids_continue_after_a_rollback_of_just_ten_seconds() {
+                super::ids_continue_after_a_rollback_of_just_ten_seconds::<Id>();
             }
         }
     };
