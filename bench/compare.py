@@ -24,10 +24,8 @@ ROUNDS_OF_TABLES = 3
 
 def prepared(directory: str, rows: int) -> Session:
     """Returns a session with new tables, whose IDs differ between the two servers but are in the same order."""
-    connection = psycopg.connect(host=directory, port=5432, dbname="postgres", autocommit=True)
-    connection.prepare_threshold = None
-    connection.execute("DROP EXTENSION IF EXISTS scru CASCADE")
-    connection.execute("CREATE EXTENSION scru")
+    connection = psycopg.connect(host=directory, port=5432, dbname="postgres", autocommit=True, prepare_threshold=None)
+    connection.execute("DROP EXTENSION IF EXISTS scru CASCADE; CREATE EXTENSION scru")
     session = Session(connection, Path(directory))
     for candidate in CANDIDATES:
         connection.execute(f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE")

@@ -77,12 +77,12 @@ def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> 
     return {"ms": plans[0]["Execution Time"], "planning ms": plans[0]["Planning Time"], "pages": pages}
 
 
+@dataclass
 class Session:
     """A connection that works in the schema of one candidate at a time."""
 
-    def __init__(self, connection: psycopg.Connection, directory: Path):
-        self.connection = connection
-        self.directory = directory
+    connection: psycopg.Connection
+    directory: Path
 
     def execute(self, statements: Iterable[str], candidate: Candidate, **values: object) -> None:
         """Executes statements in the candidate's schema, except those that are empty for the candidate."""
@@ -205,11 +205,8 @@ class Run:
     def sessions(
         self, what: str, rounds: int, group: Iterable[Candidate] = (), tables: Iterable[str] = ()
     ) -> Iterator[int]:
-        """Yields the number of each round.
-
-        Before each round, restarts the server, opens `session` and reads all tables, so that no table keeps its place
-        in memory for all rounds.
-        """
+        """Yields the number of each round. Each begins with a restart of the server and a new `session` that reads all
+        tables, so that no table keeps its place in memory for all rounds."""
         for round_ in range(rounds):
             self.say(f"{what}, round {round_ + 1} of {rounds}")
             self.server.restart()

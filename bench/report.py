@@ -60,8 +60,9 @@ def largest(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_spread(values: pd.Series) -> str:
-    """Returns the median and half of the interquartile range."""
-    return f"{values.median():.2f} ±{(values.quantile(0.75) - values.quantile(0.25)) / 2:.2f}"
+    """Returns the median and half of the interquartile range, or a single value."""
+    spread = f" ±{(values.quantile(0.75) - values.quantile(0.25)) / 2:.2f}" if len(values) > 1 else ""
+    return f"{values.median():.2f}{spread}"
 
 
 def plain(values: pd.Series) -> str:
@@ -207,8 +208,7 @@ def render() -> None:
         for results in saved(directory):
             (directory / f"{results.name}.md").write_text(page(results))
             for name in charts_of(results):
-                chart = directory / f"{results.name}-{name}.svg"
-                curves(frame(results), CHARTS[name], where(results), chart)
+                curves(frame(results), CHARTS[name], where(results), directory / f"{results.name}-{name}.svg")
             print(directory / f"{results.name}.md")
     for path in SHOWN:
         path.write_text(rendered(path, saved()[0]))

@@ -9,7 +9,7 @@
 #   arm64      the tests for arm64
 #   servers    tools/servers.sh
 #   bench      the benchmark
-#   report     the report of the benchmark
+#   report     the report of the benchmark, which needs no build
 #   pgrx       the tests in the server by cargo-pgrx
 source "$(dirname "$0")/env.sh"
 
@@ -42,10 +42,7 @@ has_pglogical() { [ -f "$(pg pkglibdir)/pglogical.so" ]; }
 
 look_around() {
     missing=() packages=''
-    need 'a C compiler' 'gcc libc6-dev' compiles_c
-    need 'libclang with its headers' libclang-dev has_libclang
-    need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
-    need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
+    [ "${1:-}" = report ] || look_for_build
     case ${1:-} in
     test) look_for_tests ;;
     lint) look_for_linters ;;
@@ -57,6 +54,13 @@ look_around() {
     bench) need 'Python 3 with psycopg 3' python3-psycopg has_python_modules psycopg ;;
     report) look_for_report ;;
     esac
+}
+
+look_for_build() {
+    need 'a C compiler' 'gcc libc6-dev' compiles_c
+    need 'libclang with its headers' libclang-dev has_libclang
+    need "PostgreSQL $PG_MAJOR" "postgresql-$PG_MAJOR" has_server
+    need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
 }
 
 look_for_servers() {
@@ -193,5 +197,5 @@ pg$PG_MAJOR = \"$PG_CONFIG\""
 
 look_around "$@"
 [ ${#missing[@]} = 0 ] || install_what_is_missing "$@"
-setup_rust "$@"
+[ "${1:-}" = report ] || setup_rust "$@"
 [ "${1:-}" != pgrx ] || setup_cargo_pgrx
