@@ -31,8 +31,8 @@ pub fn timeline() -> Option<TimeLineID> {
     (timeline > 1).then_some(timeline)
 }
 
-/// Writes the marks of the promotion that began the server's timeline, unless they exist. It writes those of all types, so that
-/// a restart before a type's first ID does not lose the promotion.
+/// Writes the marks of the promotion that began the server's timeline, unless they exist. Writes them for all types at once, so
+/// that a restart before a type's first ID does not lose the promotion.
 ///
 /// # Errors
 /// Returns an error if the WAL cannot be read or a mark cannot be written.
@@ -41,7 +41,7 @@ pub fn write_marks() -> Result<(), Error> {
     let mut is_missing = false;
     macro_rules! look {
         ($name:ident, $id:ident) => {
-            is_missing |= !is_kept::<scru_ids::$id>(timeline);
+            is_missing |= !has_mark::<scru_ids::$id>(timeline);
         };
     }
     registry!(look);
@@ -66,21 +66,21 @@ pub fn forget<T: SortableId>() -> Result<(), Error> {
     timeline().map_or(Ok(()), |timeline| write::<T>(Mark::of_promotion::<T>(timeline, None)))
 }
 
-fn is_kept<T: SortableId>(timeline: TimeLineID) -> bool {
+fn has_mark<T: SortableId>(timeline: TimeLineID) -> bool {
     let is_of_promotion = |record| matches!(record, Record::Mark(mark) if mark.is_of_promotion(timeline));
     !mark::list::<T>(is_of_promotion).is_empty()
 }
 
 /// Writes a type's mark, unless another process has written it, and removes the marks of earlier promotions that it replaces.
 fn write_if_missing<T: SortableId>(timeline: TimeLineID, last: Option<i64>) -> Result<(), Error> {
-    if is_kept::<T>(timeline) {
+    if has_mark::<T>(timeline) {
         return Ok(());
     }
     let new = Mark::of_promotion::<T>(timeline, last);
-    let is_needless = |old: Mark| old.state >= Mark::PROMOTION && old.tick <= new.tick;
-    let needless = mark::list::<T>(|record| matches!(record, Record::Mark(old) if is_needless(old)));
+    let is_replaced = |old: Mark| old.state >= Mark::PROMOTION && old.tick <= new.tick;
+    let replaced = mark::list::<T>(|record| matches!(record, Record::Mark(old) if is_replaced(old)));
     write::<T>(new)?;
-    mark::remove_but_highest::<T>(needless);
+    mark::remove_but_highest::<T>(replaced);
     Ok(())
 }
 

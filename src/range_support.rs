@@ -28,8 +28,8 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(answer))
 }
 
-/// Returns the two comparisons in place of the operator if only they let the server skip parts of the table; null otherwise, and
-/// if the range contains a volatile function or a subplan, which must not be evaluated twice.
+/// Returns the two comparisons in place of the operator if only they let the server skip parts of the table; null otherwise.
+/// Also returns null if the range contains a volatile function or a subplan, which must not be evaluated twice.
 unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: the request is for a call of one of the two functions.
     unsafe {

@@ -21,14 +21,14 @@ use crate::random::with_random;
 use crate::settings::Configured;
 use crate::{clock, promotion, server, settings};
 
-/// The size of the memory of a word, in bytes. It is the same for all types.
-const WORD_ROOM: usize = size_of::<u128>();
+/// The size of a word in shared memory, in bytes. It is the same for all types.
+const WORD_SIZE: usize = size_of::<u128>();
 
 /// The size of [`Shared`], in bytes.
-const MARK_ROOM: usize = size_of::<Shared>();
+const SHARED_SIZE: usize = size_of::<Shared>();
 
-/// The space that one allocation takes in the main segment of shared memory, in bytes: the server aligns to cache lines.
-const PIECE: usize = 128;
+/// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
+const ALLOCATION_SIZE: usize = 128;
 
 /// The word of a generator state that backends share: `u64` or `u128`.
 pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
@@ -180,7 +180,8 @@ pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> R
         return Ok(None);
     }
     // The compare-and-swap alone does not prove that the reservation is still valid: after the word was loaded, a backend that
-    // sets the mark may have withdrawn the reservation and stored the same word again. It changes the generation before that.
+    // sets the mark may have withdrawn the reservation and stored the same word again. Such a backend changes the generation
+    // before it stores the word.
     if memory.shared.generation.load(Ordering::Acquire) != generation {
         return Ok(None);
     }
@@ -387,9 +388,10 @@ impl<T: SharedState> Memory<T> {
 
     /// Sets the mark while this backend holds the claim.
     ///
-    /// A backend that was suspended while it wrote a reservation cannot restore its record. It checks its generation before it
-    /// renames its temporary file, so the generation ends first. The temporary files are removed next, so that a backend that
-    /// made its check before then has no file to rename. The records are removed last, including those renamed in between.
+    /// A backend that was suspended while it wrote a reservation must not restore a record that this function removes. Such a
+    /// backend checks the generation before it renames its temporary file, so this function ends the generation before it removes
+    /// files. It removes the temporary files first: a backend that has passed the check then has no file to rename. It removes
+    /// the records last, including those that were renamed in between.
     fn set_mark_claimed(self, asked: Mark) -> Result<(), Error> {
         let removed = mark::list::<T>(|record| matches!(record, Record::Mark(old) if asked.removes(old)));
         let new = asked.in_place_of(removed.into_iter().filter_map(Record::mark));
@@ -510,8 +512,8 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
             .hint("Set scru.generator_scope to \"backend\"."));
     }
     let find = || {
-        let word = server::shared_memory::<WORD_ROOM>(&word_name::<T>());
-        Ok((word, server::shared_memory::<MARK_ROOM>(&mark_name::<T>())))
+        let word = server::shared_memory::<WORD_SIZE>(&word_name::<T>());
+        Ok((word, server::shared_memory::<SHARED_SIZE>(&mark_name::<T>())))
     };
     let (word, shared) =
         PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
@@ -538,15 +540,15 @@ fn no_memory() -> Error {
         .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the few bytes needed.")
 }
 
-static NEXT_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
-static NEXT_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
+static PREV_SHMEM_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
+static PREV_SHMEM_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
 
 /// Installs the hooks that allocate shared memory. Must be called from `_PG_init` when the server starts.
 pub fn preload() {
     // SAFETY: sets hooks of the postmaster. Each hook calls the one that it replaces, as the server requires.
     unsafe {
-        NEXT_REQUEST_HOOK.with(|next| *next = pg_sys::shmem_request_hook);
-        NEXT_STARTUP_HOOK.with(|next| *next = pg_sys::shmem_startup_hook);
+        PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev = pg_sys::shmem_request_hook);
+        PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev = pg_sys::shmem_startup_hook);
         pg_sys::shmem_request_hook = Some(request);
         pg_sys::shmem_startup_hook = Some(startup);
     }
@@ -556,12 +558,12 @@ pub fn preload() {
 unsafe extern "C-unwind" fn request() {
     // SAFETY: the postmaster calls this hook when libraries may request shared memory.
     unsafe {
-        if let Some(next) = NEXT_REQUEST_HOOK.with(|next| *next) {
-            next();
+        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev) {
+            prev();
         }
         macro_rules! request {
             ($name:ident, $id:ident) => {
-                pg_sys::RequestAddinShmemSpace(2 * PIECE);
+                pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
             };
         }
         registry!(request);
@@ -572,8 +574,8 @@ unsafe extern "C-unwind" fn request() {
 unsafe extern "C-unwind" fn startup() {
     // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash.
     unsafe {
-        if let Some(next) = NEXT_STARTUP_HOOK.with(|next| *next) {
-            next();
+        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev) {
+            prev();
         }
         macro_rules! start {
             ($name:ident, $id:ident) => {
@@ -600,8 +602,8 @@ unsafe fn start<T: SharedState>() {
     let mut found = false;
     // SAFETY: as in `look_up`. The children of the postmaster inherit the addresses.
     let memory = unsafe {
-        let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_ROOM, &mut found);
-        let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), MARK_ROOM, &mut found);
+        let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_SIZE, &mut found);
+        let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), SHARED_SIZE, &mut found);
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
     T::shared_state().memory.with(|state| *state = Some(memory));
@@ -609,7 +611,7 @@ unsafe fn start<T: SharedState>() {
         return;
     }
     let last = take_last::<T>();
-    if becomes_standby() {
+    if starts_in_archive_recovery() {
         return;
     }
     let start = match last {
@@ -635,9 +637,9 @@ fn take_last<T: SharedState>() -> Option<(u64, u64)> {
     Some(last)
 }
 
-/// Writes the last words of all server-wide types when the postmaster exits after a shutdown: no other process is left to change
-/// them. Does nothing if `code` is not 0: the postmaster also calls this function after a crash, before it restarts the server,
-/// when shared memory may be corrupted.
+/// Writes the last word of each server-wide type when the postmaster exits after a shutdown: no other process is left to change
+/// it. Does nothing if `code` is not 0: after a crash, shared memory may be corrupted. The postmaster also calls this function
+/// then, before it restarts the server.
 #[pg_guard]
 unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
     // SAFETY: reads a variable of the server. It is true in every child of the postmaster.
@@ -666,6 +668,6 @@ fn save_last<T: SharedState>() {
 /// Returns whether the server starts in archive recovery: as a standby, or to reach a recovery target. Its predecessor is then
 /// the server whose WAL it replays, which may generate IDs until the promotion. The server itself recognizes archive recovery by
 /// the same files in its working directory.
-fn becomes_standby() -> bool {
+fn starts_in_archive_recovery() -> bool {
     ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }

@@ -79,8 +79,8 @@ impl Span {
             if (*self.range).type_ != NodeTag::T_Const || (*range).constisnull {
                 return None;
             }
-            let facts = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-            Some(range::first_and_last(tstzrange::bounds((*range).constvalue, facts)))
+            let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+            Some(range::first_and_last(tstzrange::bounds((*range).constvalue, entry)))
         }
     }
 

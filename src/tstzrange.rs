@@ -11,7 +11,7 @@ use crate::epoch;
 unsafe extern "C-unwind" {
     fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     fn range_deserialize(
-        facts: *mut pg_sys::TypeCacheEntry,
+        typcache: *mut pg_sys::TypeCacheEntry,
         range: *const pg_sys::RangeType,
         lower: *mut pg_sys::RangeBound,
         upper: *mut pg_sys::RangeBound,
@@ -22,16 +22,16 @@ unsafe extern "C-unwind" {
 /// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
 ///
 /// # Safety
-/// `range` is a range of timestamptz, and `facts` returns the type cache entry of its type.
+/// `range` is a range of timestamptz. `type_cache_entry` returns the type cache entry of the range type with an OID.
 pub unsafe fn bounds(
     range: Datum,
-    facts: impl FnOnce(Oid) -> *mut pg_sys::TypeCacheEntry,
+    type_cache_entry: impl FnOnce(Oid) -> *mut pg_sys::TypeCacheEntry,
 ) -> Option<(Bound<i64>, Bound<i64>)> {
     let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
     // SAFETY: guaranteed by the caller.
     unsafe {
         let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
-        range_deserialize(facts((*range).rangetypid), range, &mut from, &mut to, &mut is_empty);
+        range_deserialize(type_cache_entry((*range).rangetypid), range, &mut from, &mut to, &mut is_empty);
     }
     (!is_empty).then(|| (bound(from), bound(to)))
 }

@@ -8,8 +8,8 @@ psql() { "$(pg bindir)/psql" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
 extension_sql() { sed '/^ *\(--\|\/\*\|\*\/\)/d' "$(pg sharedir)/extension/scru--$(extension_version).sql"; }
 extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$(pg sharedir)/extension/scru.control"; }
 
-# Prints the comment on the database, which contains a checksum of that SQL. Prints `unfinished` if there is no comment, because
-# the creation of the database was interrupted, and nothing if there is no database.
+# Prints the comment on the database, which contains a checksum of that SQL. Prints `unfinished` if the database has no comment:
+# its creation was interrupted. Prints nothing if there is no database.
 made_with() {
     psql --tuples-only --no-align --dbname=postgres --command="
         SELECT coalesce(shobj_description(oid, 'pg_database'), 'unfinished') FROM pg_database WHERE datname = 'scru'"

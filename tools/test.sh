@@ -12,7 +12,8 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
-# Only src/server.rs may depend on the server version, and it must not name the newest one, so that the next one is treated alike.
+# Only src/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
+# like the newest.
 server_versions() {
     ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
         ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
@@ -32,7 +33,7 @@ generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
 # cargo-pgrx installs its own build by `sudo cp`, which would overwrite a library that a running server has loaded, so the old
-# file is removed first. --runas is given even if that user is the caller: without it, cargo-pgrx would not use sudo.
+# file is removed first. --runas is given even if SERVER_USER is the caller: without it, cargo-pgrx would not use sudo.
 in_the_server() {
     # cargo-pgrx prefers the server of this variable to that of its configuration.
     export PGRX_PG_CONFIG_PATH=$PG_CONFIG
@@ -41,7 +42,7 @@ in_the_server() {
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
-# Runs on the oldest server only, because it uses none.
+# Runs for the oldest server version only, because it uses no server.
 arm64() { tools/arm64.sh; }
 
 # Installs the build that the following suites test.
@@ -54,7 +55,7 @@ sixth_type() { tools/sixth-type.sh; }
 
 # Tests the build for packagers, the packages, and the image for operators.
 packages() {
-    # The Debian of the other servers has the required packages.
+    # The Debian in which tools/servers.sh runs the other servers has the required packages.
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || tools/setup.sh packages
     /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" tests/packages
 }

@@ -41,7 +41,7 @@ class Drawing:
         [(binary,)] = self.connection.execute(f"SELECT %s::{self.id_type.name}::bytea", [id_])
         return int.from_bytes(binary, "big")
 
-    def is_at_work(self) -> bool:
+    def is_active(self) -> bool:
         """Returns whether the session is executing a query."""
         query = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {self.connection.info.backend_pid}"
         return self.server.value(query)
@@ -129,7 +129,7 @@ def assert_moved_back(drawing, seconds: float, hint: str) -> None:
 
 
 @of_a_session
-def test_a_large_step_back_is_an_error_where_asked_for(drawing, clock):
+def test_a_large_step_back_is_an_error_if_on_clock_rollback_is_error(drawing, clock):
     drawing.connection.execute("SET scru.on_clock_rollback = error")
     before = drawing.draw()
     clock.shift(-3600)
@@ -191,7 +191,7 @@ def test_a_wait_for_the_clock_can_be_cancelled(drawing, clock):
     with ThreadPoolExecutor() as pool:
         # A millisecond has a million values, and each ID takes at least one of them.
         drawn = pool.submit(drawing.draw, 2_000_000)
-        wait_until(drawing.is_at_work, "the session is active")
+        wait_until(drawing.is_active, "the session is active")
         drawing.connection.cancel()
         with pytest.raises(psycopg.errors.QueryCanceled):
             drawn.result(timeout=60)

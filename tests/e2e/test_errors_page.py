@@ -16,9 +16,10 @@ DEFINITION = re.compile(r"(?:let intro =([^;]*);\s*)?let message =(.*?);\n", re.
 ARGUMENT = re.compile(rf"::new\(\s*SqlState::(\w+),\s*(?:format!\(\s*)?({STRING})", re.DOTALL)
 # Formatted values, of which two in a row count as one, and line continuations in a string.
 VALUES = r"\{[^}]*\}(?: \{[^}]*\})?|\\\n\s*"
-# The SQLSTATE of LOG messages, and the heading and SQLSTATE of errors with the message of a panic.
+# The SQLSTATE of LOG messages, which are not on the page.
 NO_ERROR = "ERRCODE_SUCCESSFUL_COMPLETION"
-PASSED_ON = ("Other messages", "ERRCODE_INTERNAL_ERROR")
+# The page's heading for panics, and the SQLSTATE with which the extension reports them.
+PANICS = ("Other messages", "ERRCODE_INTERNAL_ERROR")
 
 Message = tuple[str, ...]
 """The literal parts of a message, between its values."""
@@ -67,7 +68,7 @@ def message(text: str, values: str) -> Message:
 
 def test_the_page_has_the_messages_of_the_sources():
     page, sources = of_page(), of_sources()
-    heading, name = PASSED_ON
+    heading, name = PANICS
     assert page.pop((heading,)) == {sqlstates()[name]}
     assert len(sources) > 20
     assert page == sources

@@ -1,4 +1,4 @@
-"""Drizzle and Prisma, as projects with migrations. tools/clients.sh installs their packages."""
+"""Projects that use Drizzle and Prisma. tools/clients.sh installs their packages."""
 
 from __future__ import annotations
 

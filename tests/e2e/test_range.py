@@ -1,4 +1,7 @@
-"""Queries by time on a table of ten million rows: one hour out of a hundred days, by the primary key."""
+"""Queries by time, and errors of the server in such queries.
+
+The table has ten million rows. A query returns one hour out of a hundred days, by the primary key.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,8 @@ def test_one_hour_of_ten_million_rows(orders, measured):
     assert rows / 2 < expected < rows * 2
 
 
-def test_an_error_of_the_server_is_as_the_server_raises_it(new_server):
-    """An error of the server raised within a call by the extension is unchanged, even with Rust backtraces enabled."""
+def test_an_error_of_the_server_is_unchanged(new_server):
+    """An error of a server function that the extension calls is unchanged, even with Rust backtraces enabled."""
     server = new_server({}, {"RUST_BACKTRACE": "1"})
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru; CREATE TABLE orders (id scru128 PRIMARY KEY)")

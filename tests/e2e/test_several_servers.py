@@ -1,4 +1,4 @@
-"""docs/several-servers.md: runs its statements for administrators on servers that write, replicate and are copied."""
+"""Runs the statements for administrators in docs/several-servers.md on servers that write, replicate and are copied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from server import Server, since, wait_until
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
 ROWS = 200
-# Restarts a failed apply worker soon.
+# A failed apply worker restarts after wal_retrieve_retry_interval, by default 5 s.
 LOGICAL = {"wal_level": "logical", "wal_retrieve_retry_interval": "100ms"}
 PGLOGICAL = {"shared_preload_libraries": "pglogical"}
 
@@ -36,7 +36,10 @@ def set_node(server: Server, number: int) -> None:
 
 
 def test_every_block_is_run():
-    """Counts the page's code blocks, all of which this module, test_failover.py, test_pooler.py or test_node.py run."""
+    """Counts the page's code blocks.
+
+    A test in this module, test_failover.py, test_pooler.py or test_node.py runs each block or compares it with another.
+    """
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,
@@ -53,7 +56,7 @@ def test_every_block_is_run():
 
 
 def test_a_new_cluster_of_cloudnativepg_has_the_node():
-    """Without Kubernetes: checks that the operator's configuration has the statements of the page for one server."""
+    """Without Kubernetes: checks that the operator's configuration has the statements of the section "One server"."""
     given = re.findall(r"^ +- (ALTER .*)\n", page.yaml("CloudNativePG"), re.MULTILINE)
     assert given == page.sql("One server").rstrip(";\n").split(";\n")
 
@@ -111,7 +114,7 @@ def column(connection: psycopg.Connection, query: str) -> list:
 
 @pytest.fixture
 def new_writers(new_server) -> Iterator[Callable[..., Writers]]:
-    """Starts two servers: new_writers(table, {'setting': 'value'})."""
+    """Starts two servers: new_writers(table, setting='value')."""
     made = []
 
     def create(table: str, **settings: str) -> Writers:
@@ -161,7 +164,7 @@ def test_two_servers_write_one_table_by_pglogical(new_writers):
 def replicate_by_pglogical(writers: Writers) -> None:
     """Replicates each server's writes to the other with pglogical."""
     names = ["first", "second"]
-    # Newer minor releases run only the output plugins in this setting.
+    # Newer minor releases run only the output plugins that this setting lists.
     for server in writers.servers:
         if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
             server.reload(output_plugin_libraries="pgoutput, pglogical_output")
@@ -239,7 +242,7 @@ def test_a_citus_node_takes_the_number_of_its_group(new_server, group, stored):
 
 
 def test_a_copy_takes_a_node_of_its_own(new_server):
-    """A copy has its source's node until it is changed. The server cannot detect that it is a copy."""
+    """A copy has the node of its source until the node is changed. A server cannot detect that it is a copy."""
     source = new_server()
     with source.connect() as connection:
         connection.execute("CREATE EXTENSION scru")

@@ -248,7 +248,7 @@ mod tests {
         script::step(state, &Context { now, on_clock_rollback, settings: () }, &draws)
     }
 
-    /// Returns the next state and the fields of the ID that a step generates at a time, in milliseconds.
+    /// Returns the next state and the fields of the ID of a step at the clock reading `millis`, in milliseconds.
     fn made(state: Scru128State, millis: u64, numbers: &[u32]) -> (Scru128State, (u64, u32, u32, u32)) {
         match step(state, millis as i64 * 1_000, OnClockRollback::Error, numbers) {
             Step::Made(state, id) => (state, (id.timestamp(), id.counter_hi(), id.counter_lo(), id.entropy())),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_starts_afresh_if_so_set() {
+    fn ids_restart_at_the_clock_after_a_larger_rollback_with_reset() {
         let state = Scru128State { counter_hi_age: 500, ..used(NOON, 7, 8) };
         let now = (NOON - 10_001) as i64 * 1_000;
         let expected = Scru128::from_fields(NOON - 10_001, 2, 1, 3);

@@ -112,7 +112,7 @@ impl Default for UlidFlakeSettings {
 }
 
 impl UlidFlakeSettings {
-    /// Returns an ID of `tick` with a new randomness.
+    /// Returns an ID of `tick` with new randomness.
     fn start(&self, tick: u64, rng: &mut impl Rng) -> UlidFlake {
         match self.scalability {
             None => UlidFlake::from_fields(tick, rng.next_u32()),
@@ -283,8 +283,8 @@ impl SortableId for UlidFlake {
         settings.scalability == Some(self.scalability())
     }
 
-    /// Returns the largest ID of the last tick that the predecessor may have used, [`MAX_AHEAD_MICROS`] ahead of `now`. The
-    /// next ID is then of a later tick.
+    /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
+    /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID therefore has a later tick.
     fn successor_state(now: i64) -> UlidFlakeState {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         UlidFlakeState { last: Self::last_of(tick).0 }
@@ -441,7 +441,7 @@ mod tests {
             let largest = (1 << entropy_bits) - 1;
             assert_eq!(made(used(id(TICK, 0)), NOON, settings, &[Bits32(u32::MAX)]), id(TICK, largest));
             let draws = [Bits32(0), Bits32(!largest), Bits32(1)];
-            assert_eq!(made(used(id(TICK, 0)), NOON, settings, &draws), id(TICK, 1), "0 is drawn again");
+            assert_eq!(made(used(id(TICK, 0)), NOON, settings, &draws), id(TICK, 1), "0 is discarded");
         }
     }
 
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_is_refused_if_so_set() {
+    fn overflow_is_refused_if_on_overflow_is_error() {
         let refused = Step::Refused(Refusal::Exhausted);
         assert_eq!(unmade(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
         assert_eq!(unmade(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
@@ -529,7 +529,7 @@ mod tests {
         assert_eq!(made(used(scalable(TICK, 7)), NOON, STAND_ALONE, n), id(TICK, (7 << 5 | 21) + 1), "and back");
         let other = UlidFlakeSettings { scalability: Some(0), ..STAND_ALONE };
         assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), UlidFlake::from_scalable_fields(TICK, 8, 0));
-        assert_eq!(unmade(id(TICK, 0x7fff << 5), NOON, SCALABLE, n), Step::Wait(NOON + 1_000), "21 would be greater");
+        assert_eq!(unmade(id(TICK, 0x7fff << 5), NOON, SCALABLE, n), Step::Wait(NOON + 1_000), "0x7fff is not reused");
     }
 
     #[test]

@@ -210,8 +210,8 @@ impl Bounds {
             At::Idle => self.begin(world, backend),
             At::ClockRead { now } => self.read_generation(world, Some(now)),
             At::LookForPromotion(timeline) => {
-                let is_kept = world.marks.iter().any(|mark| mark.is_of_promotion(timeline));
-                if is_kept { At::RespectPromotion(timeline) } else { At::WritePromotion(timeline) }
+                let has_mark = world.marks.iter().any(|mark| mark.is_of_promotion(timeline));
+                if has_mark { At::RespectPromotion(timeline) } else { At::WritePromotion(timeline) }
             }
             At::WritePromotion(timeline) => {
                 world.marks.insert(Mark::of_promotion::<Scru64>(timeline, Some(world.replayed)));
