@@ -4,7 +4,7 @@
 #   test       the tests
 #   lint       the linters
 #   clients    the tests of clients
-#   operators  the drills of docs/several-servers.md
+#   operators  the tests of docs/several-servers.md
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   servers    tools/servers.sh

@@ -129,7 +129,7 @@ mkdir -p "$LOGS"
 tools/setup.sh test
 # Without these programs, some tests are skipped. They are installed only for a run of all suites.
 [[ $SUITES != '  ' ]] || tools/clients.sh
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Drills that need a missing program will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
 [[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'Tests that need an older library will be skipped'
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG

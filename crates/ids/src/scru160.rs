@@ -362,7 +362,7 @@ mod tests {
     }
 
     /// Runs a step that generates no ID and draws no random numbers.
-    fn unmade(state: Scru160State, now: i64, usage: Scru160Counter) -> Step<Scru160> {
+    fn refusal_or_wait(state: Scru160State, now: i64, usage: Scru160Counter) -> Step<Scru160> {
         step::<Scru160>(state, &at(now, usage), &[])
     }
 
@@ -396,10 +396,10 @@ mod tests {
     #[test]
     fn a_full_counter_waits_for_the_next_millisecond() {
         let wait = Step::Wait(micros(NOON + 1, 0));
-        assert_eq!(unmade(used(NOON, u16::MAX), micros(NOON, 0), Random), wait);
-        assert_eq!(unmade(used(NOON, u16::MAX), micros(NOON, 999), Random), wait);
+        assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 0), Random), wait);
+        assert_eq!(refusal_or_wait(used(NOON, u16::MAX), micros(NOON, 999), Random), wait);
         assert_eq!(
-            unmade(used(NOON, u16::MAX), micros(NOON - 10_000, 0), Random),
+            refusal_or_wait(used(NOON, u16::MAX), micros(NOON - 10_000, 0), Random),
             wait,
             "of the state, not of the clock"
         );
@@ -414,10 +414,10 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_or_starts_afresh() {
+    fn a_larger_rollback_is_refused_with_its_distance_or_restarts_at_the_clock() {
         let now = micros(NOON - 10_001, 0);
         for usage in [Random, Microsecond] {
-            assert_eq!(unmade(used(NOON, 7), now, usage), Step::Refused(Refusal::ClockMovedBack(10_001_000)));
+            assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Step::Refused(Refusal::ClockMovedBack(10_001_000)));
             let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(now, usage) };
             let made = step::<Scru160>(used(NOON, 7), &context, &[Bits32(3), TAIL[0], TAIL[1]]);
             assert_eq!(made, Step::Made(used(NOON - 10_001, 3), id(NOON - 10_001, 3)));
@@ -430,7 +430,7 @@ mod tests {
         for usage in [Random, Microsecond] {
             for state in [Scru160State::default(), used(1, 2), used(LAST, 2), used(LAST, u16::MAX), used(LAST + 1, 2)] {
                 for now in [i64::MIN, -1, 0, 999, end, end + 999, end + 1_000, i64::MAX] {
-                    assert_eq!(unmade(state, now, usage), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+                    assert_eq!(refusal_or_wait(state, now, usage), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
                 }
             }
             assert_eq!(made(Scru160State::default(), 1_000, usage, &[Bits32(3)]), (1, 3));
@@ -462,17 +462,17 @@ mod tests {
     #[test]
     fn full_lower_bits_wait_for_the_next_microsecond() {
         let full = |micro: u16| used(NOON, micro << 6 | 63);
-        assert_eq!(unmade(full(5), micros(NOON, 5), Microsecond), Step::Wait(micros(NOON, 6)));
-        assert_eq!(unmade(full(5), micros(NOON, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-        assert_eq!(unmade(full(5), micros(NOON - 10_000, 0), Microsecond), Step::Wait(micros(NOON, 6)));
-        assert_eq!(unmade(full(999), micros(NOON, 999), Microsecond), Step::Wait(micros(NOON + 1, 0)));
+        assert_eq!(refusal_or_wait(full(5), micros(NOON, 5), Microsecond), Step::Wait(micros(NOON, 6)));
+        assert_eq!(refusal_or_wait(full(5), micros(NOON, 0), Microsecond), Step::Wait(micros(NOON, 6)));
+        assert_eq!(refusal_or_wait(full(5), micros(NOON - 10_000, 0), Microsecond), Step::Wait(micros(NOON, 6)));
+        assert_eq!(refusal_or_wait(full(999), micros(NOON, 999), Microsecond), Step::Wait(micros(NOON + 1, 0)));
     }
 
     #[test]
     fn counters_that_stand_for_no_microsecond_wait_for_the_next_millisecond() {
         for counter in [1_000 << 6, 1_000 << 6 | 5, 1_023 << 6, u16::MAX] {
             for micro in [0, 5, 999] {
-                let step = unmade(used(NOON, counter), micros(NOON, micro), Microsecond);
+                let step = refusal_or_wait(used(NOON, counter), micros(NOON, micro), Microsecond);
                 assert_eq!(step, Step::Wait(micros(NOON + 1, 0)), "{counter} at {micro}");
             }
         }

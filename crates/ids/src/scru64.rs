@@ -439,7 +439,7 @@ mod tests {
     }
 
     /// Runs a step that generates no ID and draws no random numbers.
-    fn unmade(last: Scru64, now: i64, node: &str) -> Step<Scru64> {
+    fn refusal_or_wait(last: Scru64, now: i64, node: &str) -> Step<Scru64> {
         step::<Scru64>(used(last), &at(now, node), &[])
     }
 
@@ -531,8 +531,8 @@ mod tests {
         // The fourth tick from now starts in 1.024 s.
         let full = id(TICK + 3, "5/20", 15);
         let until = NOON + 4 * TICK_MICROS - SECOND;
-        assert_eq!(unmade(full, NOON, "5/20"), Step::Wait(until));
-        assert_eq!(unmade(full, until - 1, "5/20"), Step::Wait(until));
+        assert_eq!(refusal_or_wait(full, NOON, "5/20"), Step::Wait(until));
+        assert_eq!(refusal_or_wait(full, until - 1, "5/20"), Step::Wait(until));
         assert_eq!(made(used(full), until, "5/20", &[Bits32(3)]), id(TICK + 4, "5/20", 3));
     }
 
@@ -542,14 +542,14 @@ mod tests {
         assert_eq!(made(used(last), NOON - 1, "42/8", &[]), id(TICK, "42/8", 8));
         assert_eq!(made(used(last), NOON - SECOND, "42/8", &[]), id(TICK, "42/8", 8));
         let full = id(TICK, "42/8", 0xffff);
-        assert_eq!(unmade(full, NOON - SECOND, "42/8"), Step::Wait(NOON + TICK_MICROS - SECOND));
+        assert_eq!(refusal_or_wait(full, NOON - SECOND, "42/8"), Step::Wait(NOON + TICK_MICROS - SECOND));
     }
 
     #[test]
     fn generation_waits_after_a_rollback_of_up_to_two_seconds() {
         for last in [id(TICK, "42/8", 7), id(TICK, "42/8", 0xffff), id(TICK, "3/8", 7)] {
             for behind in [SECOND + 1, 2 * SECOND] {
-                assert_eq!(unmade(last, NOON - behind, "42/8"), Step::Wait(NOON - SECOND));
+                assert_eq!(refusal_or_wait(last, NOON - behind, "42/8"), Step::Wait(NOON - SECOND));
             }
         }
     }
@@ -575,7 +575,7 @@ mod tests {
         assert_eq!(back, id(TICK + 2, "42/8", 7));
         assert_eq!(made(used(back), NOON, "42/8", &[]), id(TICK + 2, "42/8", 8));
         let until = NOON + 4 * TICK_MICROS - SECOND;
-        assert_eq!(unmade(id(TICK + 3, "42/8", 7), NOON, "3/8"), Step::Wait(until), "at most a second ahead");
+        assert_eq!(refusal_or_wait(id(TICK + 3, "42/8", 7), NOON, "3/8"), Step::Wait(until), "at most a second ahead");
     }
 
     #[test]
@@ -602,7 +602,7 @@ mod tests {
         let spec = format!("{}/8", id(TICK + 8, "42/8", 7));
         let step = step::<Scru64>(Scru64State::default(), &at(NOON, &spec), &[]);
         assert_eq!(step, moved_back(8 * TICK_MICROS));
-        let far = unmade(Scru64::MIN, NOON, "zzzzzzzzzzzz/8");
+        let far = refusal_or_wait(Scru64::MIN, NOON, "zzzzzzzzzzzz/8");
         assert_eq!(far, moved_back(Scru64::MAX.timestamp_micros() - NOON));
     }
 
@@ -611,7 +611,7 @@ mod tests {
         let end = Scru64::TICKS.start(LAST + 1);
         for last in [Scru64::MIN, id(1, "0/4", 2), id(LAST, "0/4", 2), Scru64::MAX] {
             for now in [i64::MIN, -1, 0, TICK_MICROS - 1, end, end + TICK_MICROS - 1, end + TICK_MICROS, i64::MAX] {
-                assert_eq!(unmade(last, now, "0/4"), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+                assert_eq!(refusal_or_wait(last, now, "0/4"), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
             }
         }
     }
@@ -626,10 +626,18 @@ mod tests {
     #[test]
     fn overflow_into_the_reserved_timestamp_is_refused() {
         let (full, now) = (id(LAST, "42/8", 0xffff), Scru64::TICKS.start(LAST));
-        assert_eq!(unmade(full, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange));
-        assert_eq!(unmade(full, now - SECOND, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "without a wait");
+        assert_eq!(refusal_or_wait(full, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange));
+        assert_eq!(
+            refusal_or_wait(full, now - SECOND, "42/8"),
+            Step::Refused(Refusal::ClockOutOfRange),
+            "without a wait"
+        );
         let reserved = id(LAST + 1, "42/8", 7);
-        assert_eq!(unmade(reserved, now, "42/8"), Step::Refused(Refusal::ClockOutOfRange), "with room to count");
+        assert_eq!(
+            refusal_or_wait(reserved, now, "42/8"),
+            Step::Refused(Refusal::ClockOutOfRange),
+            "with room to count"
+        );
     }
 
     #[test]
@@ -642,7 +650,7 @@ mod tests {
             let until = last.timestamp_micros() + TICK_MICROS - SECOND;
             assert!(now < until && until <= now + TICK_MICROS);
             for node in ["0/4", "15/4", "8388607/23"] {
-                assert_eq!(unmade(last, now, node), Step::Wait(until));
+                assert_eq!(refusal_or_wait(last, now, node), Step::Wait(until));
                 assert_eq!(made(used(last), until, node, &[Bits32(0)]), id(last.timestamp() + 1, node, 0));
             }
         }
@@ -654,7 +662,7 @@ mod tests {
         assert_eq!(Scru64::successor_state(i64::MAX), used(Scru64::MAX));
         assert_eq!(made(Scru64::successor_state(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));
         let last_moment = Scru64::TICKS.start(LAST);
-        assert_eq!(unmade(Scru64::MAX, last_moment, "0/4"), Step::Refused(Refusal::ClockOutOfRange));
+        assert_eq!(refusal_or_wait(Scru64::MAX, last_moment, "0/4"), Step::Refused(Refusal::ClockOutOfRange));
     }
 
     #[test]

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_moves_back_starts_afresh_or_is_an_error() {
+    fn a_rollback_restarts_at_the_clock_or_is_an_error() {
         let clock = Cell::new(NOON);
         let mut reset = at::<Scru128>((), &clock);
         let mut strict = at::<Scru128>((), &clock).on_clock_rollback(OnClockRollback::Error);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_or_starts_afresh() {
+    fn a_larger_rollback_is_refused_with_its_distance_or_restarts_at_the_clock() {
         let refused = step::<Ulid>(used(NOON, 7), &at(NOON - 10_001), &[]);
         assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(10_001_000)));
         let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(NOON - 10_001) };

@@ -382,7 +382,7 @@ mod tests {
     }
 
     /// Runs a step that generates no ID.
-    fn unmade(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
+    fn refusal_or_wait(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
         step::<UlidFlake>(used(last), &at(now, settings), draws)
     }
 
@@ -465,11 +465,11 @@ mod tests {
     #[test]
     fn overflow_waits_for_the_millisecond_after_the_last_id() {
         let wait = Step::Wait(NOON + 1_000);
-        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON, STAND_ALONE, &[Bits32(1)]), wait);
-        assert_eq!(unmade(id(TICK, 0xf_ff01), NOON + 999, STAND_ALONE, &[Bits32(255)]), wait);
-        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), wait);
-        assert_eq!(unmade(scalable(TICK, 0x7fff), NOON, SCALABLE, &[Bits32(1)]), wait);
-        assert_eq!(unmade(scalable(TICK, 0x7f01), NOON, SCALABLE, &[Bits32(255)]), wait);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON, STAND_ALONE, &[Bits32(1)]), wait);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ff01), NOON + 999, STAND_ALONE, &[Bits32(255)]), wait);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), wait);
+        assert_eq!(refusal_or_wait(scalable(TICK, 0x7fff), NOON, SCALABLE, &[Bits32(1)]), wait);
+        assert_eq!(refusal_or_wait(scalable(TICK, 0x7f01), NOON, SCALABLE, &[Bits32(255)]), wait);
     }
 
     #[test]
@@ -481,15 +481,15 @@ mod tests {
     #[test]
     fn overflow_is_refused_if_on_overflow_is_error() {
         let refused = Step::Refused(Refusal::Exhausted);
-        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
-        assert_eq!(unmade(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
+        assert_eq!(refusal_or_wait(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
     }
 
     #[test]
     fn overflow_waits_for_a_clock_that_is_behind() {
         let wait = Step::Wait(NOON + 1_000);
-        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
-        assert_eq!(unmade(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+        assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
     }
 
     #[test]
@@ -502,7 +502,7 @@ mod tests {
     #[test]
     fn generation_waits_after_a_rollback_of_up_to_two_seconds() {
         for behind in [SECOND + 1, 2 * SECOND] {
-            assert_eq!(unmade(id(TICK, 7), NOON - behind, STAND_ALONE, &[]), Step::Wait(NOON - SECOND));
+            assert_eq!(refusal_or_wait(id(TICK, 7), NOON - behind, STAND_ALONE, &[]), Step::Wait(NOON - SECOND));
         }
     }
 
@@ -529,7 +529,11 @@ mod tests {
         assert_eq!(made(used(scalable(TICK, 7)), NOON, STAND_ALONE, n), id(TICK, (7 << 5 | 21) + 1), "and back");
         let other = UlidFlakeSettings { scalability: Some(0), ..STAND_ALONE };
         assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), UlidFlake::from_scalable_fields(TICK, 8, 0));
-        assert_eq!(unmade(id(TICK, 0x7fff << 5), NOON, SCALABLE, n), Step::Wait(NOON + 1_000), "0x7fff is not reused");
+        assert_eq!(
+            refusal_or_wait(id(TICK, 0x7fff << 5), NOON, SCALABLE, n),
+            Step::Wait(NOON + 1_000),
+            "0x7fff is not reused"
+        );
     }
 
     #[test]
@@ -537,7 +541,7 @@ mod tests {
         let end = UlidFlake::TICKS.start(LAST + 1);
         for last in [UlidFlake::MIN, id(1, 2), id(LAST, 2), UlidFlake::MAX] {
             for now in [i64::MIN, 0, EPOCH - 1, EPOCH, EPOCH + 999, end, end + 999, end + 1_000, i64::MAX] {
-                let step = unmade(last, now, STAND_ALONE, &[]);
+                let step = refusal_or_wait(last, now, STAND_ALONE, &[]);
                 assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange), "at {now}");
             }
         }
@@ -554,8 +558,8 @@ mod tests {
     fn a_state_at_the_reserved_timestamp_is_refused() {
         let now = UlidFlake::TICKS.start(LAST);
         let refused = Step::Refused(Refusal::ClockOutOfRange);
-        assert_eq!(unmade(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);
-        assert_eq!(unmade(UlidFlake::MAX, now, STAND_ALONE, &[]), refused);
+        assert_eq!(refusal_or_wait(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);
+        assert_eq!(refusal_or_wait(UlidFlake::MAX, now, STAND_ALONE, &[]), refused);
     }
 
     #[test]
@@ -565,8 +569,8 @@ mod tests {
         for settings in [STAND_ALONE, SCALABLE] {
             let last = UlidFlake::last_of(TICK + 1_000);
             let until = NOON + 1_001_000;
-            assert_eq!(unmade(last, NOON, settings, &[Bits32(1)]), Step::Wait(until));
-            assert_eq!(unmade(last, until - 1, settings, &[Bits32(1)]), Step::Wait(until));
+            assert_eq!(refusal_or_wait(last, NOON, settings, &[Bits32(1)]), Step::Wait(until));
+            assert_eq!(refusal_or_wait(last, until - 1, settings, &[Bits32(1)]), Step::Wait(until));
             assert_eq!(made(used(last), until, settings, &[Bits32(0)]).timestamp(), TICK + 1_001);
         }
     }

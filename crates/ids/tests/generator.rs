@@ -110,7 +110,7 @@ fn refusal<T: SortableId>(step: Step<T>) -> Option<Refusal> {
     }
 }
 
-fn a_large_rollback_is_refused_with_its_distance_if_so_set<T: SortableId>() {
+fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error<T: SortableId>() {
     // The 64-bit types tolerate less, and refuse a larger rollback with either setting.
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(11);
@@ -182,8 +182,8 @@ macro_rules! test_type {
                 super::a_clock_outside_of_the_range_is_refused::<Id>();
             }
             #[test]
-            fn a_large_rollback_is_refused_with_its_distance_if_so_set() {
-                super::a_large_rollback_is_refused_with_its_distance_if_so_set::<Id>();
+            fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error() {
+                super::a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error::<Id>();
             }
             #[test]
             fn ids_continue_after_a_rollback_of_just_ten_seconds() {

@@ -266,7 +266,7 @@ fn generators_agree(on_clock_rollback: OnClockRollback) {
 }
 
 #[test]
-fn generators_agree_where_a_rollback_starts_afresh() {
+fn generators_agree_after_a_rollback_that_restarts_at_the_clock() {
     generators_agree(OnClockRollback::Reset);
 }
 
