@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 # Colors on a light page, mapped to their replacements on a dark one.
 DARK = {"#ffffff": "#0d1117", "#1f2328": "#e6edf3", "#d0d7de": "#30363d"}
 PAGE, INK, GRID = DARK
-# The palette of Okabe and Ito, which colour-blind readers can distinguish on both pages.
+# The palette of Okabe and Ito, which color-blind readers can distinguish on both pages.
 STYLES = {
     "bigint": ("#808080", "o"), "uuid": ("#d55e00", "s"), "uuidv7": ("#e69f00", "^"), "scru128": ("#0072b2", "D"),
     "scru64": ("#009e73", "v"), "ulidflake": ("#cc79a7", "P"), "server_scope": ("#56b4e9", "X"),

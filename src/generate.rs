@@ -15,7 +15,7 @@ use crate::{clock, epoch, node, promotion, settings, shared};
 pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
     let id = match shared::draw_fast::<T>() {
         Some(id) => id,
-        None if T::FAST_PATH.is_some() => draw_apart::<T>()?,
+        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>()?,
         None => draw::<T>()?,
     };
     Ok(id.to_datum())
@@ -24,7 +24,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
 /// Out-of-line slow path; keeps the fast path free of register spills.
 #[cold]
 #[inline(never)]
-fn draw_apart<T: Type>() -> Result<T, Error> {
+fn draw_out_of_line<T: Type>() -> Result<T, Error> {
     draw()
 }
 

@@ -177,7 +177,7 @@ def test_parallel_workers_draw_no_duplicate(connection, id_type):
     plan = analyze(connection, f"CREATE UNLOGGED TABLE drawn AS SELECT n, {id_type.generator} AS id FROM rows")
     assert plan["Node Type"] == "Gather"
     assert plan["Workers Launched"] >= 2
-    # The workers call the generator, not the leader.
+    # The workers, not the leader, call the generator.
     [scan] = plan["Plans"]
     assert id_type.generator in scan["Output"]
     assert connection.execute("SELECT count(*), count(DISTINCT id) FROM drawn").fetchone() == (300_000, 300_000)

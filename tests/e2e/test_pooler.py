@@ -17,7 +17,7 @@ from server import Server, give_to_server_user
 
 pytestmark = needs("pgbouncer")
 
-WIDE = (SCRU128, ULID, SCRU160)
+SCOPED = (SCRU128, ULID, SCRU160)  # the types to which scru.generator_scope applies
 DATABASE = "shop"
 MANY = 20
 PORT = "6432"  # part of the name of PgBouncer's socket
@@ -113,16 +113,16 @@ def is_increasing(ids: list[str]) -> bool:
     return ids == sorted(set(ids))
 
 
-def test_a_client_is_not_a_connection(connect, stopped_clock):
+def test_ids_of_successive_transactions_are_out_of_order_by_default(connect, stopped_clock):
     """With a stopped clock, each server connection counts up from its own start, so one of the two is always ahead."""
     with connect() as client:
-        for id_type in WIDE:
+        for id_type in SCOPED:
             ids = draw(client, id_type)
             assert not is_increasing(ids)
             assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections do not alternate"
 
 
-def test_the_servers_own_order_is_that_of_every_client(connect):
+def test_server_wide_ids_of_a_client_are_in_order(connect):
     with connect() as client:
         for id_type in SERVER_WIDE:
             assert is_increasing(draw(client, id_type))
@@ -138,7 +138,7 @@ def test_the_scope_of_a_transaction(connect, stopped_clock):
             ids += client.execute(insert).fetchone()
             client.execute(commit)
         assert is_increasing(ids)
-        for id_type in WIDE:
+        for id_type in SCOPED:
             assert is_increasing(draw(client, id_type, local))
         assert not is_increasing(draw(client, SCRU128)), "SET LOCAL outlives its transaction"
 
@@ -151,7 +151,7 @@ def test_the_scope_of_a_database(connect, server, stopped_clock):
         assert not is_increasing(draw(client, SCRU128))
         console.execute("RECONNECT")
         open_both(connect)
-        for id_type in WIDE:
+        for id_type in SCOPED:
             assert is_increasing(draw(client, id_type))
     with server.connect() as administrator:
         administrator.execute(f"ALTER DATABASE {DATABASE} RESET scru.generator_scope")

@@ -102,8 +102,9 @@ def test_malformed_texts(connection, id_type):
             connection.execute(f"SELECT scru_uuid.from_{id_type}(%s)", [text])
 
 
-def test_times_that_no_id_has(connection):
-    """Generators reject the first and the last timestamp, which are reserved. Bounds fail for times without an ID."""
+def test_times_out_of_range(connection):
+    """Generators reject the first and the last timestamp, which are reserved. lower() rejects times after the last
+    timestamp, and upper() those before the first."""
     for call in (
         "generate(timestamptz 'epoch')",
         "generate(timestamptz '10889-08-02 05:31:50.655+00')",
@@ -155,7 +156,7 @@ def test_increasing_within_a_session(connection):
 @pytest.mark.parametrize(
     ("ahead", "continues"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
 )
-def test_increasing_where_the_clock_moved_back(connection, ahead, continues):
+def test_increasing_when_the_clock_has_moved_back(connection, ahead, continues):
     """If the clock is up to 10 s behind, generation continues from the last ID, and the counter carries into the
     timestamp. If it is further behind, generation starts anew."""
     last = f"""SELECT left(replace(scru_uuid.lower(clock_timestamp() + '{ahead}'::interval)::text, '-', ''), 12)

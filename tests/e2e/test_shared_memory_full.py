@@ -1,4 +1,4 @@
-"""Out of shared memory: generation fails with a HINT that helps, and nothing else is affected."""
+"""Out of shared memory: generation fails with a HINT that helps, and other statements and sessions are not affected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = Path(__file__).with_name("take_shared_memory.c")
 
 @pytest.fixture
 def server(new_server) -> Iterator[Server]:
-    """A server without server-wide state yet, and with a function that allocates all its remaining shared memory."""
+    """A server without the generators' shared state, and with a function that allocates all free shared memory."""
     server = new_server({"shared_preload_libraries": ""})
     library = server.directory / "take_shared_memory.so"
     command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", str(library), str(SOURCE)]
@@ -46,7 +46,7 @@ def test_no_shared_memory_is_left(server):
                 for _ in range(2):
                     assert_no_memory(connection, f"SELECT {id_type.generator}")
             assert_no_memory(connection, "SELECT * FROM scru_generators()")
-            # Everything that does not need the server-wide state works in the same session.
+            # Everything that does not need the shared state works in the same session.
             connection.execute("SET scru.generator_scope = backend")
             connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
         assert connection.execute("SELECT count(DISTINCT id) FROM kept").fetchone() == (10,)
@@ -82,8 +82,8 @@ def test_a_failed_allocation_blocks_no_session(new_server, query):
 
 
 def limit_file_size(connection: psycopg.Connection, size: str) -> None:
-    """Limits the file size of a backend, and so its allocations of shared memory. Runs as the server's user, which has
-    the privilege."""
+    """Limits the size of the files that a backend can write, and so its allocations of shared memory. Runs as the
+    server's user, which has the privilege."""
     prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--fsize={size}:"]
     subprocess.run(as_server_user(*prlimit), check=True)
 

@@ -52,8 +52,8 @@ def test_fields(package):
     assert needed == {f"postgresql-{MAJOR}", "libc6", "libgcc-s1"}
 
 
-def test_debug_symbols_are_apart(packages, package, tmp_path):
-    """The library has no debug symbols. Those of the second package match it by build ID."""
+def test_debug_symbols_are_in_a_separate_package(packages, package, tmp_path):
+    """The library has no debug symbols. Those of the dbgsym package match it by build ID."""
     debug = packages[f"postgresql-{MAJOR}-scru-dbgsym"]
     run("dpkg-deb", "--extract", package, tmp_path)
     library = f"{tmp_path}{LIBRARY}"
@@ -71,8 +71,8 @@ def test_lintian(packages):
 @as_root
 @on_the_oldest
 def test_three_commands_of_the_readme(machine, package):
-    """The README's commands install the package and generate an ID with its time, in less than a minute, on a Debian
-    without a compiler or a network."""
+    """The README's commands install the package, generate an ID and return its time, in less than a minute. The machine
+    has neither a compiler nor a network."""
     for compiler in ("cargo", "rustc", "cc"):
         with pytest.raises(RuntimeError, match="No such file or directory"):
             machine.run(compiler, "--version")

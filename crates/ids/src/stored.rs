@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_bytes_is_none() {
+    fn from_bytes_returns_none_for_a_wrong_length() {
         for length in [0, 7, 9, 15, 17] {
             assert_eq!(i64::from_bytes(&vec![0; length]), None);
             assert_eq!(<[u8; 16]>::from_bytes(&vec![0; length]), None);
