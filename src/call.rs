@@ -108,7 +108,7 @@ impl Call {
 
     /// Returns the bytes of an argument of type `bytea` or `text`.
     pub fn varlena<'a>(self, index: usize) -> &'a [u8] {
-        // SAFETY: the server passes a varlena. It outlives the call, also when it is detoasted.
+        // SAFETY: the server passes a varlena. It outlives the call, even when it is detoasted.
         unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
     }
 
@@ -149,7 +149,7 @@ pub unsafe fn guarded(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call
     }
 }
 
-/// Reports a panic. If it carries a server error, pgrx raises that error unchanged. Any other panic is a bug of the
+/// Reports a panic. If it carries a server error, pgrx raises that error unchanged. Any other panic is a bug in the
 /// extension: it is reported as XX000, without the backtrace that pgrx would add.
 ///
 /// # Safety

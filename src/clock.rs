@@ -100,12 +100,12 @@ pub fn wait(micros: i64, event: &WaitEvent) {
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
     }
-    let_interrupts_through();
+    check_for_interrupts();
 }
 
 /// Processes pending interrupts, such as a query cancel or a timeout.
 #[inline]
-pub fn let_interrupts_through() {
+pub fn check_for_interrupts() {
     // SAFETY: as in the server's macro CHECK_FOR_INTERRUPTS().
     unsafe {
         if pg_sys::InterruptPending != 0 {

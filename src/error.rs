@@ -119,7 +119,7 @@ impl Error {
     }
 }
 
-/// Returns the operating system's reason for a failure, without its number, as the server's own messages have it.
+/// Returns the operating system's reason for a failure, without the error number, as in the server's own messages.
 pub fn os_reason(failure: &io::Error) -> String {
     let reason = failure.to_string();
     reason.split(" (os error").next().unwrap_or_default().to_owned()

@@ -47,7 +47,7 @@ fn draw<T: Type>() -> Result<T, Error> {
         let step = if T::SERVER_WIDE || common.server_wide {
             // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
             let Some(step) = shared::step::<T>(context)? else {
-                clock::let_interrupts_through();
+                clock::check_for_interrupts();
                 continue;
             };
             step

@@ -83,7 +83,7 @@ fn longest(interval: &Interval) -> i128 {
     days * MICROS_PER_DAY + i128::from(interval.time).abs()
 }
 
-/// Returns the value of a constant; `None` if the expression is not constant, or NULL.
+/// Returns the value of a constant; `None` if the expression is NULL or not a constant.
 unsafe fn constant(node: *mut Node) -> Option<Datum> {
     // SAFETY: the tag identifies the struct.
     unsafe {

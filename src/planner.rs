@@ -37,8 +37,9 @@ unsafe extern "C-unwind" {
 }
 
 /// Returns whether only native comparisons on `node` can skip parts of its table. This is the case if `node` is a column of the
-/// ID type, or of a domain over it, and if its table is part of this query and has partitions, children, or an access method
-/// other than heap. Partition pruning and other access methods use only operators of the column's default operator class.
+/// ID type or of a domain over it, and the column's table meets two conditions. It is part of this query, and it has partitions,
+/// children, or an access method other than heap. Partition pruning and other access methods use only operators of the column's
+/// default operator class.
 ///
 /// # Safety
 /// `root` and `node` are the planner's.
@@ -117,8 +118,8 @@ pub unsafe fn copy(node: *mut Node) -> *mut Node {
     unsafe { copyObjectImpl(node.cast()).cast() }
 }
 
-/// Returns whether the operator family of an index contains the ID type's operators of these strategies. Its own strategy
-/// numbers may differ: a user can create a family, for example with descending order.
+/// Returns whether the operator family of an index contains the ID type's operators of these strategies. The family's own
+/// strategy numbers may differ: a user can create a family, for example with descending order.
 ///
 /// # Safety
 /// `id_type` is an ID type.

@@ -111,7 +111,7 @@ unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_ch
 
 /// Allocates the extra data of a check hook, which the server frees with the value. Returns null if out of memory.
 pub fn setting_extra(size: usize) -> *mut c_void {
-    // SAFETY: allocations. PostgreSQL 15 frees the memory by `free`.
+    // SAFETY: allocations. PostgreSQL 15 frees the memory with free().
     unsafe {
         #[cfg(feature = "pg15")]
         {
@@ -125,7 +125,7 @@ pub fn setting_extra(size: usize) -> *mut c_void {
 }
 
 /// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
-/// also if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
+/// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
 /// a dynamic segment.
 ///
 /// # Errors

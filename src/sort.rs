@@ -44,7 +44,7 @@ unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _sup
 }
 
 unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: SortSupport) -> Datum {
-    // SAFETY: the server sorts Datums of this type; `support` has stored the keys in `ssup_extra`.
+    // SAFETY: the server sorts Datums of this type; the function `support` has stored the keys in `ssup_extra`.
     unsafe {
         let keys = &mut *(*support).ssup_extra.cast::<SortKeys>();
         let stored = <T::Stored as StoredDatum>::from_datum(original);
@@ -53,6 +53,6 @@ unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: So
 }
 
 unsafe extern "C-unwind" fn give_up(rows: c_int, support: SortSupport) -> bool {
-    // SAFETY: `support` has stored the keys in `ssup_extra`.
+    // SAFETY: the function `support` has stored the keys in `ssup_extra`.
     unsafe { (*(*support).ssup_extra.cast::<SortKeys>()).are_useless_for(rows as usize) }
 }

@@ -70,8 +70,8 @@ impl Span {
         clauses
     }
 
-    /// Returns the first and the last ID whose time is in the range; `None` if the range is not constant, or NULL. This saves the
-    /// look-up and the evaluation of a function for each of them.
+    /// Returns the first and the last ID whose time is in the range; `None` if the range is NULL or not a constant.
+    /// Computing the IDs here saves the look-up and the evaluation of a function for each of them.
     unsafe fn first_and_last<T: StoredId>(&self) -> Option<(T, T)> {
         // SAFETY: the tag identifies the struct. The type cache has an entry for tstzrange.
         unsafe {
@@ -115,7 +115,7 @@ pub unsafe fn constant<T: StoredId>(id_type: Oid, id: T) -> *mut Node {
     unsafe { pg_sys::makeConst(id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value).cast() }
 }
 
-/// Returns the value of a constant ID; `None` if the expression is not constant, or NULL.
+/// Returns the value of a constant ID; `None` if the expression is NULL or not a constant.
 ///
 /// # Safety
 /// `node` is an expression of the ID type.

@@ -1,4 +1,4 @@
-//! The C symbols of the SQL functions: `<type>_<function>` for each type of the registry.
+//! The C symbols of the SQL functions. For each type of the registry, most are named `<type>_<function>`.
 
 use pgrx::pg_sys;
 use scru_ids::registry;

@@ -1,4 +1,4 @@
-//! Tests inside the server of behavior that SQL cannot observe: Datums, the server's sort against Rust's, the state of a
+//! Tests that run inside the server and check what SQL cannot observe: Datums, the server's sort against Rust's, the state of a
 //! process, and raised errors.
 //!
 //! A released library does not contain them, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
@@ -43,9 +43,9 @@ mod tests {
     }
 
     #[pg_test]
-    fn a_million_ids_of_each_type_survive_as_text_and_as_datum() {
-        struct Survive;
-        impl Test for Survive {
+    fn a_million_ids_of_each_type_round_trip_as_text_and_as_datum() {
+        struct RoundTrip;
+        impl Test for RoundTrip {
             fn run<T: Type>() {
                 let mut rng = StdRng::seed_from_u64(1);
                 let read =
@@ -60,7 +60,7 @@ mod tests {
                 }
             }
         }
-        for_each_type::<Survive>();
+        for_each_type::<RoundTrip>();
     }
 
     #[pg_test]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn any_text_is_an_id_or_an_error_that_says_why() {
+    fn any_text_is_an_id_or_raises_the_expected_sqlstate() {
         struct Input;
         impl Test for Input {
             fn run<T: Type>() {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[pg_test]
-    fn any_bytes_are_an_id_or_an_error_that_says_why() {
+    fn any_bytes_are_an_id_or_raise_the_expected_sqlstate() {
         struct Receive;
         impl Test for Receive {
             fn run<T: Type>() {
@@ -208,7 +208,7 @@ mod tests {
         ids
     }
 
-    /// Returns the text of an ID: unchanged, with a character changed or added, truncated, or with its first digits too large.
+    /// Returns the text of an ID: unchanged, with a character changed or added, truncated, or with `ZZ` as its first digits.
     fn random_text<T: Type>(rng: &mut StdRng) -> CString {
         let mut text = random_id::<T>(rng).to_string().into_bytes();
         let place = rng.random_range(0..text.len());

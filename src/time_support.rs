@@ -8,9 +8,9 @@
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
 //! none under NOT, and therefore cannot replace the operator.
 //!
-//! If only native comparisons let the server skip parts of the table, the operator is replaced by a comparison with
-//! `T_time_lower` or `T_time_upper`, which are never NULL, and `T_time_possible`. The latter is false if no ID satisfies the
-//! comparison. It has no effect on the row estimate.
+//! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a
+//! comparison with `T_time_lower` or `T_time_upper`, which are not NULL even if no ID satisfies the comparison. The other is
+//! `T_time_possible`, which is then false. It has no effect on the row estimate.
 
 use core::ptr;
 
@@ -40,7 +40,8 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(answer))
 }
 
-/// Returns native comparisons that are equivalent to the operator anywhere in a query; null if the operator remains.
+/// Returns an expression that contains a native comparison and is equivalent to the operator anywhere in a query; null if the
+/// operator remains.
 unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: the request is for a call of one of our functions.
     unsafe {

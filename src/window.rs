@@ -28,11 +28,10 @@ const MICROS_PER_AVERAGE_MONTH: i128 = 146_097 * MICROS_PER_DAY / 4_800;
 const FIRST_YEAR: i128 = -6_600;
 const LAST_YEAR: i128 = 290_000;
 
-/// `T_in_range(T, T, interval, boolean, boolean) → boolean`: whether an ID is at or before (`less`), or at or after, a base ID
-/// that is moved forward, or backward (`subtract`), by an offset
+/// `T_in_range(T, T, interval, boolean, boolean) → boolean`: whether an ID is at or after a base ID that is moved by an offset
 ///
-/// The moved base keeps its bits below the timestamp: an offset of zero does not change it. Raises 22013 if the offset is
-/// negative.
+/// With `less`, returns whether the ID is at or before the moved base. With `subtract`, moves the base backward. The moved base
+/// keeps its bits below the timestamp: an offset of zero does not change it. Raises 22013 if the offset is negative.
 pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [value, base] = [0, 1].map(|index| call.id::<T>(index));
     let [subtract, less] = [3, 4].map(|index| call.boolean(index));
