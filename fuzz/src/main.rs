@@ -63,12 +63,12 @@ fn text<T: SortableId>(input: &[u8]) {
             }
             assert!(T::parse(&[input, b"0"].concat()) != Ok(id), "an extra digit is ignored");
         }
-        Err(error) => assert_blames_rightly::<T>(input, error),
+        Err(error) => assert_error_is_exact::<T>(input, error),
     }
 }
 
 /// Checks the position and the kind of an error. All characters before the position are digits.
-fn assert_blames_rightly<T: SortableId>(input: &[u8], error: ParseError) {
+fn assert_error_is_exact<T: SortableId>(input: &[u8], error: ParseError) {
     let ParseError { kind, position } = error;
     assert!(input[..position].is_ascii(), "the position does not count characters");
     assert!(error.to_string().is_ascii(), "the message quotes the input");
@@ -110,7 +110,7 @@ fn binary<T: SortableId>(input: &[u8]) {
     }
     let ids: Vec<T> = input.chunks_exact(T::Stored::LEN).filter_map(from_bytes).collect();
     for pair in ids.windows(2) {
-        assert_orders_are_one(pair[0], pair[1]);
+        assert_orders_are_equal(pair[0], pair[1]);
     }
     // Types passed by reference are sorted by abbreviated keys.
     if T::Stored::LEN >= 16 {
@@ -119,7 +119,7 @@ fn binary<T: SortableId>(input: &[u8]) {
 }
 
 /// Checks that values, bytes, stored forms and texts have the same order.
-fn assert_orders_are_one<T: SortableId>(a: T, b: T) {
+fn assert_orders_are_equal<T: SortableId>(a: T, b: T) {
     let order = a.cmp(&b);
     assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
     assert_eq!(a.to_stored().cmp(&b.to_stored()), order, "stored");

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_after_f_are_no_digits() {
+    fn letters_after_f_are_not_digits() {
         let error = ParseError { kind: ParseErrorKind::InvalidDigit, position: 39 };
         assert_eq!(decode_40(b"0123456789abcdeffedcba987654321000ff0ffg"), Err(error));
     }

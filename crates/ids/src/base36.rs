@@ -57,8 +57,8 @@ fn divide_by_pow_13(number: u128) -> (u64, u128) {
     const DIVISOR: u64 = 3_u64.pow(26);
     const RECIPROCAL: u64 = ((1 << 105) / DIVISOR as u128) as u64;
     let dividend = number >> 26;
-    // The bits cut off from the dividend reduce the estimate by less than 2^38 / 3^26 = 0.11, those cut off from the
-    // reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
+    // The bits cut off from the dividend reduce the estimate by less than 2^38 / 3^26 = 0.11, and those cut off from
+    // the reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
     let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
     let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
     let one_more = rest >= DIVISOR;
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn every_twelve_digits_are_a_number() {
+    fn any_twelve_digits_are_a_number() {
         assert_eq!(decode_12(b"000000000000"), Ok(0));
         assert_eq!(decode_12(b"zZzzzzzzzZzz"), Ok(POW_12 - 1));
         assert_eq!(decode_12(b"0u375nxqh5cq"), u64::from_str_radix("0u375nxqh5cq", 36).map_err(|_| OUT_OF_RANGE));
     }
 
     #[test]
-    fn numbers_of_another_length_are_refused_at_their_end() {
+    fn texts_of_another_length_are_refused() {
         let refused = |text: &[u8]| decode_12(text).map_err(|error| (error.kind, error.position));
         assert_eq!(refused(b""), Err((ParseErrorKind::TooShort { expected: 12, received: 0 }, 0)));
         assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort { expected: 12, received: 11 }, 11)));

@@ -91,7 +91,7 @@ impl Mark {
         self.node.0 == other.node.0 && other.tick < self.tick && is_reservation
     }
 
-    /// Returns whether setting this mark removes another one: the mark of an overlapping node that is not lower. A mark of tick 0
+    /// Returns whether setting this mark removes another one: a mark that is not lower and whose node overlaps. A mark of tick 0
     /// is kept, because it does not delay any node.
     pub fn removes(self, other: Self) -> bool {
         self != other && self.node.overlaps(other.node) && other.tick >= self.tick.max(1)
@@ -158,8 +158,8 @@ pub fn enter<T: SortableId>(
     }
 }
 
-/// Returns the tick up to which a node must reserve at least before its first ID: that of the word or of the clock, whichever is
-/// later.
+/// Returns the tick that the reservation of a node must include before the node's first ID: that of the word or of the clock,
+/// whichever is later.
 pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
     T::state_tick(T::State::unpack(word)).max(T::TICKS.generated_at(now).unwrap_or_default())
 }

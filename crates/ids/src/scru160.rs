@@ -31,8 +31,8 @@ const MAX_LOW_START: u16 = MAX_LOW >> 1;
 /// | 80 | `random80`: random, renewed for every ID |
 ///
 /// In the alternative usage of the counter, its upper 10 bits hold the microsecond within the millisecond. Its lower 6 bits
-/// start with 5 random bits, renewed every microsecond; + 1 for every further ID. When a counter overflows, the generator
-/// waits for the next millisecond or microsecond.
+/// are a counter of their own: 5 random bits, renewed every microsecond; + 1 for every further ID. When a counter overflows,
+/// the generator waits for the next millisecond or microsecond.
 ///
 /// Any 20 bytes are an ID. The text has 32 base32hex digits, or 40 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_stand_for_no_microsecond_wait_for_the_next_millisecond() {
+    fn counters_beyond_microsecond_999_wait_for_the_next_millisecond() {
         for counter in [1_000 << 6, 1_000 << 6 | 5, 1_023 << 6, u16::MAX] {
             for micro in [0, 5, 999] {
                 let step = refusal_or_wait(used(NOON, counter), micros(NOON, micro), Microsecond);
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_keep_their_words() {
+    fn words_select_the_values_of_settings() {
         let applied = |setting: usize, word: usize| {
             let mut settings = Scru160Settings::default();
             let Kind::Choice { apply, .. } = Scru160::SETTINGS[setting].kind else { panic!("a choice") };

@@ -1,9 +1,9 @@
 //! Abbreviated keys: 64-bit integers in the order of the IDs, so that a sort seldom compares the IDs themselves.
 //!
 //! The first 64 bits of an ID are a poor key. IDs of one generator and one millisecond share more than their first 48 bits, so
-//! in a bulk-loaded table all IDs of a millisecond would tie. These keys hold the distance from the origin, the first ID seen
-//! of the millisecond, which distinguishes such IDs. They are near keys. An ID of a time that a clock will not read for centuries
-//! is more likely to be random bytes, and has a far key: its leading bits.
+//! in a bulk-loaded table all IDs of a millisecond would tie. A near key instead holds the distance from the origin, the first
+//! ID seen of the millisecond. This distance distinguishes such IDs. An ID of a time that a clock will not read for centuries is
+//! more likely to be random bytes. It has a far key: its leading bits.
 
 use crate::{SortableId, Stored};
 
@@ -65,8 +65,9 @@ impl SortKeys {
         ids >= 10_000 && different < ids.min(100_000) * ENOUGH / 100_000
     }
 
-    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. The middle half of the range
-    /// is exact around the origin. The outer quarters hold only the leading bits of lower and higher sequence numbers.
+    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. A sequence number of no more bits
+    /// is its own place. Otherwise, the middle half of the range is exact around the origin, and the outer quarters hold only the
+    /// leading bits of lower and higher sequence numbers.
     fn place(&mut self, millis: u64, sequence: u128, bits: u32) -> u64 {
         let coarse = |bits_left: u32| (sequence >> bits.saturating_sub(bits_left)) as u64;
         if bits <= PLACE_BITS {
@@ -112,10 +113,10 @@ struct Origins {
     slots: Vec<Origin>,
 }
 
-/// A slot with a millisecond of 43 bits and a sequence number of 80 bits. An empty slot is all zeros.
+/// A slot with a millisecond of 43 bits and a sequence number of up to 80 bits. An empty slot is all zeros.
 #[derive(Clone, Copy, Debug, Default)]
 struct Origin {
-    /// From the most significant bit: a 1, 47 bits of the millisecond, and the upper 16 bits of the sequence number.
+    /// From the most significant bit: a 1, the millisecond in 47 bits, and the upper 16 bits of the sequence number.
     head: u64,
     /// The lower 64 bits of the sequence number.
     tail: u64,

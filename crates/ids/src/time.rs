@@ -64,7 +64,7 @@ impl Ticks {
     /// # Errors
     /// Returns [`TimeError`] if `micros` is within a reserved tick or outside the range.
     pub const fn generated_at(self, micros: i64) -> Result<u64, TimeError> {
-        // Both bounds are constants for a type, so the compiler makes them one comparison.
+        // Both bounds are constants for a type, so the compiler merges the two comparisons into one.
         if self.start(1) <= micros && micros < self.start(self.max) {
             Ok((micros - self.epoch) as u64 / self.micros as u64)
         } else {

@@ -191,7 +191,7 @@ mod tests {
         Context { now: millis as i64 * 1_000, on_clock_rollback: OnClockRollback::Error, settings: () }
     }
 
-    /// Returns the next state and the fields of the ID that a step generates at a time, in milliseconds.
+    /// Returns the next state and the fields of the ID that a step generates at the time `millis`.
     fn made(state: UlidState, millis: u64, draws: &[Draw]) -> (UlidState, (u64, u128)) {
         match step::<Ulid>(state, &at(millis), draws) {
             Step::Made(state, id) => (state, (id.timestamp(), id.randomness())),
@@ -239,7 +239,7 @@ mod tests {
 
     /// The example in the section Monotonicity of the specification.
     #[test]
-    fn the_specification_s_generator_ends_at_the_last_of_its_millisecond() {
+    fn the_example_of_the_specification_ends_at_the_last_id_of_its_millisecond() {
         let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();
         let (mut state, millis) = (UlidState::unpack(last.to_u128()), last.timestamp());
         for expected in ["01BX5ZZKBKZZZZZZZZZZZZZZZY", "01BX5ZZKBKZZZZZZZZZZZZZZZZ"] {

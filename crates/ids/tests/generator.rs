@@ -36,7 +36,7 @@ fn ids_keep_to_the_clock<T: SortableId>() {
     }
 }
 
-fn a_run_within_one_millisecond_is_unique<T: SortableId>() {
+fn ids_of_one_millisecond_are_unique<T: SortableId>() {
     let ids: HashSet<_> = Simulation::<T>::new(3).bulk(200_000, 200_000).into_iter().collect();
     assert_eq!(ids.len(), 200_000);
 }
@@ -123,7 +123,7 @@ fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error<T
     }
 }
 
-fn ids_continue_after_a_rollback_of_just_ten_seconds<T: SortableId>() {
+fn ids_continue_after_a_rollback_of_exactly_ten_seconds<T: SortableId>() {
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(12);
         let id = simulation.next_id();
@@ -154,8 +154,8 @@ macro_rules! test_type {
                 super::ids_keep_to_the_clock::<Id>();
             }
             #[test]
-            fn a_run_within_one_millisecond_is_unique() {
-                super::a_run_within_one_millisecond_is_unique::<Id>();
+            fn ids_of_one_millisecond_are_unique() {
+                super::ids_of_one_millisecond_are_unique::<Id>();
             }
             #[test]
             fn the_word_zero_is_a_fresh_state() {
@@ -186,8 +186,8 @@ macro_rules! test_type {
                 super::a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error::<Id>();
             }
             #[test]
-            fn ids_continue_after_a_rollback_of_just_ten_seconds() {
-                super::ids_continue_after_a_rollback_of_just_ten_seconds::<Id>();
+            fn ids_continue_after_a_rollback_of_exactly_ten_seconds() {
+                super::ids_continue_after_a_rollback_of_exactly_ten_seconds::<Id>();
             }
         }
     };

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Stored};
 
-/// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, controls, spaces, signs,
-/// characters of two, three and four bytes, and some that case folding beyond ASCII turns into letters.
+/// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, control characters, spaces,
+/// signs, characters of two, three and four bytes, and some that Unicode case conversion turns into ASCII letters.
 const NO_DIGITS: &[&str] = &[
     "/",
     ":",
@@ -124,7 +124,7 @@ fn fields<T: SortableId>(id: T) -> Vec<FieldValue> {
     T::FIELDS.iter().filter_map(|field| field.getter.value(id)).collect()
 }
 
-fn in_the_case_of(mask: u64, text: &str) -> String {
+fn with_case(mask: u64, text: &str) -> String {
     let upper = |position: usize| mask >> (position % 64) & 1 == 1;
     text.chars()
         .enumerate()
@@ -151,7 +151,7 @@ fn text_round_trips_in_any_case<T: SortableId>() {
         prop_assert_eq!(text.len(), T::TEXT_LEN);
         prop_assert!(text.is_ascii());
         prop_assert_eq!(T::parse(text.as_bytes()), Ok(id));
-        prop_assert_eq!(T::parse(in_the_case_of(mask, &text).as_bytes()), Ok(id));
+        prop_assert_eq!(T::parse(with_case(mask, &text).as_bytes()), Ok(id));
         Ok(())
     });
 }

@@ -184,7 +184,8 @@ impl Clock {
 struct Seen {
     carries: usize,
     overflows: usize,
-    rides: usize,
+    /// IDs ahead of the clock.
+    leads: usize,
     resets: usize,
     refusals: usize,
     renewals: usize,
@@ -194,15 +195,15 @@ impl Seen {
     fn note(&mut self, last: Scru128, id: Scru128, clock: u64) {
         let (hi, next_hi) = (last.counter_hi(), id.counter_hi());
         self.resets += usize::from(id < last);
-        self.rides += usize::from(id > last && clock < last.timestamp());
+        self.leads += usize::from(id > last && clock < last.timestamp());
         self.overflows += usize::from(id > last && clock < id.timestamp() && id.timestamp() > last.timestamp());
         self.carries += usize::from(id.timestamp() == last.timestamp() && next_hi == hi + 1 && id.counter_lo() == 0);
         self.renewals += usize::from(id.timestamp() > last.timestamp() && next_hi != hi && next_hi != 0);
     }
 
     fn assert_all(&self, on_clock_rollback: OnClockRollback) {
-        let Self { carries, overflows, rides, resets, refusals, renewals } = *self;
-        assert!(carries > 1_000 && overflows > 1_000 && rides > 1_000 && renewals > 1_000, "{self:?}");
+        let Self { carries, overflows, leads, resets, refusals, renewals } = *self;
+        assert!(carries > 1_000 && overflows > 1_000 && leads > 1_000 && renewals > 1_000, "{self:?}");
         match on_clock_rollback {
             OnClockRollback::Reset => assert!(resets > 1_000 && refusals == 0, "{self:?}"),
             OnClockRollback::Error => assert!(resets == 0 && refusals > 1_000, "{self:?}"),

@@ -122,7 +122,7 @@ fn mutated_texts_are_accepted_or_refused_alike() {
     assert!(accepted > VALUES / 20 && placed > VALUES / 5, "{accepted} accepted, {placed} invalid digits");
 }
 
-/// Node specifications, some of them mutated. The reference crate differs in one case: it accepts a sign after "0x".
+/// Node specifications, some of them mutated. The reference crate differs in one case: it accepts a plus sign after "0x".
 #[test]
 fn node_specifications_are_accepted_or_refused_alike() {
     let others: Vec<char> = "0123456789abcdefxXz/+- .é".chars().collect();
@@ -170,7 +170,7 @@ impl rand::TryRng for Numbers {
     }
 }
 
-/// The default counter mode of the reference crate, with these random numbers.
+/// The default counter mode of the reference crate, with the random numbers of [`Numbers`].
 #[derive(Clone)]
 struct SharedNumbers {
     numbers: Rc<RefCell<Numbers>>,
@@ -188,7 +188,8 @@ impl CounterMode for SharedNumbers {
 #[derive(Debug, Default)]
 struct Seen {
     overflows: usize,
-    rides: usize,
+    /// IDs ahead of the clock.
+    leads: usize,
     waits: usize,
     refusals: usize,
 }
@@ -230,7 +231,7 @@ impl Trace {
             Step::Made(state, id) => {
                 let theirs = self.their_step(millis);
                 assert_eq!(Some(id.to_u64()), theirs, "{id}");
-                self.seen.rides += usize::from(id.timestamp() > millis / TICK_MILLIS);
+                self.seen.leads += usize::from(id.timestamp() > millis / TICK_MILLIS);
                 self.seen.overflows += usize::from(id.timestamp() == self.last.timestamp() + 1);
                 (self.ours, self.last) = (state, id);
             }
@@ -239,7 +240,7 @@ impl Trace {
                 assert_eq!(self.their_step(millis), None);
                 self.seen.refusals += 1;
             }
-            // While this generator waits for a clock that is up to a second further behind, the reference crate refuses.
+            // If the clock is between one and two seconds behind, this generator waits, and the reference crate refuses.
             Step::Wait(until) if self.last.timestamp_micros() - now > MAX_AHEAD_MICROS => {
                 assert_eq!(until, self.last.timestamp_micros() - MAX_AHEAD_MICROS);
                 assert!(until <= now + MAX_AHEAD_MICROS);
@@ -255,8 +256,8 @@ impl Trace {
         }
     }
 
-    /// The reference crate measures in ticks how far its clock may be behind. A second is 4 ticks if the fourth starts within it,
-    /// otherwise 3.
+    /// Returns the next ID of the reference crate; `None` if it refuses. The reference crate measures in ticks how far the clock
+    /// may be behind. A second is 4 ticks if the fourth starts within it, otherwise 3.
     fn their_step(&mut self, millis: u64) -> Option<u64> {
         let ticks = (millis % TICK_MILLIS + MAX_AHEAD_MICROS as u64 / 1_000) / TICK_MILLIS;
         self.theirs.generate_or_abort_core(millis, ticks * TICK_MILLIS).map(Scru64Id::to_u64)
@@ -288,7 +289,7 @@ fn generators_agree(node: &str) -> Seen {
         }
         trace.step(time - back);
     }
-    assert!(trace.seen.rides > 1_000 && trace.seen.refusals > 1_000, "{node}: {:?}", trace.seen);
+    assert!(trace.seen.leads > 1_000 && trace.seen.refusals > 1_000, "{node}: {:?}", trace.seen);
     trace.seen
 }
 

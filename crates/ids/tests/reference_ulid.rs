@@ -143,7 +143,8 @@ struct Trace {
     their_numbers: HighNumbers,
     last: Ulid,
     overflows: usize,
-    rides: usize,
+    /// IDs ahead of the clock.
+    leads: usize,
 }
 
 impl Trace {
@@ -156,7 +157,7 @@ impl Trace {
             their_numbers: numbers,
             last: Ulid::MIN,
             overflows: 0,
-            rides: 0,
+            leads: 0,
         }
     }
 
@@ -170,7 +171,7 @@ impl Trace {
             (Step::Made(state, id), Ok(theirs)) => {
                 assert_eq!(id.to_stored(), theirs.to_bytes(), "{id}: the reference crate generates {theirs}");
                 assert!(id > self.last);
-                self.rides += usize::from(id.timestamp_micros() > now);
+                self.leads += usize::from(id.timestamp_micros() > now);
                 (self.ours, self.last) = (state, id);
             }
             (Step::Refused(Refusal::Exhausted), Err(_)) => {
@@ -205,13 +206,13 @@ fn generators_agree(share: u64) -> Trace {
 #[test]
 fn generators_agree_on_random_numbers() {
     let trace = generators_agree(0);
-    assert!(trace.rides > 1_000, "{}", trace.rides);
+    assert!(trace.leads > 1_000, "{}", trace.leads);
 }
 
 #[test]
 fn generators_agree_on_the_highest_random_numbers() {
     let trace = generators_agree(7);
-    assert!(trace.rides > 1_000 && trace.overflows > 1_000, "{}, {}", trace.rides, trace.overflows);
+    assert!(trace.leads > 1_000 && trace.overflows > 1_000, "{}, {}", trace.leads, trace.overflows);
 }
 
 #[test]

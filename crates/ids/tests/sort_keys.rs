@@ -59,7 +59,7 @@ fn without_entropy<T: SortableId>(id: T) -> u128 {
     head.expect("at least 16 bytes") >> (80 - T::SEQUENCE_BITS)
 }
 
-fn a_million_bulk_ids_have_a_key_each<T: SortableId>() {
+fn a_million_bulk_ids_have_distinct_keys<T: SortableId>() {
     let mut ids = Simulation::<T>::new(1).bulk(1_000_000, 1_000);
     let different = ids.iter().map(|&id| without_entropy(id)).collect::<HashSet<_>>().len();
     assert_eq!(assert_in_order(&ids), different);
@@ -67,7 +67,7 @@ fn a_million_bulk_ids_have_a_key_each<T: SortableId>() {
     assert_eq!(assert_in_order(&ids), different, "shuffled");
 }
 
-fn ids_of_one_millisecond_have_a_key_each<T: SortableId>() {
+fn ids_of_one_millisecond_have_distinct_keys<T: SortableId>() {
     let mut ids = Simulation::<T>::new(3).bulk(200_000, 200_000);
     let different = ids.iter().map(|&id| without_entropy(id)).collect::<HashSet<_>>().len();
     assert_eq!(assert_in_order(&ids), different);
@@ -109,7 +109,7 @@ fn ids_of_a_far_future_are_in_order<T: SortableId>() {
 }
 
 /// The first milliseconds have an origin, later ones have none. Both recur several times.
-fn more_milliseconds_than_are_remembered_are_in_order<T: SortableId>() {
+fn ids_of_more_milliseconds_than_slots_are_in_order<T: SortableId>() {
     let mut rng = SplitMix(10);
     let mut ids = Vec::new();
     for _ in 0..4 {
@@ -121,7 +121,7 @@ fn more_milliseconds_than_are_remembered_are_in_order<T: SortableId>() {
     assert_in_order_however_they_come(ids);
 }
 
-fn milliseconds_are_remembered_up_to_a_limit<T: SortableId>() {
+fn origins_are_kept_up_to_a_limit<T: SortableId>() {
     // A short sequence number is its own place.
     if T::SEQUENCE_BITS > 20 {
         let two = |millis: u64| [with_sequence::<T>(millis, 5, 0), with_sequence::<T>(millis, 6, 0)];
@@ -134,7 +134,7 @@ fn milliseconds_are_remembered_up_to_a_limit<T: SortableId>() {
 }
 
 /// Sequence numbers around the bounds of the exact places, in a few milliseconds.
-fn any_small_sequence_is_in_order<T: SortableId>() {
+fn ids_around_the_bounds_of_the_exact_places_are_in_order<T: SortableId>() {
     let max = (1_u128 << T::SEQUENCE_BITS) - 1;
     let centers = prop::sample::select(vec![0, EXACT as u128, max / 2, max.saturating_sub(EXACT as u128), max]);
     let offsets =
@@ -195,7 +195,7 @@ fn keys_with_few_distinct_values_are_useless<T: SortableId>() {
     assert!(keys.are_useless_for(12_000));
 }
 
-fn keys_of_bulk_ids_are_worth_their_making<T: SortableId>() {
+fn keys_of_bulk_ids_are_worth_their_cost<T: SortableId>() {
     let mut keys = SortKeys::default();
     for id in Simulation::<T>::new(11).bulk(100_000, 10_000) {
         keys.key::<T>(&id.to_stored().to_bytes());
@@ -213,12 +213,12 @@ macro_rules! test_type {
             const BY_REFERENCE: bool = <Id as SortableId>::Stored::LEN >= 16;
 
             #[test]
-            fn a_million_bulk_ids_have_a_key_each() {
-                BY_REFERENCE.then(super::a_million_bulk_ids_have_a_key_each::<Id>);
+            fn a_million_bulk_ids_have_distinct_keys() {
+                BY_REFERENCE.then(super::a_million_bulk_ids_have_distinct_keys::<Id>);
             }
             #[test]
-            fn ids_of_one_millisecond_have_a_key_each() {
-                BY_REFERENCE.then(super::ids_of_one_millisecond_have_a_key_each::<Id>);
+            fn ids_of_one_millisecond_have_distinct_keys() {
+                BY_REFERENCE.then(super::ids_of_one_millisecond_have_distinct_keys::<Id>);
             }
             #[test]
             fn a_millisecond_with_more_ids_than_exact_places_is_in_order() {
@@ -241,16 +241,16 @@ macro_rules! test_type {
                 BY_REFERENCE.then(super::ids_of_a_far_future_are_in_order::<Id>);
             }
             #[test]
-            fn more_milliseconds_than_are_remembered_are_in_order() {
-                BY_REFERENCE.then(super::more_milliseconds_than_are_remembered_are_in_order::<Id>);
+            fn ids_of_more_milliseconds_than_slots_are_in_order() {
+                BY_REFERENCE.then(super::ids_of_more_milliseconds_than_slots_are_in_order::<Id>);
             }
             #[test]
-            fn milliseconds_are_remembered_up_to_a_limit() {
-                BY_REFERENCE.then(super::milliseconds_are_remembered_up_to_a_limit::<Id>);
+            fn origins_are_kept_up_to_a_limit() {
+                BY_REFERENCE.then(super::origins_are_kept_up_to_a_limit::<Id>);
             }
             #[test]
-            fn any_small_sequence_is_in_order() {
-                BY_REFERENCE.then(super::any_small_sequence_is_in_order::<Id>);
+            fn ids_around_the_bounds_of_the_exact_places_are_in_order() {
+                BY_REFERENCE.then(super::ids_around_the_bounds_of_the_exact_places_are_in_order::<Id>);
             }
             #[test]
             fn places_are_exact_on_both_sides_of_the_first_id() {
@@ -265,8 +265,8 @@ macro_rules! test_type {
                 BY_REFERENCE.then(super::keys_with_few_distinct_values_are_useless::<Id>);
             }
             #[test]
-            fn keys_of_bulk_ids_are_worth_their_making() {
-                BY_REFERENCE.then(super::keys_of_bulk_ids_are_worth_their_making::<Id>);
+            fn keys_of_bulk_ids_are_worth_their_cost() {
+                BY_REFERENCE.then(super::keys_of_bulk_ids_are_worth_their_cost::<Id>);
             }
         }
     };

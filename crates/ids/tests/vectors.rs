@@ -43,7 +43,7 @@ struct Valid {
     bytes: String,
     timestamp: String,
     timestamp_micros: i64,
-    /// Each value is a number, a string of hexadecimal digits, or an object of numbers by the value of the parameter.
+    /// Each value is a number, a string of hexadecimal digits, or an object with a number for each value of the parameter.
     fields: BTreeMap<String, Value>,
     also_read: Vec<String>,
 }

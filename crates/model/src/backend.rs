@@ -407,7 +407,7 @@ impl Bounds {
         let mark = Mark { node, tick: until, state: world.shared.state };
         // The tick of the highest one is sufficient: those below it are removed.
         let below = world.marks.iter().filter(|other| mark.replaces(**other)).map(|other| other.tick).max();
-        if self.mistake == Mistake::MarkAfterMinting {
+        if self.mistake == Mistake::ReservationBeforeMark {
             world.shared.reserved = Reservation { node, until }.pack::<Scru64>();
         }
         let (generation, below) = (need.generation, below.unwrap_or(0));

@@ -34,7 +34,7 @@ pub enum Mistake {
     /// A new state starts at the clock's tick, whatever IDs its predecessors may have generated.
     NoSuccessorWait,
     /// A reservation is published before its mark is durable.
-    MarkAfterMinting,
+    ReservationBeforeMark,
     /// The clock is read before the state.
     ClockBeforeState,
 }
@@ -101,7 +101,7 @@ pub enum Action {
     SetMark(usize, u64),
 }
 
-/// A random source that returns only zeros. Each tick starts with the same ID, so that a tick that starts twice repeats it.
+/// A random source that returns only zeros. The first ID of a tick is always the same, so a tick that starts twice repeats it.
 struct Zeros;
 
 impl TryRng for Zeros {
@@ -146,7 +146,7 @@ impl Model for Bounds {
             if backend.range.is_some() {
                 actions.push(Action::GoFast(number));
             }
-            // Not to a tick before the clock: an administrator corrects the clock first.
+            // The mark is never set to a tick before the clock: an administrator corrects the clock first.
             let can_be_set = |ticks: &&u64| world.clock <= TICKS.start(TICKS.nearest(NOON) + **ticks);
             if counts.mark_sets < self.mark_sets {
                 actions.extend(self.set_to.iter().filter(can_be_set).map(|ticks| Action::SetMark(number, *ticks)));

@@ -122,7 +122,7 @@ fn a_mark_that_is_set_during_generation() {
         "mark set during generation, suspended writer, two backends",
         Bounds { suspensions: 1, ids: 2, ..sets.clone() },
     );
-    // A part of the node whose mark is removed keeps the IDs that this mark covered.
+    // The mark of a broader node is removed. Up to its own tick, the new mark also covers the other parts of that node.
     let part = Bounds {
         backends: 1,
         nodes: vec!["2/22", "4/23"],
@@ -176,7 +176,7 @@ fn without_the_successor_wait_an_id_is_generated_twice() {
 #[test]
 fn a_mark_that_is_written_late_permits_duplicates() {
     let bounds = Bounds { crashes: 1, clock_setbacks: 1, back: vec![6], forward: vec![6], ..two_backends() };
-    counterexample("IDs are unique", Bounds { mistake: Mistake::MarkAfterMinting, ..bounds });
+    counterexample("IDs are unique", Bounds { mistake: Mistake::ReservationBeforeMark, ..bounds });
 }
 
 #[test]
