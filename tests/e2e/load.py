@@ -22,7 +22,7 @@ class Load:
     """Sessions that generate IDs until the server terminates them or the block ends: `with Load(connect, id_type)`.
 
     Each ID has to be greater than `after`, and than all IDs that any of the sessions had received when it was
-    requested. `query` replaces the default query for an ID, for example by an INSERT with RETURNING.
+    requested. `query`, for example an INSERT with RETURNING, replaces the default query for an ID.
     """
 
     def __init__(

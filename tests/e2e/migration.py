@@ -51,7 +51,7 @@ def statements(block: str) -> Iterator[str]:
 
 @dataclass
 class Run:
-    """Executes blocks as a reader of the page would."""
+    """Executes code blocks, and repeats a transaction after each lock timeout."""
 
     connection: psycopg.Connection
     longest_lock: float = 0
@@ -90,7 +90,7 @@ class Run:
 
 
 class Writers:
-    """Sessions that insert orders with their items, update old orders and read the view, until the block ends.
+    """Sessions that insert orders with their items, update old orders and read the view, until the `with` block ends.
 
     As applications do, they reconnect if a prepared statement no longer matches the table.
     """
@@ -151,8 +151,10 @@ class Writers:
 
 
 def create_tables(connection: psycopg.Connection, rows: int, id_type: str, key: str, id: str) -> None:
-    """Creates the page's tables with `id_type` instead of uuid, with the primary key `key`, and with rows of the last
-    weeks, whose IDs are the values of the SQL expression `id`."""
+    """Creates the page's tables with the type `id_type` instead of uuid, and with the primary key `key`.
+
+    The rows are from the last weeks. Their IDs are the values of the SQL expression `id`.
+    """
     for table in statements(*blocks("Tables")):
         connection.execute(table.replace("uuid PRIMARY KEY DEFAULT gen_random_uuid()", key).replace("uuid", id_type))
     connection.execute("CREATE INDEX orders_note_idx ON orders (note)")

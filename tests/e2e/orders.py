@@ -25,7 +25,7 @@ INDEXES = {
 RANGES = ["in_btree", "in_minmax", "in_multi", "in_gist"]
 
 
-def look_into(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
+def set_search_path(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
     """Sets the search path to the schema of the type's tables and that of the extension."""
     connection.execute(f"SET search_path = {id_type.name}, {extension_schema}")
 
@@ -37,7 +37,7 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
     is partitioned by hash, `ranges` by range, and `indexed` has every kind of index.
     """
     connection.execute(f"CREATE SCHEMA {id_type.name}")
-    look_into(connection, id_type, extension_schema)
+    set_search_path(connection, id_type, extension_schema)
     columns = ", ".join(f"{column} {id_type.name}" for column in INDEXES)
     connection.execute(
         f"""
@@ -146,7 +146,7 @@ def compare_with_all_rows(connection: psycopg.Connection, query: str, index: str
     assert found[0] == found[1]
 
 
-def go_on(connection: psycopg.Connection) -> None:
+def assert_new_ids_are_largest(connection: psycopg.Connection) -> None:
     """Inserts rows, and asserts that each new ID is the largest."""
     for _ in range(20):
         [(largest,)] = connection.execute("SELECT id::text FROM newest")

@@ -101,7 +101,7 @@ def test_each_group_measures_one_candidate_twice(group):
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
 
 
-def test_everything_is_measured_of_every_candidate(connection):
+def test_everything_is_measured_for_every_candidate(connection):
     make_uuidv7(connection)
     connection.execute("CREATE SEQUENCE numbers")
     directory = Path(connection.execute("SHOW data_directory").fetchone()[0])

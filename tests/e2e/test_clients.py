@@ -228,7 +228,7 @@ def without_indentation(text: str) -> str:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_the_page_shows_what_is_run(client):
-    """docs/clients.md has a section for each client, which links to its program. Each snippet is a part of it."""
+    """docs/clients.md has a section for each client, which links to its program. The program contains each snippet."""
     [section] = re.findall(
         rf"\n## [^\n]+\n\n\[The program\]\(\.\./tests/e2e/clients/{client.source}\)(.*?)(?=\n## |\Z)",
         (ROOT / "docs" / "clients.md").read_text(),

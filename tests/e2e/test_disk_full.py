@@ -106,7 +106,7 @@ def test_no_space_for_the_wal():
 
 
 def loads(server: Server) -> list[Load]:
-    """Returns a load for each type, whose sessions insert rows, each row in its own transaction."""
+    """Returns a load for each type. Its sessions insert each row in a separate transaction."""
 
     def connect() -> psycopg.Connection:
         return server.connect(options="-c scru.generator_scope=server")

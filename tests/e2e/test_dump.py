@@ -42,7 +42,7 @@ def test_dump_and_restore(server, new_database, form, home):
         connection.execute("CREATE SCHEMA ids")
         connection.execute(f"ALTER EXTENSION scru SET SCHEMA {home}")
         for id_type in TYPES:
-            orders.look_into(connection, id_type, home)
+            orders.set_search_path(connection, id_type, home)
             before[id_type] = orders.contents(connection)
     carry(server, source.name, target.name, form)
 
@@ -52,16 +52,16 @@ def test_dump_and_restore(server, new_database, form, home):
         home_of_extension = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'scru'"
         assert connection.execute(home_of_extension).fetchone() == (home,)
         for id_type in TYPES:
-            orders.look_into(connection, id_type, f"{home}, public")
+            orders.set_search_path(connection, id_type, f"{home}, public")
             assert orders.contents(connection) == before[id_type]
             assert connection.execute("SELECT count(*) FROM orders").fetchone() == (orders.ROWS,)
-            # The partitions are of similar size, and each row is in the partition of its hash.
+            # The partitions are of similar size, and each row of the first is in the partition of its hash.
             sizes = connection.execute("SELECT count(*) FROM parts GROUP BY tableoid").fetchall()
             assert len(sizes) == 3 and min(sizes)[0] > orders.ROWS / 3 * 0.8
             misplaced = "SELECT count(*) FROM parts_0 WHERE NOT satisfies_hash_partition('parts'::regclass, 3, 0, id)"
             assert connection.execute(misplaced).fetchone() == (0,)
             orders.check_indexes(connection, id_type)
-            orders.go_on(connection)
+            orders.assert_new_ids_are_largest(connection)
 
 
 def test_a_data_only_dump_restores_into_another_schema(server, new_database):
@@ -76,11 +76,11 @@ def test_a_data_only_dump_restores_into_another_schema(server, new_database):
         dump = server.pg_dump(source.name, "--format=custom", "--data-only")
         server.pg_restore(target.name, dump, "--data-only", "--disable-triggers")
         for id_type in TYPES:
-            orders.look_into(here, id_type)
-            orders.look_into(there, id_type, "elsewhere, public")
+            orders.set_search_path(here, id_type)
+            orders.set_search_path(there, id_type, "elsewhere, public")
             assert orders.contents(there) == orders.contents(here)
             orders.check_indexes(there, id_type)
-            orders.go_on(there)
+            orders.assert_new_ids_are_largest(there)
 
 
 @each_type

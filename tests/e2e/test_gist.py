@@ -25,8 +25,8 @@ def sizes(connection: psycopg.Connection, *indexes: str) -> list[int]:
 @of_types([id_type for id_type in TYPES if id_type.baseline])
 @pytest.mark.parametrize("order", ["in order", "at random"])
 def test_no_larger_than_btree_gist(connection, id_type, order):
-    """Compares with btree_gist's indexes on the same values, as the server's own type: built by default, built with
-    buffering, and grown by insertions. An index is at most 2 % larger."""
+    """Compares indexes with those of btree_gist on the same values of the server's own type. They are built by default,
+    built with buffering, or grown by insertions. An index is at most 2 % larger."""
     if connection.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gist'").fetchone() == (0,):
         pytest.skip("this server has no btree_gist (contrib)")
     name, baseline = id_type.name, id_type.baseline

@@ -118,7 +118,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("text", UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_texts_that_are_no_ids_return_no_row(inspecting, text):
+def test_texts_that_are_not_ids_return_no_row(inspecting, text):
     assert inspect(inspecting, text) == []
 
 

@@ -65,7 +65,7 @@ def test_binary_parameters_and_results(connection, id_type):
 
 @each_type
 def test_binary_loads_with_psycopg(connection, id_type):
-    """psycopg, which does not know the type, sends its text and returns its bytes."""
+    """psycopg, which does not know the type, sends an ID as text and returns its bytes."""
     value = id_type.samples(10, seed=4)[5]
     cursor = connection.cursor(binary=True)
     assert cursor.execute(f"SELECT %s::{id_type.name}", [id_type.text(value)]).fetchone() == (id_type.binary(value),)
@@ -179,7 +179,7 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
         "no digit at the start": ("-" + good[1:], invalid("-", 1)),
         "no digit within": (good[:7] + "_" + good[8:], invalid("_", 8)),
         "no digit at the end": (good[:-1] + "!", invalid("!", length)),
-        "two that are no digits": (good[:3] + "{" + good[4:-1] + "}", invalid("{", 4)),
+        "two that are not digits": (good[:3] + "{" + good[4:-1] + "}", invalid("{", 4)),
         "no digit, too short": (good[:3] + "+", invalid("+", 4)),
         "no digit, too long": (good + "00/", invalid("/", length + 3)),
         "no digit after a megabyte": ("0" * (1 << 20) + "~", invalid("~", (1 << 20) + 1)),
@@ -190,7 +190,7 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
         "percent sign": ("%s%n" + good[4:], invalid("%", 1)),
         "backslash": (good[:4] + "\\" + good[5:], invalid("\\", 5)),
         "neighbors of the digits": (good[:5] + ":" + good[6:], invalid(":", 6)),
-        "a letter that is no digit": (good[:2] + stranger + good[3:], invalid(stranger, 3)),
+        "a letter that is not a digit": (good[:2] + stranger + good[3:], invalid(stranger, 3)),
         "a UUID": ("018f0000-0000-7000-8000-000000000000", invalid("-", 9)),
     }
 
@@ -237,7 +237,7 @@ def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str
 
 
 def hint(id_type: IdType, text: str, detail: str) -> str | None:
-    """Returns the HINT of the error; `None` if the text resembles no other type or number."""
+    """Returns the HINT of the error; `None` if it has none."""
     is_wide = id_type.length == 16
     if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text):
         if is_wide:

@@ -249,7 +249,7 @@ def test_recipe(new_database, recipe):
 
 
 def test_pgx_ulid_can_be_dropped(new_database):
-    """After pgx_ulid is dropped, the extension's types can move to its schema."""
+    """After pgx_ulid is dropped, the types of scru can move to the schema of pgx_ulid."""
     with new_database(extension=False).connect() as connection:
         create(connection, PGX)
         run = Run(connection)
@@ -276,8 +276,8 @@ def test_times_of_uuid_version_4(connection):
     assert [note for _, note, _ in connection.execute(query)] == ["new"]
 
 
-def test_bigint_sorts_before_what_is_new(connection):
-    """The page's two bounds are below newly generated IDs, so smaller numbers sort before those."""
+def test_bigint_sorts_before_new_ids(connection):
+    """The page's two bounds are below newly generated IDs, so numbers below the bounds sort before new IDs."""
     assert "1.1 × 10¹⁷ for scru64, 9 × 10¹⁶ for ulidflake" in PAGE.replace("\n", " ")
     query = "SELECT gen_scru64()::bigint > 1.1e17, gen_ulidflake()::bigint > 9e16"
     assert connection.execute(query).fetchone() == (True, True)

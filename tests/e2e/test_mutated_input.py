@@ -30,7 +30,7 @@ BATCH = 1000
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 
-# Raised by the server before the type's input function: the bytes are invalid in the database's encoding.
+# Raised by the server before it calls the type's input function: the bytes are invalid in the database's encoding.
 NOT_IN_THE_ENCODING = "22021"
 PROTOCOL_VIOLATION = "08P01"
 BAD_COPY_FILE = "22P04"

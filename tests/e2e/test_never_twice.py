@@ -65,7 +65,7 @@ def test_a_restarted_server_repeats_nothing(server_of_node_5, end):
 
 
 @pytest.mark.parametrize("end", ["a backend killed", "all killed"])
-def test_a_restarted_server_waits_until_no_id_can_come_again(new_server, preload, clock, end):
+def test_a_restarted_server_waits_until_no_id_can_repeat(new_server, preload, clock, end):
     """The wait does not rely on a slow restart: the clock stops from the last ID to the next attempt."""
     if preload["shared_preload_libraries"] and end == "a backend killed" and MAJOR < 16:
         pytest.skip(
@@ -177,7 +177,7 @@ def test_a_standby_generates_no_64_bit_ids(primary_and_standby):
 
 
 def test_a_promoted_standby_repeats_nothing(primary_and_standby):
-    """The primary is killed under load, and the standby, where sessions already request IDs, is promoted at once."""
+    """The primary is killed under load. The standby, where sessions already request IDs, is promoted at once."""
     primary, standby = primary_and_standby
     with loads(primary) as before:
         for load in before:

@@ -81,7 +81,7 @@ def test_a_standby_does_not_receive_alter_system(new_server):
 
 
 def test_which_dumps_include_stored_settings(new_server):
-    """pg_dumpall, which pg_upgrade uses, omits settings of ALTER ROLE ALL, and includes those of ALTER DATABASE."""
+    """pg_dumpall, which pg_upgrade uses, omits settings of ALTER ROLE ALL. It includes those of ALTER DATABASE."""
     server = with_extension(new_server())
     store(server, NODE, "3/4")
     with server.connect() as connection:
@@ -125,13 +125,13 @@ def test_single_user_mode_takes_the_node_from_its_command_line(new_server):
 
 
 def log_of(server: Server, type_: str) -> list[str]:
-    """Returns the log messages about the first generation of a type."""
+    """Returns the log messages about the server's number in IDs of a type."""
     return re.findall(rf"LOG:  (generating {type_} with .*)", server.log_text())
 
 
 @loaded_or_not
 def test_the_log_names_the_node_once_per_start(new_server, preload):
-    """A preloaded library logs the nodes of both types at the start. Otherwise, the first ID of each type logs it."""
+    """A preloaded library logs the node of each type at the start. Otherwise, the first ID of a type logs it."""
     server = with_extension(new_server({"shared_preload_libraries": preload}))
     ulidflake = 'generating ulidflake with scru.ulidflake_scalability "-1" (the default), on timeline 1'
     lines = {"scru64": [], "ulidflake": [ulidflake] if preload else []}
@@ -244,7 +244,7 @@ def test_a_locked_catalog_delays_no_generation(new_server):
         assert node(connection) == 0
 
 
-def test_a_server_alone_is_not_warned(new_server):
+def test_a_single_server_is_not_warned(new_server):
     with with_extension(new_server()).connect() as connection:
         warnings = warnings_of(connection)
         connection.execute("SELECT gen_scru64(), gen_ulidflake()")

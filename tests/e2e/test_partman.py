@@ -129,7 +129,7 @@ def test_days_come_and_go(events, id_type):
 
 @each_type
 def test_hours_follow_each_other_without_a_gap(events):
-    """Partitions are contiguous even if an hour is not a whole number of ticks: a tick of scru64 has 256 ms."""
+    """Partitions are contiguous even if an hour is not a whole number of ticks: a tick of scru64 is 256 ms."""
     events.partition("1 hour", start=NOON - HOUR, premake=1)
     for hour in range(1, 6):
         events.set_clock(NOON + hour * HOUR + HOUR / 2)

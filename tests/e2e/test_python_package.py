@@ -209,7 +209,7 @@ def test_django(installed, new_database, tmp_path):
 
 
 def test_alembic(installed, new_database, tmp_path):
-    """The migration that autogenerate writes creates the tables. After that it detects only real differences."""
+    """Autogenerate writes a migration that creates the tables. After that, it detects only real differences."""
     database = new_database(extension=False)
     project = copy_of("alembic", tmp_path)
 

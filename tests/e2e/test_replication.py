@@ -1,4 +1,4 @@
-"""Replication: physical, to a standby that is promoted, and logical, between two servers that both write."""
+"""Physical replication to a standby that is promoted, and logical replication between two servers that both write."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_a_promoted_standby_has_all_rows(new_server):
         with primary.connect() as connection:
             before = {}
             for id_type in TYPES:
-                orders.look_into(connection, id_type)
+                orders.set_search_path(connection, id_type)
                 connection.execute("INSERT INTO orders (note) SELECT 'streamed' FROM generate_series(1, 500)")
                 connection.execute("UPDATE indexed SET n = -n WHERE n % 3 = 0; DELETE FROM ranges WHERE n % 5 = 0")
                 before[id_type] = orders.contents(connection)
         standby.wait_until_replayed(primary)
         with standby.connect() as connection:
             for id_type in TYPES:
-                orders.look_into(connection, id_type)
+                orders.set_search_path(connection, id_type)
                 assert orders.contents(connection) == before[id_type]
                 orders.check_indexes(connection, id_type)
             for id_type in SERVER_WIDE:
@@ -46,9 +46,9 @@ def test_a_promoted_standby_has_all_rows(new_server):
         standby.promote()
         with standby.connect() as connection:
             for id_type in TYPES:
-                orders.look_into(connection, id_type)
+                orders.set_search_path(connection, id_type)
                 assert orders.contents(connection) == before[id_type]
-                orders.go_on(connection)
+                orders.assert_new_ids_are_largest(connection)
                 orders.check_indexes(connection, id_type)
     finally:
         standby.remove()
@@ -184,7 +184,7 @@ def test_two_servers_send_each_other_what_they_write(nodes, binary):
 @since(16, "subscriptions with origin = none")
 @pytest.mark.parametrize("binary", ["false", "true"], ids=["text", "binary"])
 def test_two_servers_write_the_same_tables(nodes, binary):
-    """Each server replicates its own writes to the other. All IDs differ because each server has its own node."""
+    """Each server replicates its own writes to the other. 64-bit IDs differ because each server has its own node."""
     for connection in nodes:
         create(connection, "shared")
     write(nodes[0], "shared", 0)

@@ -1,6 +1,6 @@
 """Checks of the catalogs like those of the server's regression tests opr_sanity and type_sanity.
 
-The extension adds only two casts to the objects that they list.
+The extension adds only two casts to the objects that these checks list.
 """
 
 from __future__ import annotations

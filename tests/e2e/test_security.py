@@ -29,7 +29,8 @@ def shared_database(new_database: Callable[..., Database]) -> Database:
 
 def traps() -> list[str]:
     """Returns statements that create functions, operators and domains with names that the scripts use. Their argument
-    types match at least as well as those of the server's own. A call by a superuser makes the attacker a superuser."""
+    types match at least as well as those of the server's functions and operators. A call by a superuser makes the
+    attacker a superuser."""
     body = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
     result = []
     for argument in "text", "varchar", "name", "anyelement":

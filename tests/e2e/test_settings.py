@@ -60,8 +60,8 @@ def test_it_holds_for_a_transaction(user):
 
 
 def test_it_can_be_set_before_the_library_is_loaded(database):
-    """Connection options and SET may set it before the library is loaded. An invalid value is then rejected with a
-    warning."""
+    """Connection options and SET may set it before the library is loaded. When the library is loaded, an invalid
+    value is rejected with a warning."""
     with database.connect(options=f"-c {SETTING}=error") as connection:
         connection.execute("SELECT gen_scru128()")
         assert show(connection) == "error"

@@ -68,7 +68,7 @@ def own_server(one_server) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def informed(one_server) -> Iterator[psycopg.Connection]:
+def session_with_library(one_server) -> Iterator[psycopg.Connection]:
     """A session that has loaded the library, for tests that change nothing."""
     with one_server.connect() as connection:
         load_library(connection)
@@ -233,8 +233,8 @@ def assert_is_refused(connection, setting: str, value: str, detail: str | None, 
 
 
 @pytest.mark.parametrize("value", MALFORMED_NODES)
-def test_malformed_nodes_are_refused(informed, value):
-    assert_is_refused(informed, "scru.scru64_node", value, MALFORMED_NODES[value], None)
+def test_malformed_nodes_are_refused(session_with_library, value):
+    assert_is_refused(session_with_library, "scru.scru64_node", value, MALFORMED_NODES[value], None)
 
 
 @pytest.mark.parametrize(
@@ -244,12 +244,12 @@ def test_malformed_nodes_are_refused(informed, value):
         ("scru.ulidflake_entropy_bits", "1 .. 16", (-1, 0, 17)),
     ],
 )
-def test_numbers_out_of_bounds_are_refused(informed, setting, bounds, values):
+def test_numbers_out_of_bounds_are_refused(session_with_library, setting, bounds, values):
     for value in values:
         message = f'{value} is outside the valid range for parameter "{setting}" ({bounds})'
         with expect.error(expect.INVALID_SETTING, message):
-            informed.execute(f"ALTER SYSTEM SET {setting} = {value}")
-    assert_is_refused(informed, setting, "many", None, None)
+            session_with_library.execute(f"ALTER SYSTEM SET {setting} = {value}")
+    assert_is_refused(session_with_library, setting, "many", None, None)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +261,9 @@ def test_numbers_out_of_bounds_are_refused(informed, setting, bounds, values):
         ("scru.ulidflake_on_overflow", "wait, error"),
     ],
 )
-def test_other_words_are_refused(informed, setting, words):
+def test_other_words_are_refused(session_with_library, setting, words):
     for value in "", "default", words:
-        assert_is_refused(informed, setting, value, None, f"Available values: {words}.")
+        assert_is_refused(session_with_library, setting, value, None, f"Available values: {words}.")
 
 
 def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):

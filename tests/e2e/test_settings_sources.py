@@ -333,7 +333,7 @@ def test_a_malformed_value_that_was_stored(configured, setting, target, source):
     [("ROLE ALL", "ALTER ROLE ALL"), ("DATABASE postgres", "ALTER DATABASE")],
     ids=["all", "database"],
 )
-@pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "no number"])
+@pytest.mark.parametrize("value", [None, "abc"], ids=["out of range", "not a number"])
 def test_a_malformed_value_that_was_stored_before_preloading(own_server, setting, target, source, value):
     """A server that preloads the library ignores the value: only the catalog shows that one is stored."""
     value = value or MALFORMED[setting]

@@ -13,8 +13,8 @@ from wire import binary_copy, copy_in
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
-    """Returns values that are hard to sort by abbreviated keys: few timestamps, each with long runs of values with
-    small or large steps, as bulk loads generate them, and some random values."""
+    """Returns values that are hard to sort by abbreviated keys. They have few timestamps, each with long runs of values
+    in small or large steps, as bulk loads generate them. Some values are random."""
     source = random.Random(7)
     values = id_type.samples(count // 10, seed=8)
     while len(values) < count:

@@ -1,7 +1,8 @@
 """Comparison of IDs with times on a table of a million rows.
 
 A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes at
-most a quarter longer than for a column of times, or, if the hour depends on the clock, than with bounds by hand.
+most a quarter longer than for a column of times. If the hour depends on the clock, the limit is a quarter longer than
+with bounds written by hand.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ BY_CLOCK_OF_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {CLOCK
 
 @pytest.fixture(scope="module")
 def orders() -> Iterator[psycopg.Connection]:
-    """A table of a million orders, one every 8.64 s until now, and one with a column for the times instead of IDs."""
+    """A table of a million orders, one every 8.64 s until now, and a table with their times instead of IDs."""
     moment = f"{time_of(0)} + n * interval '{STEP.total_seconds()} s'"
     with Server({"autovacuum": "off"}) as server, server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
@@ -86,7 +87,7 @@ def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
     ids=["constants", "clock"],
 )
 def test_planning_takes_at_most_a_quarter_longer(orders, measured, queries, is_constant):
-    """Compares medians of alternating runs of ten plans each. Such a run is short enough to be interrupted seldom."""
+    """Compares medians of alternating runs of ten plans each. Such a short run is seldom interrupted."""
     orders.execute(
         """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[]
         LANGUAGE plpgsql AS $$

@@ -88,8 +88,8 @@ def test_other_types_are_refused(timescale):
 
 
 def test_a_partitioning_function_gives_wrong_rows(timescale):
-    """Shows why the page advises against a partitioning function: TimescaleDB assumes that its result is as precise as
-    the ID. If this test fails, TimescaleDB has changed, and the page may change as well."""
+    """Shows why the page advises against a partitioning function: TimescaleDB assumes that the function's result is
+    as precise as the ID. If this test fails, TimescaleDB has changed, and the page may change as well."""
     first = "scru128_lower(timestamptz '2026-11-03')"
     neighbor = f"set_byte({first}::bytea, 15, 5)::scru128"
     timescale.execute(

@@ -81,8 +81,8 @@ def test_an_upgrade_adds_what_an_older_server_did_not_have(new_database, version
 
 @since(18, "temporal keys")
 def test_scru_adapt_to_server_adds_support_of_newer_servers(new_database):
-    """A database with this version that pg_upgrade has migrated to PostgreSQL 18 gets temporal keys and skip support by
-    scru_adapt_to_server(). A second call adds nothing."""
+    """scru_adapt_to_server() adds temporal keys and skip support to a database that has the current version of the
+    extension, and that pg_upgrade has migrated to PostgreSQL 18. A second call adds nothing."""
     with new_database().connect() as adapted, new_database().connect() as fresh:
         for t in TYPES:
             adapted.execute(f'ALTER OPERATOR FAMILY {t}_gist_ops USING gist DROP FUNCTION 12 ("any", "any")')
@@ -127,10 +127,10 @@ def test_the_library_serves_an_older_script(new_database, version):
             orders.check_indexes(connection, id_type)
         connection.execute("ALTER EXTENSION scru UPDATE")
         for id_type in TYPES:
-            orders.look_into(connection, id_type)
+            orders.set_search_path(connection, id_type)
             assert orders.contents(connection) == before[id_type]
             orders.check_indexes(connection, id_type)
-            orders.go_on(connection)
+            orders.assert_new_ids_are_largest(connection)
 
 
 @pytest.mark.parametrize("id_type", TYPES, ids=str)
@@ -207,7 +207,7 @@ def test_pg_upgrade(mode):
                 added = connection.execute("SELECT scru_adapt_to_server()").fetchall()
                 assert bool(added) == (major_of(OLD_PG_CONFIG) < 18 <= MAJOR)
                 for id_type in TYPES:
-                    orders.look_into(connection, id_type)
+                    orders.set_search_path(connection, id_type)
                     assert orders.contents(connection) == before[id_type]
                     if MAJOR >= 18:
                         connection.execute(
@@ -217,7 +217,7 @@ def test_pg_upgrade(mode):
                         )
                     connection.execute("ANALYZE")
                     orders.check_indexes(connection, id_type)
-                    orders.go_on(connection)
+                    orders.assert_new_ids_are_largest(connection)
                     orders.check_indexes(connection, id_type)
         finally:
             new.remove()
@@ -231,7 +231,7 @@ def forget_column_versions(connection: psycopg.Connection) -> None:
 
 
 def indexes(server: Server) -> list[tuple]:
-    """Returns all indexes of users, whether they are valid, and their file nodes, which REINDEX would change."""
+    """Returns all indexes of users with their validity and file nodes. REINDEX would change the file nodes."""
     return server.rows(
         """SELECT indexrelid::regclass::text, indisvalid, indisready, relfilenode FROM pg_index
            JOIN pg_class ON pg_class.oid = indexrelid WHERE relnamespace > 16384 ORDER BY 1"""
