@@ -1,5 +1,5 @@
-# Each target calls one script in tools/, whose header describes it. The default server is Debian's PostgreSQL 15. For another
-# server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
+# The targets call scripts in tools/. The header of each script describes it. The default server is Debian's PostgreSQL 15. For
+# another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
 
 .PHONY: all build install uninstall setup vendor dist deb image
 .PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report gen fix release clean
@@ -17,7 +17,7 @@ install: ## Install into that server, below DESTDIR if it is set; builds first i
 uninstall: ## Remove the installed files
 	@tools/install.sh remove
 
-setup: ## Install missing build dependencies with apt, as root or by sudo; FOR=test, packages or bench adds more
+setup: ## Install missing build dependencies with apt, as root or through sudo; FOR=test, packages or bench adds more
 	@tools/setup.sh $(FOR)
 
 vendor: ## Fetch all crates into ./vendor, so that builds need no network
@@ -41,7 +41,7 @@ run: ## Build, install, start a private server, show a tour of a million rows, a
 stop: ## Stop the private server of `make run`
 	@tools/server.sh stop tour
 
-test: ## Install what is missing, and run every check and test
+test: ## Install missing dependencies, and run every check and test
 	@tools/test.sh
 
 test-all: ## Run the server tests on PostgreSQL 16 to 19, which it fetches; as root

@@ -90,8 +90,8 @@ CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
-SERVERS = ("uuid", "bigint", "text", "int")
-LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *DRAWS], key=lambda c: c.type not in SERVERS)}
+BUILT_IN = ("uuid", "bigint", "text", "int")
+LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *DRAWS], key=lambda c: c.type not in BUILT_IN)}
 
 
 def rotated(candidates: list[Candidate], turn: int) -> list[Candidate]:

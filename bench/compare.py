@@ -1,6 +1,6 @@
 """Compares two builds of the extension: runs the same statements on two servers in turn.
 
-Times are processor times of the backend. The ratio of a round is the time of this build divided by that of the base.
+Times are processor times of the backend. The ratio of a round is the time of this tree divided by that of the base.
 The order of the two servers alternates. The output is the median of the ratios with their quartiles, and a control,
 which compares the base with itself: its ratio shows the noise.
 """

@@ -66,7 +66,7 @@ def with_spread(values: pd.Series) -> str:
 
 
 def plain(values: pd.Series) -> str:
-    """Returns the median with three significant digits."""
+    """Returns the median as an integer, or with three significant digits if it is below 100."""
     return f"{values.median():,.0f}" if values.median() >= 100 else f"{values.median():.3g}"
 
 
@@ -114,7 +114,7 @@ def events(data: pd.DataFrame) -> str:
 
 
 def types(data: pd.DataFrame) -> str:
-    """Returns the tables of the types, as ratios to the built-in type of the same size."""
+    """Returns the tables of the types, as ratios to bigint for types of 8 bytes, and to uuid for the others."""
     times = pick(data, "types", "processor ms")
     sixteen = times[times.candidate.isin([candidate.key for candidate in SIXTEEN])]
     eight = times[times.candidate.isin(["bigint", *EIGHT_BYTES])]
@@ -175,7 +175,7 @@ def source(name: str, results: Results, directory: Path) -> str:
 
 
 def rendered(path: Path, results: Results) -> str:
-    """Returns a page with its blocks rendered: charts and links, and in the README tables."""
+    """Returns a page with its blocks rendered: charts and links, and tables in the README."""
 
     def fill(found: re.Match[str]) -> str:
         shown = f"\n{BLOCKS[found[2]][0](frame(results))}\n" if found[2] in ("keys", "summary") else ""

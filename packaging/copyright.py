@@ -89,7 +89,7 @@ def holders(crates: list[Crate], texts: tuple[str, ...]) -> list[str]:
 
 
 def paragraph(license: str, texts: tuple[str, ...], crates: list[Crate]) -> str:
-    """Returns the paragraph for crates with the same license and the same texts of it."""
+    """Returns the paragraph for crates with the same license and the same license texts."""
     files = "\n ".join(f"{crate['name']}-{crate['version']}" for crate in crates)
     copyright = "\n ".join(holders(crates, texts))
     text = "".join(f"\n {line.rstrip()}" if line.strip() else "\n ." for line in "\n\n".join(texts).splitlines())

@@ -14,7 +14,7 @@ tools/setup.sh arm64
 if [ "$(uname -m)" != aarch64 ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L $SYSROOT"
-    # bindgen uses arm64's headers of the C library first, and this machine's headers of the server.
+    # bindgen searches arm64's headers first, for the C library, and this machine's headers last, for those of the server.
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"
 fi
 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids

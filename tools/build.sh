@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles the extension for the server of PG_CONFIG, and collects the files to install in target/install/NN. Installs no
-# packages and starts no server. If the directory `vendor` exists (`make vendor`), the crates come from it, and the build uses no
-# network. LIBRARY names a compiled library to use instead of building one.
+# Compiles the extension for the server of PG_CONFIG, and fills target/install/NN with the files to install. Installs no packages
+# and starts no server. If the directory `vendor` exists (`make vendor`), the crates come from it, and the build uses no network.
+# LIBRARY names a compiled library to use instead of building one.
 source "$(dirname "$0")/env.sh"
 
 require_rust

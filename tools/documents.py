@@ -104,13 +104,13 @@ if "--fix" in sys.argv:
         fix(page)
 
 
-def is_readme_too_long() -> Iterator[str]:
+def oversized_readme() -> Iterator[str]:
     """Yields a problem if the README is larger than README_LIMIT."""
     size = len((ROOT / "README.md").read_bytes())
     if size > README_LIMIT:
         yield f"README.md: {size} bytes of at most {README_LIMIT}"
 
 
-problems = [problem for page in pages() for problem in long_lines(page)] + [*orphans(), *is_readme_too_long()]
+problems = [problem for page in pages() for problem in long_lines(page)] + [*orphans(), *oversized_readme()]
 print(*problems, sep="\n", end="\n" if problems else "")
 sys.exit(bool(problems))

@@ -40,7 +40,7 @@ fi
 # shellcheck disable=SC2034 # used by the scripts that source this file
 mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
 
-# Selects the server to build for: the one of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's of version
+# Selects the server to build for: the server of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's server of version
 # PG_MAJOR. If neither is set: Debian's PostgreSQL 15 or, if it is not installed, the server of the pg_config in PATH.
 if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] && [ ! -x /usr/lib/postgresql/15/bin/pg_config ]; then
     PG_CONFIG=$(command -v pg_config || true)
@@ -62,7 +62,7 @@ done
 # Prints the version of a package in Cargo.lock.
 package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}" Cargo.lock; }
 
-# Downloads and builds that all clones of this user share.
+# Directories of downloads and builds, which all of the user's clones share.
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 TOOLS=$CACHE/tools
 

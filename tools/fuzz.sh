@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [keep]: fuzzes each target, such as the text and binary input of a type, for SECONDS, starting from the inputs
-# in fuzz/corpus. With `keep`, adds the inputs that reached new code to fuzz/corpus, to be committed.
+# fuzz.sh SECONDS [keep]: fuzzes each target for SECONDS, starting from the inputs in fuzz/corpus. The targets are the text input
+# and the binary input of each type. With `keep`, adds the inputs that reached new code to fuzz/corpus, to be committed.
 #
 # The compiler instruments the code with coverage counters, by which libFuzzer selects inputs. Stable Rust is sufficient.
 source "$(dirname "$0")/env.sh"

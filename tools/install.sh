@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh [remove]: copies the files that tools/build.sh has built into the server of PG_CONFIG, below DESTDIR if set: the
-# library, the control file, the install script of this version, the upgrade scripts, and the scripts of released versions.
+# install.sh [remove]: copies the output of tools/build.sh into the server of PG_CONFIG, below DESTDIR if set: the library, the
+# control file, the install script of this version, the upgrade scripts, and the scripts of released versions.
 # Builds first only if the files are missing or older than a source, so that `sudo make install` after `make` needs no compiler.
 # With `remove`, removes the installed files instead.
 source "$(dirname "$0")/env.sh"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# old-library.sh COMMIT|VERSION: builds the library of a commit, or of the commit that froze the SQL of a released version, for
-# the server of PG_CONFIG, unless it is built already. Prints the directory with the commit's source and the library, `scru.so`.
+# old-library.sh COMMIT|VERSION: builds the library of a commit for the server of PG_CONFIG, unless it is built already. VERSION,
+# a released version, stands for the commit that froze its SQL. Prints the directory with the commit's source and the library,
+# `scru.so`.
 source "$(dirname "$0")/env.sh"
 BUILT=$ROOT/target/compare
 
-# `--locked` builds with the dependencies of the release.
+# `--locked` builds with the dependencies of that commit.
 build() {
     say "Building the library of $1" >&2
     rm -rf "$2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Freezes the SQL of the version in Cargo.toml: writes the install script sql/released/scru--VERSION.sql, and records its checksum
-# and those of the upgrade scripts to this version, which may not change afterwards. The next change of the SQL needs a new version
-# in Cargo.toml and META.json, and an upgrade script sql/scru--VERSION--NEXT.sql.
+# and those of the upgrade scripts to this version. These scripts may not change later. The next change of the SQL needs a new
+# version in Cargo.toml and META.json, and an upgrade script sql/scru--VERSION--NEXT.sql.
 source "$(dirname "$0")/env.sh"
 
 cargo sqlgen --check

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# results.sh [MAJOR…]: prints the results of the tests on these servers (default: all servers, and the audit): one line per suite,
-# and the total. Succeeds if nothing failed. Reads the files that tools/test.sh writes: suite, passed, failed, skipped, log.
+# results.sh [MAJOR|audit]…: prints the results of the tests on these servers, or of the audit (default: all servers, and the
+# audit): one line per suite, and the total. Succeeds if nothing failed. Reads the files that tools/test.sh and tools/audit.sh
+# write: suite, passed, failed, skipped, log.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- "${MAJORS[@]}" audit
 

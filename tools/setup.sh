@@ -10,7 +10,7 @@
 #   servers    tools/servers.sh
 #   bench      the benchmark
 #   report     the report of the benchmark, which needs no build
-#   pgrx       the tests in the server by cargo-pgrx
+#   pgrx       the tests in the server (`cargo pgrx test`)
 source "$(dirname "$0")/env.sh"
 
 # need NAME PACKAGES CHECK…: if the check fails, records NAME as missing, and PACKAGES as Debian's packages that contain it.
@@ -40,7 +40,7 @@ has_jdbc() { has_file /usr/share/java/postgresql.jar; }
 
 has_pglogical() { [ -f "$(pg pkglibdir)/pglogical.so" ]; }
 
-look_around() {
+look_for_requirements() {
     missing=() packages=''
     [ "${1:-}" = report ] || look_for_build
     case ${1:-} in
@@ -96,7 +96,7 @@ look_for_tests() {
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_report
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
-    # `cargo pgrx test` installs files and changes to the server's user through sudo only.
+    # `cargo pgrx test` installs files and switches to the server's user only through sudo.
     need 'sudo' sudo command -v sudo
 }
 
@@ -144,7 +144,8 @@ install_packages() {
 # Suspends needrestart, which would restart running servers.
 apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
 
-# Debian starts and enables the services of these packages on installation. These functions prevent the start, and disable them.
+# Debian starts and enables the services of these packages on installation. These functions prevent the start, and disable the
+# services.
 declare -A SERVICES=([patroni]=patroni ['etcd-server']=etcd [pgbouncer]=pgbouncer)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# for the time of an installation by tools/setup.sh'
@@ -168,11 +169,11 @@ restore_services() {
     ! grep -qsx "$POLICY_MARK" "$POLICY" || as_root rm "$POLICY"
 }
 
-install_what_is_missing() {
+install_missing() {
     is_debian || stop_here 'Missing packages can be installed on Debian and Ubuntu only.'
     is_root || sudo -n true 2>/dev/null || stop_here 'Installing packages needs root, or sudo without a password.'
     (install_packages) || stop_here 'apt could not install the packages. To use a major version that apt has: make … PG_MAJOR=…'
-    look_around "$@"
+    look_for_requirements "$@"
     [ ${#missing[@]} = 0 ] || stop_here 'apt has installed the packages, but some requirements are still not found.'
 }
 
@@ -195,7 +196,7 @@ pg$PG_MAJOR = \"$PG_CONFIG\""
     cargo install --locked --debug --no-default-features --root "$TOOLS" "cargo-pgrx@$PGRX_VERSION"
 }
 
-look_around "$@"
-[ ${#missing[@]} = 0 ] || install_what_is_missing "$@"
+look_for_requirements "$@"
+[ ${#missing[@]} = 0 ] || install_missing "$@"
 [ "${1:-}" = report ] || setup_rust "$@"
 [ "${1:-}" != pgrx ] || setup_cargo_pgrx

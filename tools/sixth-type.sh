@@ -10,14 +10,14 @@ git ls-files -z | xargs -0 cp --parents --target-directory="$COPY"
 cp tests/sixth_type/hexid.rs "$COPY/crates/ids/src"
 cp tests/sixth_type/hexid.json "$COPY/tests/vectors"
 cd "$COPY"
-# The SQL of a released version is frozen. The copy is a version that is not released yet.
+# If this version is released, its SQL is frozen. Without the frozen script, the build renders the SQL of the copy.
 rm -f "sql/released/scru--$(package_version scru).sql"
 sed -i 's/^mod ulid;$/mod hexid;\n&/; s/^pub use ulid::Ulid;$/pub use hexid::HexId;\n&/
     s|^\(.*\), ulid, Ulid, .*|\1, hexid, HexId, "../sql/install/hexid.sql");\n&|' crates/ids/src/lib.rs
 
 say 'A type of 12 bytes: its vectors, its SQL, its library'
 # Shares target/ to reuse the crates that are built already. Cargo does not distinguish packages of the same name and version by
-# their directory, so `forget` removes what was built from the copy.
+# their directory, so `forget` removes the build output of the copy.
 export CARGO_TARGET_DIR=$ROOT/target
 forget() { for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done; }
 trap forget EXIT

@@ -17,8 +17,8 @@ prepare() {
     wait
 }
 
-# Builds in release mode only, as for an installation, which halves the building time. Compiler warnings are checked on the oldest
-# server, by `make test`, and on the newest one. The tests by cargo-pgrx run on the oldest server only.
+# Builds in release mode only, as for an installation, which halves the build time. Compiler warnings are checked on the oldest
+# server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx test`) run on the oldest server only.
 run() {
     local suites=(release_build regression end_to_end untouched_server)
     [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}")

@@ -44,7 +44,7 @@ def run(*command: object, **options: object) -> str:
 
 @contextmanager
 def readable_directory() -> Iterator[Path]:
-    """A temporary directory that other users can read, unlike those of pytest."""
+    """Yields a temporary directory that other users can read, unlike those of pytest."""
     with tempfile.TemporaryDirectory(prefix="scru-", dir="/tmp") as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)

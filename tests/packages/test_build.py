@@ -149,7 +149,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
     shutil.rmtree(destination)
     destination.mkdir()
     shutil.chown(destination, "nobody", "nogroup")
-    # pgxn calls sudo if the server's directories belong to root. With DESTDIR that is unnecessary: `env` replaces sudo.
+    # pgxn calls sudo if the server's directories belong to root. With DESTDIR, sudo is unnecessary: `env` replaces it.
     options = ("--pg_config", SYSTEM, "--sudo", "env")
     place.run("pgxn", "install", str(there), *options, directory=place.home, DESTDIR=str(destination))
     assert installed(place) == expected()
@@ -157,7 +157,7 @@ def test_pgxn_installs_the_archive(place, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["1.70.0", None])
-def test_a_missing_or_old_compiler_is_reported_in_a_line(tmp_path, version):
+def test_a_missing_or_old_compiler_is_reported_in_one_line(tmp_path, version):
     """The message names the required version, and says how to install it."""
     if version:
         compiler = tmp_path / "rustc"
@@ -172,7 +172,7 @@ def test_a_missing_or_old_compiler_is_reported_in_a_line(tmp_path, version):
     assert [line.split(" [")[0] for line in said[1:]] == ["make: ***"]
 
 
-def test_a_server_that_is_not_supported_is_named(tmp_path):
+def test_an_unsupported_server_is_reported(tmp_path):
     """The message is about the server, not about Cargo's features or pgrx."""
     program = tmp_path / "pg_config"
     program.write_text("#!/bin/sh\necho PostgreSQL 14.2\n")

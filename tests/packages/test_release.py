@@ -48,7 +48,7 @@ def test_the_workflow_calls_existing_targets():
 
 
 def test_the_copyright_names_all_crates():
-    """The copyright lists exactly the crates that are linked into the library, with their versions and licenses."""
+    """The copyright file lists exactly the crates linked into the library, with their versions and licenses."""
     features = ("--no-default-features", "--features=pg15")
     lines = ("--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     tree = run("cargo", "tree", "--locked", "--package=scru", *lines, *features)
