@@ -20,7 +20,7 @@ if [ "$("$DENY" --version 2>/dev/null)" != "cargo-deny $VERSION" ]; then
     cargo install --locked --debug --root "$TOOLS" "cargo-deny@$VERSION"
 fi
 cargo fetch --locked
-say 'Licences and sources'
+say 'Licenses and sources'
 check licenses licenses bans sources
 say 'Known vulnerabilities'
 if "$DENY" fetch db; then
