@@ -137,7 +137,9 @@ def test_make_install_after_make_requires_no_compiler(place):
 def test_pgxn_installs_the_archive(place, tmp_path):
     """`pgxn install` compiles and installs the archive of `make dist`."""
     run("git", "clone", "--quiet", "--no-hardlinks", ROOT, tmp_path / "clone")
-    archive = Path(run("make", "dist", cwd=tmp_path / "clone", env={**os.environ, "CARGO_TARGET_DIR": ""}).split()[-1])
+    # Without this option, a make that another make runs ends its output with the name of the directory.
+    command = ("make", "--no-print-directory", "dist")
+    archive = Path(run(*command, cwd=tmp_path / "clone", env={**os.environ, "CARGO_TARGET_DIR": ""}).split()[-1])
     assert archive.name == f"scru-{VERSION}.zip"
     there = Path(shutil.copy(archive, place.directory))
     there.chmod(0o644)
