@@ -4,7 +4,7 @@
 //! A released library does not contain them, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
 //! fails the test.
 
-// The test framework requires a schema `tests` in a file `tests.rs`.
+// The test framework requires a schema `tests`, and `pg_schema` requires an inline module.
 #[allow(clippy::module_inception)]
 #[pgrx::pg_schema]
 mod tests {

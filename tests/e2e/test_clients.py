@@ -1,8 +1,8 @@
 """Database clients: each in its usual installation and its own language, over TCP with a password.
 
 The programs are in `clients`. docs/clients.md shows parts of them. Programs that run from source are written for
-scru128; for another type, the test replaces this name. `tools/clients.sh` installs the clients into target/clients, or
-into the directory that SCRU_CLIENTS names. Clients that are not installed are skipped.
+scru128; for another type, the test replaces this name. `tools/clients.sh` installs the clients into target/clients. The
+environment variable SCRU_CLIENTS makes the tests use another directory. Clients that are not installed are skipped.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def wrong_length(id_type: IdType, length: int) -> tuple[str, str, str]:
 
 @each_type
 def test_binary_copy_of_a_wrong_length(connection, id_type):
-    """The error ends only the statement: the transaction keeps its work before a savepoint."""
+    """The error aborts only the subtransaction: work before the savepoint is committed."""
     good = id_type.binary(id_type.samples(9)[8])
     connection.execute(f"CREATE TABLE ids (id {id_type.name})")
     for length in wrong_lengths(id_type):
@@ -176,13 +176,13 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
         "one digit too many": (good + "0", wrong_length(length + 1)),
         "twice": (good + good, wrong_length(2 * length)),
         "a megabyte": ("0" * (1 << 20), wrong_length(1 << 20)),
-        "no digit at the start": ("-" + good[1:], invalid("-", 1)),
-        "no digit within": (good[:7] + "_" + good[8:], invalid("_", 8)),
-        "no digit at the end": (good[:-1] + "!", invalid("!", length)),
-        "two that are not digits": (good[:3] + "{" + good[4:-1] + "}", invalid("{", 4)),
-        "no digit, too short": (good[:3] + "+", invalid("+", 4)),
-        "no digit, too long": (good + "00/", invalid("/", length + 3)),
-        "no digit after a megabyte": ("0" * (1 << 20) + "~", invalid("~", (1 << 20) + 1)),
+        "invalid digit at the start": ("-" + good[1:], invalid("-", 1)),
+        "invalid digit in the middle": (good[:7] + "_" + good[8:], invalid("_", 8)),
+        "invalid digit at the end": (good[:-1] + "!", invalid("!", length)),
+        "two invalid digits": (good[:3] + "{" + good[4:-1] + "}", invalid("{", 4)),
+        "invalid digit, too short": (good[:3] + "+", invalid("+", 4)),
+        "invalid digit, too long": (good + "00/", invalid("/", length + 3)),
+        "invalid digit after a megabyte": ("0" * (1 << 20) + "~", invalid("~", (1 << 20) + 1)),
         "space before": (" " + good, invalid(" ", 1)),
         "space after": (good + " ", invalid(" ", length + 1)),
         "line end after": (good + "\n", invalid("\n", length + 1)),
@@ -202,7 +202,7 @@ NON_ASCII = {
     "four bytes": "😀",
     "a digit of another script": "٣",
     "full width": "１",
-    "a letter that looks like one": "а",
+    "a Cyrillic letter that looks like a Latin one": "а",
     "changes its length with its case": "İ",
     "a lone accent": "\u0301",
 }

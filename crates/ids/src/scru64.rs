@@ -657,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn a_successor_outside_of_the_range_begins_at_its_ends() {
+    fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
         assert_eq!(Scru64::successor_state(i64::MIN), used(Scru64::last_of(0)));
         assert_eq!(Scru64::successor_state(i64::MAX), used(Scru64::MAX));
         assert_eq!(made(Scru64::successor_state(i64::MIN), NOON, "0/4", &[Bits32(3)]), id(TICK, "0/4", 3));

@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn a_successor_outside_of_the_range_begins_at_its_ends() {
+    fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
         assert_eq!(UlidFlake::successor_state(i64::MIN), used(UlidFlake::last_of(0)));
         assert_eq!(UlidFlake::successor_state(i64::MAX), used(UlidFlake::MAX));
         assert_eq!(made(UlidFlake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));

@@ -45,7 +45,7 @@ enum Line<'a> {
 ///
 /// # Errors
 /// Fails if the expected output does not match the regression test. Fails if an object has no COMMENT, has no example, or is not
-/// documented exactly once.
+/// documented exactly once. Functions with `internal` parameters need no example.
 pub fn pages(sources: &Sources<'_>) -> Result<Vec<(String, String)>, Error> {
     let lines = lines(sources.sql, sources.output)?;
     let mut pages: Vec<Page<'_>> = Vec::new();
