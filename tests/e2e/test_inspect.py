@@ -106,12 +106,12 @@ def test_fields_are_those_of_the_functions(connection, id_type):
 UNKNOWN = {
     "empty": "", "one digit": "0", "11 digits": "0" * 11, "14 digits": "0" * 14, "24 digits": "0" * 24,
     "27 digits": "0" * 27, "39 digits": "0" * 39, "41 digits": "0" * 41, "a megabyte": "0" * (1 << 20),
-    "space before": " 0u375nxqh5cq", "scru64, no digit": "0u375nxqh5c_",
-    "ulidflake, no Crockford digit": "00CMXB6TAK4SU", "ulidflake, too large": "8" + "0" * 12,
-    "scru128, too large": "z" * 25, "ulid, too large": "8" + "Z" * 25, "ulid, no Crockford digit": "0" * 25 + "I",
-    "scru160, no base32hex digit": "0" * 31 + "W", "scru160, no hexadecimal digit": "0" * 39 + "g",
+    "space before": " 0u375nxqh5cq", "scru64, invalid digit": "0u375nxqh5c_",
+    "ulidflake, invalid Crockford digit": "00CMXB6TAK4SU", "ulidflake, too large": "8" + "0" * 12,
+    "scru128, too large": "z" * 25, "ulid, too large": "8" + "Z" * 25, "ulid, invalid Crockford digit": "0" * 25 + "I",
+    "scru160, invalid base32hex digit": "0" * 31 + "W", "scru160, invalid hex digit": "0" * 39 + "g",
     "uuid in braces": "{018f0000-0000-7000-8000-000000000000}", "uuid, cut": "018f0000-0000-7000-8000-00000000000",
-    "uuid, no digit": "018f0000-0000-7000-8000-00000000000g",
+    "uuid, invalid digit": "018f0000-0000-7000-8000-00000000000g",
     "uuid, dashes elsewhere": "018f-00000000-7000-8000-000000000000",
     "not ASCII": "é" * 6, "as many bytes as a ulid": "0" * 24 + "é", "a line end": "0u375nxqh5cq\n",
 }  # fmt: skip
