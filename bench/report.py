@@ -189,7 +189,7 @@ def page(results: Results) -> str:
     about = results.about
     limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
     notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run. uuid v7: {about['uuidv7']}."
-    head = f"{where(results)}, {notes} Memory limit on disk: {limit}. [What the tables show](../performance.md)."
+    head = f"{where(results)}, {notes} Memory limit in growth: {limit}. [What the tables show](../performance.md)."
     shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
     parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
     return f"# {results.name}\n\n{head}\n" + "".join(parts)

@@ -1,7 +1,7 @@
 """Comparison of IDs with times on a table of a million rows.
 
 A query for one hour of a hundred days touches as many pages as one with bounds written by hand. Its planning takes at
-most a quarter longer than for a column of times. If the hour depends on the clock, the limit is a quarter longer than
+most a quarter longer than for a column of times. If the hour depends on the clock, the limit is an eighth longer than
 with bounds written by hand.
 """
 
@@ -86,7 +86,7 @@ def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
     [((BY_COLUMN, BY_TIME, BY_HAND), True), ((BY_CLOCK_OF_COLUMN, BY_CLOCK, BY_CLOCK_BY_HAND), False)],
     ids=["constants", "clock"],
 )
-def test_planning_takes_at_most_a_quarter_longer(orders, measured, queries, is_constant):
+def test_planning_takes_little_longer(orders, measured, queries, is_constant):
     """Compares medians of alternating runs of ten plans each. Such a short run is seldom interrupted."""
     orders.execute(
         """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[]
@@ -113,4 +113,4 @@ def test_planning_takes_at_most_a_quarter_longer(orders, measured, queries, is_c
         f"planning one hour: {by_time:.1f} µs, of a column of times: {by_column:.1f} µs,"
         f" ratio {by_time / by_column:.3f}; of bounds by hand {by_hand / by_column:.3f}"
     )
-    assert by_time <= 1.25 * (by_column if is_constant else by_hand)
+    assert by_time <= (1.25 * by_column if is_constant else 1.125 * by_hand)
