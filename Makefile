@@ -1,4 +1,4 @@
-# The targets call scripts in tools/. The header of each script describes it. The default server is Debian's PostgreSQL 15. For
+# The targets call scripts in tools/. The header of each script says what it does. The default server is Debian's PostgreSQL 15. For
 # another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
 
 .PHONY: all build install uninstall setup vendor dist deb image

@@ -638,8 +638,8 @@ fn take_last<T: SharedState>() -> Option<(u64, u64)> {
 }
 
 /// Writes the last word of each server-wide type when the postmaster exits after a shutdown: no other process is left to change
-/// it. Does nothing if `code` is not 0: after a crash, shared memory may be corrupted. The postmaster also calls this function
-/// then, before it restarts the server.
+/// it. Does nothing if `code` is not 0: the postmaster also calls this function after a crash, before it restarts the server.
+/// Shared memory may then be corrupted.
 #[pg_guard]
 unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
     // SAFETY: reads a variable of the server. It is true in every child of the postmaster.

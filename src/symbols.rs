@@ -1,4 +1,4 @@
-//! The C symbols of the SQL functions. For each type of the registry, most are named `<type>_<function>`.
+//! The C symbols of the SQL functions. Most functions of a type have the symbol `<type>_<function>`.
 
 use pgrx::pg_sys;
 use scru_ids::registry;

@@ -8,9 +8,9 @@
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
 //! none under NOT, and therefore cannot replace the operator.
 //!
-//! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a
-//! comparison with `T_time_lower` or `T_time_upper`, which are not NULL even if no ID satisfies the comparison. The other is
-//! `T_time_possible`, which is then false. It has no effect on the row estimate.
+//! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a native
+//! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false if no ID
+//! satisfies the operator. `T_time_possible` has no effect on the row estimate.
 
 use core::ptr;
 

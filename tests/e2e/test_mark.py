@@ -124,7 +124,7 @@ def test_generation_waits_after_a_small_step_back_under_load(new_server, clock):
 
 
 def test_the_shared_state_never_goes_back(new_server, clock):
-    """A clock an hour behind is an error, whatever on_clock_rollback is. A clock 5 s behind is ridden out."""
+    """A clock an hour behind is an error, whatever on_clock_rollback is. IDs continue if the clock is 5 s behind."""
     server = create(new_server(None, clock.environment))
     scope = "-c scru.generator_scope=server -c scru.on_clock_rollback="
     with server.connect(options=scope + "error") as careful, server.connect(options=scope + "reset") as careless:

@@ -65,9 +65,9 @@ impl SortKeys {
         ids >= 10_000 && different < ids.min(100_000) * ENOUGH / 100_000
     }
 
-    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. A sequence number of no more bits
-    /// is its own place. Otherwise, the middle half of the range is exact around the origin, and the outer quarters hold only the
-    /// leading bits of lower and higher sequence numbers.
+    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. If the type's sequence numbers have
+    /// at most [`PLACE_BITS`] bits, each is its own place. Otherwise, the middle half of the range is exact around the origin, and
+    /// the outer quarters hold only the leading bits of lower and higher sequence numbers.
     fn place(&mut self, millis: u64, sequence: u128, bits: u32) -> u64 {
         let coarse = |bits_left: u32| (sequence >> bits.saturating_sub(bits_left)) as u64;
         if bits <= PLACE_BITS {

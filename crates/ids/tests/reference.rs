@@ -184,7 +184,7 @@ impl Clock {
 struct Seen {
     carries: usize,
     overflows: usize,
-    /// IDs ahead of the clock.
+    /// IDs whose predecessor was ahead of the clock.
     leads: usize,
     resets: usize,
     refusals: usize,

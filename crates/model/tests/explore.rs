@@ -122,7 +122,8 @@ fn a_mark_that_is_set_during_generation() {
         "mark set during generation, suspended writer, two backends",
         Bounds { suspensions: 1, ids: 2, ..sets.clone() },
     );
-    // The mark of a broader node is removed. Up to its own tick, the new mark also covers the other parts of that node.
+    // The removed mark may be that of a broader node. The new mark is then for that node, because the removed mark also covered
+    // lower ticks of its other parts.
     let part = Bounds {
         backends: 1,
         nodes: vec!["2/22", "4/23"],
