@@ -27,6 +27,9 @@ class Clock:
             "LD_PRELOAD": LIBRARIES[0],
             "FAKETIME_TIMESTAMP_FILE": str(self.file),
             "FAKETIME_NO_CACHE": "1",
+            # Newer versions of libfaketime can deadlock while they create shared memory, for example in the shell of
+            # restore_command. Older versions ignore this variable, and do not deadlock.
+            "FAKETIME_DISABLE_SHM": "1",
             # The server measures waits with the monotonic clock, which stays real.
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "DONT_FAKE_MONOTONIC": "1",
