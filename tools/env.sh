@@ -9,6 +9,9 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
 # The directories of cargo and runuser, which are not in every shell's PATH.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin
+# Retry failed downloads for a minute or more. The caller's variables take precedence, but not the caller's configuration files.
+export CARGO_NET_RETRY=${CARGO_NET_RETRY:-10} PIP_RETRIES=${PIP_RETRIES:-10}
+export npm_config_fetch_retries=${npm_config_fetch_retries:-${NPM_CONFIG_FETCH_RETRIES:-5}}
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {

@@ -70,7 +70,7 @@ install_unreleased() {
     echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/scru.conf"
     # shellcheck disable=SC2016 # for the inner shell
     apart sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt="apt-get -q -o Acquire::Check-Valid-Until=false"
+        apt="apt-get -q -o Acquire::Retries=8 -o Acquire::Check-Valid-Until=false"
         $apt update && $apt install --yes --no-install-recommends "$@"' apt "${names[@]/%//experimental}"
 }
 
@@ -90,9 +90,10 @@ prepare_debian() {
     [ "$(packages)" != "$(cat "$DIRECTORY/packages" 2>/dev/null)" ] || return 0
     say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $DIRECTORY (once; some minutes, 2 GB)"
     rm -rf --one-file-system "$DIRECTORY.new" "$DIRECTORY"
-    apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
+    # debootstrap requests each package once, with wget.
+    WGETRC=${WGETRC:-$ROOT/tools/wgetrc} apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
         die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
-    [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new"
+    [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new" || die "apt could not install PostgreSQL $MAJOR."
     rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
     packages >"$DIRECTORY.new/packages"
     mv "$DIRECTORY.new" "$DIRECTORY"

@@ -142,7 +142,7 @@ install_packages() {
         apt install --yes --no-install-recommends "${names[@]}"
 }
 # Suspends needrestart, which would restart running servers.
-apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=300 "$@"; }
+apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o Acquire::Retries=8 -o DPkg::Lock::Timeout=300 "$@"; }
 
 # Debian starts and enables the services of these packages on installation. These functions prevent the start, and disable the
 # services.
