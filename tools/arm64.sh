@@ -13,7 +13,8 @@ tools/setup.sh arm64
 
 if [ "$(uname -m)" != aarch64 ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L $SYSROOT"
+    # The timeout turns an emulator that hangs into a failure.
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="timeout --foreground 600 qemu-aarch64 -L $SYSROOT"
     # bindgen finds the C library's headers in arm64's sysroot. The server's headers include those of other libraries, such as
     # ICU, which are in this machine's /usr/include. bindgen searches it last.
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"

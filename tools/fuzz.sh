@@ -27,7 +27,7 @@ fuzz() {
     local target=$1 kept=fuzz/corpus/$1 found=$WORK/corpus/$1 log=$WORK/$1.log
     rm -rf "$found"
     mkdir -p "$kept" "$found"
-    if FUZZ_TARGET=$target "$FUZZER" -max_total_time="$SECONDS_EACH" -max_len=200 -timeout=10 \
+    if FUZZ_TARGET=$target "$FUZZER" -max_total_time="$SECONDS_EACH" -max_len=200 -timeout=60 \
         -artifact_prefix="$WORK/$target-" "$found" "$kept" >"$log" 2>&1 && is_guided "$log"; then
         printf 'test %-20s ... ok %s\n' "$target" "$(sed -n 's/^\(#[0-9]*\)\tDONE *\(.*\) corp:.*/\1 inputs, \2/p' "$log")"
     else

@@ -9,7 +9,10 @@ tests=(tests/pg_regress/sql/*.sql)
 tests=("${tests[@]##*/}")
 tests=("${tests[@]%.sql}")
 read -ra tests <<<"${TESTS:-${tests[*]}}"
-directory=$(tools/server.sh start "$@")
+# An interrupted run may have left the server running with other settings.
+tools/server.sh stop "$NAME" 2>/dev/null
+# An autovacuum in the middle of a test could change the planner's estimates.
+directory=$(tools/server.sh start "$@" autovacuum=off)
 trap 'tools/server.sh stop "$NAME"' EXIT
 rm -rf "$directory"/{pg_regress,vectors,out}
 cp -r tests/pg_regress tests/vectors "$directory"

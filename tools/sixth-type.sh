@@ -19,7 +19,10 @@ say 'A type of 12 bytes: its vectors, its SQL, its library'
 # Shares target/ to reuse the crates that are built already. Cargo does not distinguish packages of the same name and version by
 # their directory, so `forget` removes the build output of the copy.
 export CARGO_TARGET_DIR=$ROOT/target
-forget() { for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done; }
+forget() {
+    rm -rf "$CARGO_TARGET_DIR/install/$PG_MAJOR"
+    for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done
+}
 trap forget EXIT
 cargo test --quiet --package scru-ids --test vectors hexid
 # Fails, because the examples of its reference page have no expected output yet.

@@ -84,7 +84,6 @@ mkdir -p "$LOGS"
 export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
 tools/setup.sh test
 tools/install.sh
-tools/server.sh stop memory 2>/dev/null
 say 'The regression tests with assertions'
 tools/regress.sh memory fsync=off
 say 'The regression tests under valgrind'
