@@ -275,6 +275,14 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
         assert connection.execute("SELECT scru64_node_id(gen_scru64(), 8)").fetchone() == (5,)
 
 
+def test_a_malformed_node_in_the_file_leaves_the_old_one_if_preloaded(new_server):
+    server = new_server({"shared_preload_libraries": "scru", "scru.scru64_node": "5/8"})
+    execute(server, "CREATE EXTENSION scru")
+    server.reload(**{"scru.scru64_node": "300/8"})
+    assert too_large("300", 8) in server.log_text()
+    assert server.value("SELECT scru64_node_id(gen_scru64(), 8)") == 5
+
+
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 @pytest.mark.parametrize(
     ("type_", "setting", "malformed", "default", "log"),

@@ -472,6 +472,23 @@ mod tests {
         assert_eq!(refusal_or_wait(scalable(TICK, 0x7f01), NOON, SCALABLE, &[Bits32(255)]), wait);
     }
 
+    /// On average, the randomness starts at half of its range and increases by 128.
+    #[test]
+    fn a_millisecond_has_room_for_4096_ids_or_128_on_average() {
+        let mut rng = StdRng::seed_from_u64(20);
+        for (settings, room) in [(STAND_ALONE, 4_096), (SCALABLE, 128)] {
+            let mut ids = 0;
+            for _ in 0..400 {
+                let mut state = UlidFlakeState::default();
+                while let Step::Made(next, _) = UlidFlake::step(state, &at(NOON, settings), &mut rng) {
+                    (state, ids) = (next, ids + 1);
+                    assert!(ids < 1 << 24, "the millisecond does not end");
+                }
+            }
+            assert!((room * 9 / 10..room * 11 / 10).contains(&(ids / 400)), "{ids}");
+        }
+    }
+
     #[test]
     fn randomness_is_used_to_its_last_value() {
         assert_eq!(made(used(id(TICK, 0xf_ff00)), NOON, STAND_ALONE, &[Bits32(255)]), id(TICK, 0xf_ffff));
