@@ -91,8 +91,8 @@ class Server:
 
     def connect(self, database: str = DATABASE) -> psycopg.Connection:
         """Returns a connection in autocommit mode. In the benchmark database, first loads the library."""
-        connection = psycopg.connect(host=str(self.directory), port=5432, dbname=database, autocommit=True)
-        connection.prepare_threshold = None
+        address = {"host": str(self.directory), "port": 5432, "dbname": database}
+        connection = psycopg.connect(**address, autocommit=True, prepare_threshold=None)
         if database == DATABASE:
             connection.execute("LOAD 'scru'")
         return connection
