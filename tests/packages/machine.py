@@ -24,7 +24,10 @@ ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",
 }
 
+# A mount on a machine must not appear on its host. The first command fails only in a chroot, whose root directory is
+# not a mount point. There, tools/servers.sh has made all mounts private already.
 START = """
+mount --make-rprivate / 2>/dev/null || true
 mount -t tmpfs machine "$1"
 mkdir "$1/changes" "$1/work" "$1/root"
 mount -t overlay machine -o "lowerdir=$0,upperdir=$1/changes,workdir=$1/work" "$1/root"
@@ -42,9 +45,7 @@ class Machine:
     def __init__(self, debian: Path, major: int):
         self.major = major
         self.directory = Path(tempfile.mkdtemp(prefix="scru-", dir="/tmp"))
-        # In a chroot, the root directory is not a mount point, and its namespace is private already.
-        propagation = "unchanged" if debian == Path("/") else "private"
-        namespaces = ("--mount", f"--propagation={propagation}", "--net", "--pid")
+        namespaces = ("--mount", "--propagation=unchanged", "--net", "--pid")
         apart = ("unshare", *namespaces, "--fork", "--kill-child", "sh", "-ec", START)
         self.keeper = subprocess.Popen([*apart, str(debian), str(self.directory)])
         wait_until(self._is_ready, "the root directory of the machine is mounted")
