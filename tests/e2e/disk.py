@@ -6,7 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,10 +25,13 @@ class Disk:
         subprocess.run(["mount", "-o", f"remount,size={megabytes}m", str(self.path)], check=True)
 
     def leave(self, megabytes: int) -> None:
-        """Changes the size so that only `megabytes` are free."""
-        disk = os.statvfs(self.path)
-        used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
-        self.resize(-(-used // 2**20) + megabytes)
+        """Changes the size so that only `megabytes` are free. Tries again if a server has used them up in between."""
+        for _ in range(9):
+            disk = os.statvfs(self.path)
+            used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+            with suppress(subprocess.CalledProcessError):
+                return self.resize(-(-used // 2**20) + megabytes)
+        raise TimeoutError(f"could not leave {megabytes} MB of {self.path} free")
 
 
 @contextmanager

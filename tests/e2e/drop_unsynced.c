@@ -30,7 +30,8 @@ static void copy(const char *from, const char *to)
 
 	if (in < 0)
 		return;
-	snprintf(new, sizeof new, "%s.%d", to, (int) getpid());
+	/* Not in SHADOW/names, because the process may be killed before the rename. */
+	snprintf(new, sizeof new, "%s/new.%d", shadow(), (int) getpid());
 	out = open(new, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	while ((got = read(in, buffer, sizeof buffer)) > 0)
 		if (write(out, buffer, got) != got)

@@ -97,7 +97,7 @@ def forever(id_type: IdType) -> str:
 
 @contextmanager
 def background(connection: psycopg.Connection, query: str) -> Iterator[Future]:
-    """Runs a query in another thread. Cancels it at the end of the block; it then has ten seconds to end."""
+    """Runs a query in another thread. Cancels it at the end of the block; it then has a minute to end."""
     pool = ThreadPoolExecutor(1)
     future = pool.submit(connection.execute, query)
     pool.shutdown(wait=False)
@@ -107,7 +107,7 @@ def background(connection: psycopg.Connection, query: str) -> Iterator[Future]:
         if not future.done():
             connection.cancel()
             try:
-                future.result(timeout=10)
+                future.result(timeout=60)
             except psycopg.errors.QueryCanceled:
                 pass
             except TimeoutError:

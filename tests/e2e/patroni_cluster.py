@@ -108,6 +108,8 @@ class Cluster:
         clients, peers = (f"http://{LOOPBACK}:{port}" for port in (self._etcd_port, next(self._ports)))
         return [
             f"--data-dir={self.directory / 'etcd'}",
+            # As for the servers, fsync is off: other tests that write to the disk must not delay etcd.
+            "--unsafe-no-fsync",
             f"--listen-client-urls={clients}",
             f"--advertise-client-urls={clients}",
             f"--listen-peer-urls={peers}",
@@ -185,8 +187,11 @@ class Cluster:
         others = [member for member in self.members if member is not leader and member.patroni.is_running]
 
         def follow() -> bool:
-            with self.connect() as connection:
-                following = {name for (name,) in connection.execute(query)}
+            try:
+                with self.connect() as connection:
+                    following = {name for (name,) in connection.execute(query)}
+            except psycopg.OperationalError:  # the leader is changing
+                return False
             return all(member.name in following and member.role == "replica" for member in others)
 
         wait_until(follow, f"{len(others)} members follow {leader.name}")

@@ -82,7 +82,7 @@ def oldest_and_newest(what: str):
     )
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 60) -> object:
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 120) -> object:
     """Polls until the condition holds, and returns its value. Raises TimeoutError with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (result := condition()):

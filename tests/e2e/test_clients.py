@@ -117,7 +117,7 @@ class Client:
         """Runs the program, and returns the values that it reports, by the name of the operation."""
         command = [*self.command(PROGRAMS / self.source, id_type, directory), *ids]
         environment = {**os.environ, "DATABASE_URL": url}
-        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{self} ended with {done.returncode}:\n{done.stderr}")
         return {name: values for name, *values in map(str.split, done.stdout.splitlines())}

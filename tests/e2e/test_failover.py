@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from threading import Event, Lock
 
 import psycopg
@@ -11,7 +12,7 @@ import psycopg
 import page
 from idtypes import SCRU64, SCRU128, ULIDFLAKE
 from load import assert_all_different
-from patroni_cluster import Cluster
+from patroni_cluster import Cluster, Member
 from programs import needs
 from server import wait_until
 
@@ -83,10 +84,10 @@ class Clients:
             assert id_ > earlier, f"{id_type} {id_} was requested after {earlier} was received, but is not greater"
 
 
-def node_of(connection: psycopg.Connection) -> tuple[str, str]:
-    """Returns the node settings of scru64 and ulidflake in a session. Closes the connection."""
-    with connection:
-        query = "SELECT current_setting('scru.scru64_node', true), current_setting('scru.ulidflake_scalability', true)"
+def node_of(cluster: Cluster, member: Member) -> tuple[str, str] | None:
+    """Returns the node settings of scru64 and ulidflake on a member; `None` if it accepts no connections."""
+    query = "SELECT current_setting('scru.scru64_node', true), current_setting('scru.ulidflake_scalability', true)"
+    with suppress(psycopg.OperationalError), cluster.connect(member) as connection:
         return connection.execute(query).fetchone()
 
 
@@ -122,10 +123,11 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
         assert clients.refusals == []
         for rows in clients.rows, committed:
             check(rows)
+        cluster.wait_for_replicas(first)
         cluster.configure(page.yaml("Patroni"))
         for member in cluster.members:
             wait_until(
-                lambda: node_of(cluster.connect(member)) == ("1/4", "1"),  # noqa: B023
+                lambda: node_of(cluster, member) == ("1/4", "1"),  # noqa: B023
                 f"{member.name} is configured",
             )
 

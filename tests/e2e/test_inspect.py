@@ -53,7 +53,7 @@ def inspecting(server, database_names) -> Iterator[psycopg.Connection]:
         with server.connect(name) as inspecting:
             inspecting.execute("CREATE EXTENSION scru")
             yield inspecting
-        connection.execute(f"DROP DATABASE {name}")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @each_type

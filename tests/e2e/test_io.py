@@ -223,7 +223,7 @@ def shared(server, database_names) -> Iterator[psycopg.Connection]:
         with Database(server, name).connect() as shared:
             shared.execute("CREATE EXTENSION scru")
             yield shared
-        connection.execute(f"DROP DATABASE {name}")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str, str | None]:

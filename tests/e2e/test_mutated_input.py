@@ -126,12 +126,15 @@ def outcomes(session: RawConnection, values: list[bytes], format_: Format) -> It
 
 @contextmanager
 def one_server(database: Database) -> Iterator[psycopg.Connection]:
-    """Checks that the block does not crash the server: its processes are the same afterwards, and it answers."""
+    """Checks that the block does not crash the server: its processes are the same afterwards, and it answers.
+
+    The server starts and ends parallel workers and, from PostgreSQL 19 on, I/O workers as needed.
+    """
 
     def server_processes():
         return connection.execute(
             "SELECT pg_postmaster_start_time(), array_agg(pid ORDER BY pid) FROM pg_stat_activity"
-            " WHERE backend_type NOT IN ('client backend', 'parallel worker')"
+            " WHERE backend_type NOT IN ('client backend', 'parallel worker', 'io worker')"
         ).fetchone()
 
     with database.connect() as connection:

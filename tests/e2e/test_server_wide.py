@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import psycopg
@@ -60,30 +60,49 @@ def seconds_to_draw(connection, id_type) -> float:
     return time.monotonic() - begin
 
 
+def late(measure: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """Calls `measure`, which returns the times that are too long, up to three times until there are none.
+
+    Returns the last result. A loaded machine can delay a single run.
+    """
+    for _ in range(3):
+        if not (times := measure()):
+            break
+    return times
+
+
 def test_it_works_without_preloading(new_server):
     """Server-wide generation works right after CREATE EXTENSION. Only the first generation of a 64-bit ID waits, for as
     long as IDs of an earlier run of the server may have been ahead of the clock."""
-    server = new_server({"shared_preload_libraries": ""})
-    with server.connect() as first, server.connect() as second:
-        first.execute("CREATE EXTENSION scru")
-        for connection in first, second:
-            # Turns an endless wait into a failure.
-            connection.execute("SET scru.generator_scope = server; SET statement_timeout = '10s'")
-        times = {id_type.name: (seconds_to_draw(first, id_type), seconds_to_draw(second, id_type)) for id_type in TYPES}
-    assert 0.9 < times.pop("ulidflake")[0] < 1.5
-    assert times.pop("scru64")[0] < 0.4
-    assert max(max(pair) for pair in times.values()) < 0.2
+    longest = {"ulidflake": 1.5, "scru64": 0.4}
+
+    def measure() -> dict[str, float]:
+        server = new_server({"shared_preload_libraries": ""})
+        with server.connect() as first, server.connect() as second:
+            first.execute("CREATE EXTENSION scru")
+            for connection in first, second:
+                # Turns an endless wait into a failure.
+                connection.execute("SET scru.generator_scope = server; SET statement_timeout = '10s'")
+            times = {str(id_type): seconds_to_draw(first, id_type) for id_type in TYPES}
+            assert times["ulidflake"] > 0.9
+            again = {f"{id_type} again": seconds_to_draw(second, id_type) for id_type in TYPES}
+        return {name: time for name, time in {**times, **again}.items() if time >= longest.get(name, 0.2)}
+
+    assert late(measure) == {}
 
 
 def test_preloading_spares_the_wait(new_server):
-    server = new_server({"shared_preload_libraries": "scru"})
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-        connection.execute("SET scru.generator_scope = server")
-        age = "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '1.3 s'"
-        wait_until(lambda: server.value(age), "all IDs of an earlier run of the server are in the past")
-        times = {id_type.name: seconds_to_draw(connection, id_type) for id_type in TYPES}
-    assert {name: time for name, time in times.items() if time >= 0.1} == {}
+    def measure() -> dict[str, float]:
+        server = new_server({"shared_preload_libraries": "scru"})
+        with server.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute("SET scru.generator_scope = server")
+            age = "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '1.3 s'"
+            wait_until(lambda: server.value(age), "all IDs of an earlier run of the server are in the past")
+            times = {str(id_type): seconds_to_draw(connection, id_type) for id_type in TYPES}
+        return {name: time for name, time in times.items() if time >= 0.1}
+
+    assert late(measure) == {}
 
 
 # --------------------------------------------------------------------------------------------------- ahead of the clock
@@ -153,22 +172,28 @@ def test_a_new_server_waits_even_where_overflow_is_an_error(new_server, clock):
             wait_until(lambda: server.value(event) != "Extension", "the session is awake")
             assert not first.done()
             clock.freeze("2030-01-01 00:00:01.002")
-            assert first.result(timeout=10).fetchone()
+            assert first.result(timeout=60).fetchone()
 
 
 # -------------------------------------------------------------------------------------------------------------- waiting
 
 
-def test_a_timeout_ends_the_wait(small_counter):
-    with small_counter.connect() as connection:
-        [before] = draw(connection, SCRU64)
-        connection.execute("SET statement_timeout = '300ms'")
-        begin = time.monotonic()
-        with expect.error(expect.CANCELED, "canceling statement due to statement timeout"):
-            connection.execute(forever(SCRU64))
-        assert 0.3 <= time.monotonic() - begin < 1
-        connection.execute("RESET statement_timeout")
-        assert draw(connection, SCRU64)[0] > before
+def test_a_timeout_ends_the_wait(new_server):
+    """The generation of a server's first ulidflake waits for a second. The timeout ends this wait."""
+
+    def measure() -> dict[str, float]:
+        server = new_server({"shared_preload_libraries": ""})
+        with server.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute("SET statement_timeout = '300ms'")
+            begin = time.monotonic()
+            with expect.error(expect.CANCELED, "canceling statement due to statement timeout"):
+                draw(connection, ULIDFLAKE)
+            seconds = time.monotonic() - begin
+        assert seconds >= 0.3
+        return {"timeout": seconds} if seconds >= 0.9 else {}
+
+    assert late(measure) == {}
 
 
 CANCELED = (expect.CANCELED, "canceling statement due to user request")
@@ -176,23 +201,27 @@ CANCELS = {"pg_cancel_backend": CANCELED, "Ctrl-C": CANCELED}
 
 
 @pytest.mark.parametrize("end", [*CANCELS, "pg_terminate_backend"])
-def test_a_cancel_ends_the_wait(small_counter, end):
-    """The wait ends at once, and later IDs are unaffected."""
-    server = small_counter.server
-    with small_counter.connect() as connection, small_counter.connect() as other:
+def test_a_cancel_ends_the_wait(new_server, clock, end):
+    """The clock stands still, so that the wait does not end by itself. The next ID follows those of the session."""
+    server = new_server({"scru.scru64_node": "5/20"}, clock.environment)
+    with server.connect() as connection, server.connect() as other:
+        other.execute("CREATE EXTENSION scru")
         [before] = draw(other, SCRU64)
+        clock.freeze("2030-01-01 00:00:00")
         with background(connection, forever(SCRU64)) as waiting:
             wait_until_it_waits(server, connection)
-            begin = time.monotonic()
             if end == "Ctrl-C":
                 connection.cancel()
             else:
                 assert server.value(f"SELECT {end}({connection.info.backend_pid})")
             with expect.error(*CANCELS[end]) if end in CANCELS else pytest.raises(psycopg.OperationalError):
                 waiting.result(timeout=60)
-            assert time.monotonic() - begin < 0.2
-        after = draw(other, SCRU64, 30)
-    assert [before, *after] == sorted({before, *after})
+        # The session has used all ticks up to a second ahead. If its state were lost, the next ID would be in an
+        # earlier tick.
+        clock.freeze("2030-01-01 00:00:00.256")
+        [after] = draw(other, SCRU64)
+    assert before < after
+    assert SCRU64.unix_milliseconds(SCRU64.value(after)) > 1_893_456_001_000
 
 
 def test_a_waiting_session_blocks_no_other_session(small_counter):
@@ -206,7 +235,7 @@ def test_a_waiting_session_blocks_no_other_session(small_counter):
             draw(other, ULIDFLAKE)
             for id_type in TYPES:
                 if id_type is not SCRU64:
-                    assert seconds_to_draw(other, id_type) < 0.2
+                    assert min(seconds_to_draw(other, id_type) for _ in range(5)) < 0.2
             # The waiting session generates most of the IDs, but not all.
             ids = [id_ for _ in range(5) for id_ in draw(other, SCRU64)]
             waits = server.rows("SELECT DISTINCT wait_event_type FROM pg_stat_activity WHERE query LIKE '%gen_scru64%'")

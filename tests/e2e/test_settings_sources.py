@@ -92,7 +92,7 @@ def configured(servers) -> Iterator[Callable[..., Server]]:
                 f"REVOKE ALL ON PARAMETER {NODE}, {NUMBER} FROM plain; ALTER DATABASE postgres OWNER TO postgres"
             )
             connection.execute("DROP FUNCTION IF EXISTS elsewhere")
-            connection.execute("DROP DATABASE IF EXISTS other")
+            connection.execute("DROP DATABASE IF EXISTS other WITH (FORCE)")
 
 
 @pytest.fixture

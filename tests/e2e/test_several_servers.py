@@ -101,9 +101,10 @@ class Writers:
     def wait_until_equal(self, ids: list[str]) -> None:
         """Waits until both servers have exactly these rows."""
         assert_all_different(ids)
-        query = "SELECT id::text FROM orders ORDER BY id"
+        count = "SELECT count(*) FROM orders"
         for connection in self.connections:
-            wait_until(lambda: column(connection, query) == sorted(ids), f"{len(ids)} rows arrive", 30)  # noqa: B023
+            wait_until(lambda: column(connection, count) == [len(ids)], f"{len(ids)} rows arrive", 120)  # noqa: B023
+            assert column(connection, "SELECT id::text FROM orders ORDER BY id") == sorted(ids)
         assert nodes_of(ids) == {1, 2}
 
 
