@@ -58,6 +58,6 @@ def curves(data: pd.DataFrame, panels: dict[str, str], caption: str, path: Path)
         axes.set(xlabel="rows in the table" if suite == "growth" else "clients", ylabel=y_label, ylim=(0, None))
         for axis in axes.xaxis, axes.yaxis:
             axis.set_major_formatter(matplotlib.ticker.EngFormatter(sep=" "))
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=9)
     figure.supxlabel(caption, fontsize=8)
     save(figure, path)
