@@ -11,7 +11,7 @@ SCRATCH = ROOT / "target" / "bench"
 
 
 class Results:
-    """Series of measurements. Measurements of one turn have the same index in the lists of all candidates."""
+    """Series of measurements. In a series, the n-th values of all candidates were measured in the same turn."""
 
     def __init__(self, about: dict, series: list[dict] | None = None):
         self.about = about
@@ -52,6 +52,6 @@ class Results:
 
 
 def saved(directory: Path = DOCS) -> list[Results]:
-    """Returns the results in a directory, beginning with those in the documentation: full mode, newest server."""
+    """Returns the results in a directory: full mode first, then the newest server first."""
     found = map(Results.load, directory.glob("pg*.json"))
     return sorted(found, key=lambda results: (results.about["mode"] != "full", -results.about["major"]))

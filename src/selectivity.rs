@@ -91,7 +91,7 @@ unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments
 
 /// Intersects the range of a predicate with the constant ranges of the table's other predicates on the same ID. Returns the
 /// number of intersected ranges, including the predicate's own; 1 if the predicate is not one of the table's. Queries often
-/// express a range by two half-open ranges.
+/// express a range by two ranges, each of which has one bound.
 unsafe fn intersect_with_others(
     root: *mut PlannerInfo,
     table: *mut pg_sys::RelOptInfo,

@@ -1,7 +1,8 @@
-//! The decisions about the durable high-water mark, without files and shared memory.
+//! The decisions about the durable high-water mark. They access neither files nor shared memory.
 //!
-//! Before a server generates the first ID of a node, it durably reserves the node's IDs up to a tick. A new state starts above
-//! all reservations of its predecessors.
+//! Before a server generates the first ID of a node, it durably reserves the node's IDs up to a tick. A state is a generator in
+//! shared memory, until the server restarts or an administrator sets a mark. After a clean shutdown, a new state continues from
+//! the last word of its predecessor. Otherwise, it starts above the reservations of all earlier states for overlapping nodes.
 
 use rand::Rng;
 
@@ -24,7 +25,8 @@ pub const CLAIM_MICROS: u64 = 200_000;
 /// reads the clock before it writes its record, and other transactions write theirs in between.
 pub const WAL_DISORDER_MICROS: i64 = 1_000_000;
 
-/// A node as a prefix code: a 1, followed by the bits that all IDs of the node share.
+/// The code of a node: a 1, followed by the bits that all IDs of the node share. Two nodes overlap if the code of one is a prefix
+/// of the other's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeCode(u32);
 
@@ -240,9 +242,9 @@ pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64) -> Cover {
 /// The claim of a backend that sets the mark for an administrator. This claim does not expire.
 pub const SETS_MARK: u64 = u64::MAX;
 
-/// Returns whether a backend may claim the right to write the mark: there is no claim, or it has expired. `claim` is the time at
-/// which the claim was made, or 0 if there is none. `claim` and `now` are in microseconds of a monotonic clock. A claim later
-/// than `now` counts as expired.
+/// Returns whether a backend may claim the right to write the mark: there is no claim, or it has expired. `claim` is the time of
+/// the claim, or 0 if there is none, in microseconds of a monotonic clock like `now`. A time later than `now` counts as expired.
+/// The claim [`SETS_MARK`] never expires.
 pub const fn is_free(claim: u64, now: u64) -> bool {
     claim != SETS_MARK && (claim == 0 || claim > now || now - claim > CLAIM_MICROS)
 }

@@ -1,4 +1,4 @@
-//! Parameters and results of the Rust drivers `postgres` and `tokio-postgres`, in the binary format.
+//! [`ToSql`] and [`FromSql`] for the Rust drivers `postgres` and `tokio-postgres`, in the binary format.
 //!
 //! An ID converts to and from its own SQL type and `bytea`. The extension's types have no fixed OIDs, so they are recognized
 //! by name.

@@ -10,7 +10,7 @@ const MAX_COUNTER: u32 = (1 << 24) - 1;
 /// The lifetime of a `counter_hi`, in milliseconds.
 const COUNTER_HI_LIFE: u64 = 1_000;
 
-/// A SCRU128 ID: 128 bits, in order of creation, unique without coordination.
+/// A SCRU128: a 128-bit ID, in order of creation, unique without coordination.
 ///
 /// Its [specification](https://github.com/scru128/spec), version 2.0.1, defines these fields:
 ///

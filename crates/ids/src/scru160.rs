@@ -19,7 +19,7 @@ const LOW_BITS: u32 = 6;
 const MAX_LOW: u16 = (1 << LOW_BITS) - 1;
 const MAX_LOW_START: u16 = MAX_LOW >> 1;
 
-/// A SCRU160 ID: 160 bits, in order of creation, unique without coordination.
+/// A SCRU160: a 160-bit ID, in order of creation, unique without coordination.
 ///
 /// Its [specification](https://github.com/scru160/spec), version 0.1.0, defines these fields:
 ///
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_or_restarts_at_the_clock() {
+    fn after_a_larger_rollback_a_step_is_refused_with_the_distance_or_restarts_at_the_clock() {
         let now = micros(NOON - 10_001, 0);
         for usage in [Random, Microsecond] {
             assert_eq!(refusal_or_wait(used(NOON, 7), now, usage), Step::Refused(Refusal::ClockMovedBack(10_001_000)));

@@ -19,7 +19,7 @@ const MAX_NODE_CTR: u32 = (1 << NODE_CTR_BITS) - 1;
 /// The minimum size of a node ID, in bits, at which the most significant bit of the counter starts as 0.
 const GUARDED_SIZE: u32 = 20;
 
-/// A SCRU64 ID: 64 bits, in order of creation, unique by the node that generates it.
+/// A SCRU64: a 64-bit ID, in order of creation, unique by the node that generates it.
 ///
 /// Its [specification](https://github.com/scru64/spec) defines these fields:
 ///

@@ -7,7 +7,7 @@ use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, 
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
-/// A ULID: 128 bits, in order of creation, unique without coordination.
+/// A ULID: a 128-bit ID, in order of creation, unique without coordination.
 ///
 /// Its [specification](https://github.com/ulid/spec) defines these fields:
 ///
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_rollback_is_refused_with_its_distance_or_restarts_at_the_clock() {
+    fn after_a_larger_rollback_a_step_is_refused_with_the_distance_or_restarts_at_the_clock() {
         let refused = step::<Ulid>(used(NOON, 7), &at(NOON - 10_001), &[]);
         assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(10_001_000)));
         let context = Context { on_clock_rollback: OnClockRollback::Reset, ..at(NOON - 10_001) };

@@ -18,7 +18,7 @@ const MAX_SCALABILITY: u32 = (1 << SCALABILITY_BITS) - 1;
 /// 2024-01-01 00:00 UTC.
 const EPOCH: i64 = 1_704_067_200_000_000;
 
-/// A Ulid-Flake: 64 bits, in order of creation, unique within its server.
+/// A Ulid-Flake: a 64-bit ID, in order of creation, unique within its server.
 ///
 /// Its [specification](https://github.com/ulid-flake/spec) defines these fields for the stand-alone form:
 ///

@@ -113,7 +113,7 @@ fn predecessor<T: SortableId>(id: T) -> Option<T> {
     from_bytes(&bytes)
 }
 
-/// Returns the digits of the canonical text, in ascending order.
+/// Returns the digits that occur in the canonical texts of 1,000 random IDs, in ascending order.
 fn digits<T: SortableId>() -> Vec<char> {
     let mut rng = SplitMix(36);
     let texts = (0..1_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng).to_string());
@@ -241,7 +241,7 @@ fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
     });
 }
 
-/// Any digits up to those of the largest ID are valid; larger ones are out of range.
+/// Every text of digits up to the text of the largest ID is valid. A greater text of the same length is out of range.
 fn digits_above_the_largest_are_out_of_range<T: SortableId>() {
     let (max, digits) = (T::MAX.to_string(), digits::<T>());
     let tail = prop::collection::vec(prop::sample::select(digits), T::TEXT_LEN);
@@ -300,7 +300,7 @@ fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
     });
 }
 
-/// By definition, the smallest ID whose time is at or after `moment`.
+/// Compares `lower` with its definition: the smallest ID whose time is at or after `moment`.
 fn lower_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::lower(moment).is_ok(), moment <= T::MAX.timestamp_micros());
@@ -312,7 +312,7 @@ fn lower_is_exact<T: SortableId>() {
     });
 }
 
-/// By definition, the largest ID whose time is at or before `moment`.
+/// Compares `upper` with its definition: the largest ID whose time is at or before `moment`.
 fn upper_is_exact<T: SortableId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::upper(moment).is_ok(), moment >= T::MIN.timestamp_micros());

@@ -1,5 +1,5 @@
-//! Generators of several threads that share their state as one atomic word, as backends do in shared memory. Run on each
-//! architecture, these tests also cover its atomic operations on 128 bits.
+//! Threads that share the state of a generator as one atomic word, as backends do in shared memory. The tests also cover the
+//! atomic operations on 128 bits of the architecture on which they run.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -86,7 +86,7 @@ fn threads_share_a_word_of_a_ulid() {
     threads_share_a_word_of_128_bits::<Ulid>();
 }
 
-/// The extension supports a server-wide generator of these types only if the atomic operations are lock-free.
+/// The extension supports server-wide generators of scru128 and ulid only if atomic operations on 128 bits are lock-free.
 #[test]
 #[cfg(target_arch = "aarch64")]
 fn words_of_128_bits_are_lock_free() {

@@ -70,7 +70,7 @@ pub(crate) enum At {
     ClaimAhead(Need),
     /// The backend holds the claim. Next: loads the reservation.
     ReserveAhead { need: Need, claim: u64 },
-    /// Next: loads the number of the state, and lists the marks that the new one replaces.
+    /// Next: loads the number of the state, or assigns it if it is 0, and lists the marks that the new mark replaces.
     Prepare { need: Need, reserved: u64, claim: u64 },
     /// Next: writes the temporary file.
     Write(Writing),
@@ -405,7 +405,7 @@ impl Bounds {
         let node = self.code(need.node);
         let until = Reservation::from::<Scru64>(node, need.tick).until;
         let mark = Mark { node, tick: until, state: world.shared.state };
-        // The tick of the highest one is sufficient: those below it are removed.
+        // The highest tick is sufficient: the replaced mark with this tick is kept, and those below it are removed.
         let below = world.marks.iter().filter(|other| mark.replaces(**other)).map(|other| other.tick).max();
         if self.mistake == Mistake::ReservationBeforeMark {
             world.shared.reserved = Reservation { node, until }.pack::<Scru64>();
@@ -500,8 +500,9 @@ impl Bounds {
         self.draws(world, highest.unwrap_or(0))
     }
 
-    /// Returns whether a new session gets an ID once the clock has passed a mark that was set back, both now and after a crash.
-    pub(crate) fn is_set_back(&self, world: &World) -> bool {
+    /// Returns whether a new session gets an ID once the clock has passed the tick to which the current node's mark was set, both
+    /// now and after a crash. Returns true if no such mark was set, or if a backend is not idle.
+    pub(crate) fn draws_after_set_mark(&self, world: &World) -> bool {
         let is_idle = world.backends.iter().all(|backend| backend.at == At::Idle);
         let Some((_, tick)) = world.set_to.filter(|(node, _)| is_idle && *node == world.node) else { return true };
         let mut anew = world.clone();

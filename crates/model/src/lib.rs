@@ -246,7 +246,7 @@ impl Model for Bounds {
             }),
             Property::always("every wait ends", |bounds: &Bounds, world: &World| bounds.ends(world)),
             Property::always("no backend waits for a mark that is set back", |bounds: &Bounds, world: &World| {
-                bounds.is_set_back(world)
+                bounds.draws_after_set_mark(world)
             }),
             Property::sometimes("all IDs are generated", |bounds: &Bounds, world: &World| {
                 world.handed_out.len() == bounds.ids
