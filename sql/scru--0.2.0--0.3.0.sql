@@ -1,0 +1,1 @@
+\echo Use "ALTER EXTENSION scru UPDATE TO '0.3.0'" to load this file. \quit
