@@ -28,12 +28,12 @@ impl Span {
     /// # Safety
     /// `function` is one of the two functions, and `arguments` is the list of its two arguments.
     pub unsafe fn of(function: Oid, arguments: *mut List) -> Self {
-        // SAFETY: the SQL declares two arguments, one of them a tstzrange.
+        // SAFETY: the SQL declares two arguments, one of them a tstzrange, or from version 0.3.0 on, a domain over it.
         unsafe {
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
-            let (id, range) =
-                if pg_sys::exprType(first) == pg_sys::TSTZRANGEOID { (second, first) } else { (first, second) };
-            Self { function, id, id_type: pg_sys::exprType(id), range }
+            let is_range = pg_sys::getBaseType(pg_sys::exprType(first)) == pg_sys::TSTZRANGEOID;
+            let (id, range) = if is_range { (second, first) } else { (first, second) };
+            Self { function, id, id_type: pg_sys::exprType(id), range: without_relabel(range) }
         }
     }
 
@@ -101,6 +101,17 @@ impl Span {
             let function = names.iter().find_map(|name| planner::function_in(schema, name, &[pg_sys::TSTZRANGEOID]))?;
             let call = planner::call(function, self.id_type, [planner::copy(self.range)]);
             Some(pg_sys::eval_const_expressions(root, call))
+        }
+    }
+}
+
+/// Returns the expression below a binary-coercible cast, such as that of a tstzrange to the domain.
+unsafe fn without_relabel(node: *mut Node) -> *mut Node {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        match (*node).type_ {
+            NodeTag::T_RelabelType => without_relabel((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
+            _ => node,
         }
     }
 }

@@ -157,6 +157,7 @@ macro_rules! symbols {
     };
 }
 
+pgrx::extension_sql_file!("../sql/install/range.sql", bootstrap);
 registry!(symbols, sql);
 
 export!(guarded, "scru_inspect_wrapper", inspect::of_text);

@@ -318,19 +318,19 @@ CREATE FUNCTION scru128_range_support(internal) RETURNS internal
 CREATE FUNCTION scru128_rangesel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'scru128_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION scru128_contained_by_range(scru128, tstzrange) RETURNS boolean
+CREATE FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
-CREATE FUNCTION scru128_range_contains(tstzrange, scru128) RETURNS boolean
+CREATE FUNCTION scru128_range_contains(scru_tstzrange, scru128) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = scru128, RIGHTARG = tstzrange, FUNCTION = scru128_contained_by_range,
+    LEFTARG = scru128, RIGHTARG = scru_tstzrange, FUNCTION = scru128_contained_by_range,
     COMMUTATOR = @>, RESTRICT = scru128_rangesel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = tstzrange, RIGHTARG = scru128, FUNCTION = scru128_range_contains,
+    LEFTARG = scru_tstzrange, RIGHTARG = scru128, FUNCTION = scru128_range_contains,
     COMMUTATOR = <@, RESTRICT = scru128_rangesel, JOIN = contjoinsel
 );
 
@@ -338,10 +338,10 @@ COMMENT ON FUNCTION scru128_range_lower(tstzrange) IS 'first scru128 whose time 
 COMMENT ON FUNCTION scru128_range_upper(tstzrange) IS 'last scru128 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru128_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
-COMMENT ON FUNCTION scru128_contained_by_range(scru128, tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION scru128_range_contains(tstzrange, scru128) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (scru128, tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (tstzrange, scru128) IS 'contains the time of creation';
+COMMENT ON FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION scru128_range_contains(scru_tstzrange, scru128) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (scru128, scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_tstzrange, scru128) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
 
@@ -372,7 +372,7 @@ CREATE FUNCTION scru128_gist_sortsupport(internal) RETURNS void
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru128_gist_ops DEFAULT FOR TYPE scru128 USING gist AS
-    OPERATOR 8 <@ (scru128, tstzrange),
+    OPERATOR 8 <@ (scru128, scru_tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
     FUNCTION 1 scru128_gist_consistent(internal, scru128, smallint, oid, internal),
     FUNCTION 2 scru128_gist_union(internal, internal),

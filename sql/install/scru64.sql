@@ -316,19 +316,19 @@ CREATE FUNCTION scru64_range_support(internal) RETURNS internal
 CREATE FUNCTION scru64_rangesel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'scru64_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION scru64_contained_by_range(scru64, tstzrange) RETURNS boolean
+CREATE FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
-CREATE FUNCTION scru64_range_contains(tstzrange, scru64) RETURNS boolean
+CREATE FUNCTION scru64_range_contains(scru_tstzrange, scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = scru64, RIGHTARG = tstzrange, FUNCTION = scru64_contained_by_range,
+    LEFTARG = scru64, RIGHTARG = scru_tstzrange, FUNCTION = scru64_contained_by_range,
     COMMUTATOR = @>, RESTRICT = scru64_rangesel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = tstzrange, RIGHTARG = scru64, FUNCTION = scru64_range_contains,
+    LEFTARG = scru_tstzrange, RIGHTARG = scru64, FUNCTION = scru64_range_contains,
     COMMUTATOR = <@, RESTRICT = scru64_rangesel, JOIN = contjoinsel
 );
 
@@ -336,10 +336,10 @@ COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 whose time is
 COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru64_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
-COMMENT ON FUNCTION scru64_contained_by_range(scru64, tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION scru64_range_contains(tstzrange, scru64) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (scru64, tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (tstzrange, scru64) IS 'contains the time of creation';
+COMMENT ON FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION scru64_range_contains(scru_tstzrange, scru64) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (scru64, scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_tstzrange, scru64) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
 
@@ -370,7 +370,7 @@ CREATE FUNCTION scru64_gist_sortsupport(internal) RETURNS void
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS scru64_gist_ops DEFAULT FOR TYPE scru64 USING gist AS
-    OPERATOR 8 <@ (scru64, tstzrange),
+    OPERATOR 8 <@ (scru64, scru_tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
     FUNCTION 1 scru64_gist_consistent(internal, scru64, smallint, oid, internal),
     FUNCTION 2 scru64_gist_union(internal, internal),

@@ -318,19 +318,19 @@ CREATE FUNCTION ulid_range_support(internal) RETURNS internal
 CREATE FUNCTION ulid_rangesel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'ulid_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION ulid_contained_by_range(ulid, tstzrange) RETURNS boolean
+CREATE FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
-CREATE FUNCTION ulid_range_contains(tstzrange, ulid) RETURNS boolean
+CREATE FUNCTION ulid_range_contains(scru_tstzrange, ulid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = ulid, RIGHTARG = tstzrange, FUNCTION = ulid_contained_by_range,
+    LEFTARG = ulid, RIGHTARG = scru_tstzrange, FUNCTION = ulid_contained_by_range,
     COMMUTATOR = @>, RESTRICT = ulid_rangesel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = tstzrange, RIGHTARG = ulid, FUNCTION = ulid_range_contains,
+    LEFTARG = scru_tstzrange, RIGHTARG = ulid, FUNCTION = ulid_range_contains,
     COMMUTATOR = <@, RESTRICT = ulid_rangesel, JOIN = contjoinsel
 );
 
@@ -338,10 +338,10 @@ COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid whose time is in 
 COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION ulid_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
-COMMENT ON FUNCTION ulid_contained_by_range(ulid, tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION ulid_range_contains(tstzrange, ulid) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (ulid, tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (tstzrange, ulid) IS 'contains the time of creation';
+COMMENT ON FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION ulid_range_contains(scru_tstzrange, ulid) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (ulid, scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_tstzrange, ulid) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
 
@@ -372,7 +372,7 @@ CREATE FUNCTION ulid_gist_sortsupport(internal) RETURNS void
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS ulid_gist_ops DEFAULT FOR TYPE ulid USING gist AS
-    OPERATOR 8 <@ (ulid, tstzrange),
+    OPERATOR 8 <@ (ulid, scru_tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
     FUNCTION 1 ulid_gist_consistent(internal, ulid, smallint, oid, internal),
     FUNCTION 2 ulid_gist_union(internal, internal),

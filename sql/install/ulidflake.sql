@@ -316,19 +316,19 @@ CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
 CREATE FUNCTION ulidflake_rangesel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'ulidflake_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) RETURNS boolean
+CREATE FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
-CREATE FUNCTION ulidflake_range_contains(tstzrange, ulidflake) RETURNS boolean
+CREATE FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = ulidflake, RIGHTARG = tstzrange, FUNCTION = ulidflake_contained_by_range,
+    LEFTARG = ulidflake, RIGHTARG = scru_tstzrange, FUNCTION = ulidflake_contained_by_range,
     COMMUTATOR = @>, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = tstzrange, RIGHTARG = ulidflake, FUNCTION = ulidflake_range_contains,
+    LEFTARG = scru_tstzrange, RIGHTARG = ulidflake, FUNCTION = ulidflake_range_contains,
     COMMUTATOR = <@, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
 );
 
@@ -336,10 +336,10 @@ COMMENT ON FUNCTION ulidflake_range_lower(tstzrange) IS 'first ulidflake whose t
 COMMENT ON FUNCTION ulidflake_range_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION ulidflake_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
-COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION ulidflake_range_contains(tstzrange, ulidflake) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (ulidflake, tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (tstzrange, ulidflake) IS 'contains the time of creation';
+COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (ulidflake, scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_tstzrange, ulidflake) IS 'contains the time of creation';
 
 --------------------------------------------------------------------------------------------------------------- window
 
@@ -370,7 +370,7 @@ CREATE FUNCTION ulidflake_gist_sortsupport(internal) RETURNS void
 
 -- The strategy numbers are those of stratnum.h, so that PostgreSQL 18 and later can use gist_translate_cmptype_common().
 CREATE OPERATOR CLASS ulidflake_gist_ops DEFAULT FOR TYPE ulidflake USING gist AS
-    OPERATOR 8 <@ (ulidflake, tstzrange),
+    OPERATOR 8 <@ (ulidflake, scru_tstzrange),
     OPERATOR 18 =, OPERATOR 19 <>, OPERATOR 20 <, OPERATOR 21 <=, OPERATOR 22 >, OPERATOR 23 >=,
     FUNCTION 1 ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal),
     FUNCTION 2 ulidflake_gist_union(internal, internal),

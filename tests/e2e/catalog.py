@@ -32,6 +32,14 @@ def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
     arrays = f"SELECT oid::text, typname FROM pg_type WHERE typelem IN (SELECT objid FROM ({MEMBERS}) AS members)"
     names |= dict(connection.execute(arrays).fetchall())
     result = {"members": sorted(f"{description}: {comment}" for _, description, comment in members)}
+    dependencies = f"""
+        WITH members AS ({MEMBERS})
+        SELECT pg_describe_object(classid, objid, objsubid), pg_describe_object(refclassid, refobjid, refobjsubid),
+               deptype
+        FROM pg_depend WHERE (classid, objid) IN (TABLE members) OR (refclassid, refobjid) IN (TABLE members)
+    """
+    rows = connection.execute(dependencies).fetchall()
+    result["pg_depend"] = sorted(f"{object_} depends on {on} ({kind})" for object_, on, kind in rows)
     for catalog, belongs in CATALOGS.items():
         # The OIDs of these rows differ between databases, and no other row refers to them.
         own = "- 'oid'" if catalog in ("pg_amop", "pg_amproc") else ""

@@ -67,8 +67,8 @@ def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
         f"SELECT id, note FROM orders WHERE id = '{middle}'": f"WHERE ((id = '{middle}'",
         f"SELECT id, note FROM orders WHERE {between}": f"WHERE ((id > '{low}'",
         # A range is pushed down as it is. The other server, which has the index, derives two bounds from it.
-        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "::tstzrange)",
-        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": ")'::tstzrange @> id)",
+        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "::scru_tstzrange)",
+        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": ")'::scru_tstzrange @> id)",
         f"SELECT id, note FROM orders WHERE id <@ (SELECT tstzrange('{since}', '{until}'))": "(id <@ $1::",
         f"SELECT id, note FROM orders WHERE {t}_timestamp(id) >= '{since}'": f"{t}_timestamp(id) >= ",
         "SELECT id, note FROM orders ORDER BY id LIMIT 7": "ORDER BY id ASC NULLS LAST LIMIT 7",

@@ -18,7 +18,8 @@ pub struct Object {
 }
 
 /// The kinds of objects. Longer kinds precede their prefixes, because [`kind`] returns the first match.
-const KINDS: [&str; 7] = ["FUNCTION", "AGGREGATE", "OPERATOR CLASS", "OPERATOR FAMILY", "OPERATOR", "CAST", "TYPE"];
+const KINDS: [&str; 8] =
+    ["FUNCTION", "AGGREGATE", "OPERATOR CLASS", "OPERATOR FAMILY", "OPERATOR", "CAST", "TYPE", "DOMAIN"];
 
 impl Catalog {
     /// Parses a script.
@@ -87,7 +88,7 @@ fn created(statement: &str) -> Option<String> {
             let symbol = created.split(' ').nth(1)?;
             format!("OPERATOR {symbol} ({}, {})", property(created, "LEFTARG")?, property(created, "RIGHTARG")?)
         }
-        "TYPE" => created.split([' ', ';']).take(2).collect::<Vec<_>>().join(" "),
+        "TYPE" | "DOMAIN" => created.split([' ', ';']).take(2).collect::<Vec<_>>().join(" "),
         _ => created[..=created.find(')')?].into(),
     })
 }
@@ -119,7 +120,8 @@ pub fn key(identity: &str) -> String {
 mod tests {
     use super::*;
 
-    const SCRIPT: &str = "CREATE TYPE t;
+    const SCRIPT: &str = "CREATE DOMAIN d AS tstzrange;
+CREATE TYPE t;
 CREATE TYPE t (
     INPUT = t_in
 );
@@ -147,7 +149,15 @@ CREATE CAST (t AS uuid) WITHOUT FUNCTION;
         let operators = ["OPERATOR <@ (t, tstzrange)", "OPERATOR CLASS t_ops USING btree"];
         assert_eq!(
             keys,
-            ["CAST (t AS uuid)", "FUNCTION f(t, integer)", "FUNCTION g()", operators[0], operators[1], "TYPE t"]
+            [
+                "CAST (t AS uuid)",
+                "DOMAIN d",
+                "FUNCTION f(t, integer)",
+                "FUNCTION g()",
+                operators[0],
+                operators[1],
+                "TYPE t"
+            ]
         );
         assert_eq!(catalog.get("TYPE t").unwrap().comment, "one server's IDs");
         let function = catalog.get("FUNCTION f(id t, size integer)").unwrap();

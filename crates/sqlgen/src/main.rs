@@ -167,7 +167,8 @@ fn rendered(root: &Path) -> Result<(Vec<File>, File), Error> {
     let type_template = template("type.sql.in")?;
 
     let types = registered_types();
-    let mut scripts = Vec::new();
+    let domain = environment.render_str(&template("range.sql.in")?, ())?;
+    let mut scripts = vec![(format!("{INSTALL}/range.sql"), domain)];
     for each in &types {
         scripts.push((format!("{INSTALL}/{}.sql", each.name), environment.render_str(&type_template, each)?));
     }

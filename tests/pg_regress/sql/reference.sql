@@ -26,6 +26,8 @@ SET intervalstyle = postgres;
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru_types()
 SELECT type, bytes, digits, tick, latest FROM scru_types();
+-- ### DOMAIN scru_tstzrange
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ '[2025-01-01,)'::scru_tstzrange;
 -- ## The server
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, preloaded FROM scru_generators();
@@ -112,9 +114,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '03d4fq8oj742uer31ohpcrq54'::scru1
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, scru128)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '03d4fq8oj742uer31ohpcrq54'::scru128;
--- | OPERATOR <@ (scru128, tstzrange)
+-- | OPERATOR <@ (scru128, scru_tstzrange)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (tstzrange, scru128)
+-- | OPERATOR @> (scru_tstzrange, scru128)
 SELECT tstzrange('2025-01-01', NULL) @> '03d4fq8oj742uer31ohpcrq54'::scru128;
 -- ## Operator classes
 -- Each operator class except `scru128_minmax_multi_ops` and `scru128_bloom_ops` is the default of its access method.
@@ -191,9 +193,9 @@ SELECT timestamptz_gt_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq
 SELECT scru128_ge_timestamptz('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_scru128(timestamptz, scru128)
 SELECT timestamptz_ge_scru128('2025-01-01 12:00:00+00', '03d4fq8oj742uer31ohpcrq54');
--- | FUNCTION scru128_contained_by_range(scru128, tstzrange)
+-- | FUNCTION scru128_contained_by_range(scru128, scru_tstzrange)
 SELECT scru128_contained_by_range('03d4fq8oj742uer31ohpcrq54', '[2025-01-01,)');
--- | FUNCTION scru128_range_contains(tstzrange, scru128)
+-- | FUNCTION scru128_range_contains(scru_tstzrange, scru128)
 SELECT scru128_range_contains('[2025-01-01,)', '03d4fq8oj742uer31ohpcrq54');
 -- | FUNCTION scru128_cmp(scru128, scru128)
 SELECT scru128_cmp('03d4fq8oj742uer31ohpcrq54', '03d4fq8sr5tnnxlsbr5p2a8ek');
@@ -316,9 +318,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, scru160)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
--- | OPERATOR <@ (scru160, tstzrange)
+-- | OPERATOR <@ (scru160, scru_tstzrange)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160 <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (tstzrange, scru160)
+-- | OPERATOR @> (scru_tstzrange, scru160)
 SELECT tstzrange('2025-01-01', NULL) @> '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160;
 -- ## Operator classes
 -- Each operator class except `scru160_minmax_multi_ops` and `scru160_bloom_ops` is the default of its access method.
@@ -385,9 +387,9 @@ SELECT timestamptz_gt_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2
 SELECT scru160_ge_timestamptz('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_scru160(timestamptz, scru160)
 SELECT timestamptz_ge_scru160('2025-01-01 12:00:00+00', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
--- | FUNCTION scru160_contained_by_range(scru160, tstzrange)
+-- | FUNCTION scru160_contained_by_range(scru160, scru_tstzrange)
 SELECT scru160_contained_by_range('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '[2025-01-01,)');
--- | FUNCTION scru160_range_contains(tstzrange, scru160)
+-- | FUNCTION scru160_range_contains(scru_tstzrange, scru160)
 SELECT scru160_range_contains('[2025-01-01,)', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- | FUNCTION scru160_cmp(scru160, scru160)
 SELECT scru160_cmp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '06A23F5HQ0SAG6PPH5L57ISV1HQ7T8NA');
@@ -506,9 +508,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '0v422ft6p3jt'::scru64;
 SELECT '0v422ft6p3jt'::scru64 >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, scru64)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '0v422ft6p3jt'::scru64;
--- | OPERATOR <@ (scru64, tstzrange)
+-- | OPERATOR <@ (scru64, scru_tstzrange)
 SELECT '0v422ft6p3jt'::scru64 <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (tstzrange, scru64)
+-- | OPERATOR @> (scru_tstzrange, scru64)
 SELECT tstzrange('2025-01-01', NULL) @> '0v422ft6p3jt'::scru64;
 -- ## Operator classes
 -- Each operator class except `scru64_minmax_multi_ops` and `scru64_bloom_ops` is the default of its access method.
@@ -580,9 +582,9 @@ SELECT timestamptz_gt_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
 SELECT scru64_ge_timestamptz('0v422ft6p3jt', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_scru64(timestamptz, scru64)
 SELECT timestamptz_ge_scru64('2025-01-01 12:00:00+00', '0v422ft6p3jt');
--- | FUNCTION scru64_contained_by_range(scru64, tstzrange)
+-- | FUNCTION scru64_contained_by_range(scru64, scru_tstzrange)
 SELECT scru64_contained_by_range('0v422ft6p3jt', '[2025-01-01,)');
--- | FUNCTION scru64_range_contains(tstzrange, scru64)
+-- | FUNCTION scru64_range_contains(scru_tstzrange, scru64)
 SELECT scru64_range_contains('[2025-01-01,)', '0v422ft6p3jt');
 -- | FUNCTION scru64_cmp(scru64, scru64)
 SELECT scru64_cmp('0v422ft6p3jt', '0v422fue314a');
@@ -699,9 +701,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, ulid)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
--- | OPERATOR <@ (ulid, tstzrange)
+-- | OPERATOR <@ (ulid, scru_tstzrange)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (tstzrange, ulid)
+-- | OPERATOR @> (scru_tstzrange, ulid)
 SELECT tstzrange('2025-01-01', NULL) @> '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
 -- ## Operator classes
 -- Each operator class except `ulid_minmax_multi_ops` and `ulid_bloom_ops` is the default of its access method.
@@ -774,9 +776,9 @@ SELECT timestamptz_gt_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM
 SELECT ulid_ge_timestamptz('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_ulid(timestamptz, ulid)
 SELECT timestamptz_ge_ulid('2025-01-01 12:00:00+00', '01JGGVSBF8N0WPWY4YDAGVJSFM');
--- | FUNCTION ulid_contained_by_range(ulid, tstzrange)
+-- | FUNCTION ulid_contained_by_range(ulid, scru_tstzrange)
 SELECT ulid_contained_by_range('01JGGVSBF8N0WPWY4YDAGVJSFM', '[2025-01-01,)');
--- | FUNCTION ulid_range_contains(tstzrange, ulid)
+-- | FUNCTION ulid_range_contains(scru_tstzrange, ulid)
 SELECT ulid_range_contains('[2025-01-01,)', '01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- | FUNCTION ulid_cmp(ulid, ulid)
 SELECT ulid_cmp('01JGGVSBF8N0WPWY4YDAGVJSFM', '01JGGVSCEGBMCFH2XRN1S4S0FC');
@@ -895,9 +897,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '00XFPNEF81A1S'::ulidflake;
 SELECT '00XFPNEF81A1S'::ulidflake >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, ulidflake)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '00XFPNEF81A1S'::ulidflake;
--- | OPERATOR <@ (ulidflake, tstzrange)
+-- | OPERATOR <@ (ulidflake, scru_tstzrange)
 SELECT '00XFPNEF81A1S'::ulidflake <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (tstzrange, ulidflake)
+-- | OPERATOR @> (scru_tstzrange, ulidflake)
 SELECT tstzrange('2025-01-01', NULL) @> '00XFPNEF81A1S'::ulidflake;
 -- ## Operator classes
 -- Each operator class except `ulidflake_minmax_multi_ops` and `ulidflake_bloom_ops` is the default of its access method.
@@ -969,9 +971,9 @@ SELECT timestamptz_gt_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
 SELECT ulidflake_ge_timestamptz('00XFPNEF81A1S', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake)
 SELECT timestamptz_ge_ulidflake('2025-01-01 12:00:00+00', '00XFPNEF81A1S');
--- | FUNCTION ulidflake_contained_by_range(ulidflake, tstzrange)
+-- | FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange)
 SELECT ulidflake_contained_by_range('00XFPNEF81A1S', '[2025-01-01,)');
--- | FUNCTION ulidflake_range_contains(tstzrange, ulidflake)
+-- | FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake)
 SELECT ulidflake_range_contains('[2025-01-01,)', '00XFPNEF81A1S');
 -- | FUNCTION ulidflake_cmp(ulidflake, ulidflake)
 SELECT ulidflake_cmp('00XFPNEF81A1S', '00XFPNFEGH7KA');
