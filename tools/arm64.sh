@@ -15,6 +15,8 @@ if [ "$(uname -m)" != aarch64 ]; then
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     # The timeout turns an emulator that hangs into a failure.
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="timeout --foreground 600 qemu-aarch64 -L $SYSROOT"
+    # pgrx must not add the directories that this machine's clang searches: they have the C library's headers of this machine.
+    export PGRX_BINDGEN_NO_DETECT_INCLUDES=1
     # bindgen finds the C library's headers in arm64's sysroot. The server's headers include those of other libraries, such as
     # ICU, which are in this machine's /usr/include. bindgen searches it last.
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"

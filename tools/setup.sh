@@ -63,9 +63,15 @@ look_for_build() {
     need "the headers of PostgreSQL $PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" has_server_headers
 }
 
-look_for_servers() {
+look_for_debootstrap() {
     need debootstrap debootstrap command -v debootstrap
     need "the keys of Debian's archive" debian-archive-keyring has_file /usr/share/keyrings/debian-archive-keyring.gpg
+    # For the network of a machine without one.
+    need iproute2 iproute2 command -v ip
+}
+
+look_for_servers() {
+    look_for_debootstrap
     need pip python3-pip /usr/bin/python3 -m pip --version
 }
 
@@ -75,6 +81,8 @@ look_for_report() {
 }
 
 look_for_packages() {
+    # For `tools/servers.sh bare`, which only the tests on the oldest server call.
+    [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_debootstrap
     need debhelper debhelper command -v dh
     need lintian lintian command -v lintian
     need umoci umoci command -v umoci

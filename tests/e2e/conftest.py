@@ -20,7 +20,7 @@ for name in [name for name in os.environ if name.startswith("PG") and name != "P
     del os.environ[name]
 
 from clock import Clock  # noqa: E402
-from server import MAJOR, MAJORS, Server  # noqa: E402
+from server import MAJOR, MAJORS, Server, last_lines  # noqa: E402
 
 # Enough parallel workers for every test that uses them.
 SHARED_SETTINGS = {"max_worker_processes": "16", "max_parallel_workers": "8", "autovacuum": "off"}
@@ -52,7 +52,7 @@ def deadline() -> Iterator[None]:
     """Raises an error in a test that takes longer than five minutes. The traceback shows where it hangs."""
 
     def fail(*_: object) -> None:
-        raise TimeoutError("the test took longer than five minutes")
+        raise TimeoutError(f"the test took longer than five minutes{last_lines()}")
 
     signal.signal(signal.SIGALRM, fail)
     signal.alarm(300)

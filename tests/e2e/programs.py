@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from server import MAJOR, as_server_user, pg_config, wait_until
+from server import MAJOR, as_server_user, logs, pg_config, wait_until
 
 LOOPBACK = "127.0.0.1"
 # Debian installs PgBouncer in /usr/sbin, which only root has in its PATH.
@@ -61,6 +61,7 @@ class Program:
 
     def start(self) -> None:
         """Starts the program."""
+        logs.add(self.log)
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
                 as_server_user(*self._command, death_signal="TERM"),
@@ -85,6 +86,7 @@ class Program:
         self._end(signal.SIGKILL)
 
     def _end(self, number: int) -> None:
+        logs.discard(self.log)
         if self.is_running:
             self._process.send_signal(number)
             try:

@@ -82,12 +82,25 @@ def oldest_and_newest(what: str):
     )
 
 
+logs: set[Path] = set()
+"""The logs of the servers and programs that the tests have started and not ended."""
+
+
+def last_lines() -> str:
+    """Returns the last lines of these logs."""
+    tails = {log: log.read_text(errors="replace").splitlines()[-15:] for log in sorted(logs) if log.exists()}
+    return "".join(f"\n--- {log}\n" + "\n".join(lines) for log, lines in tails.items())
+
+
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 120) -> object:
-    """Polls until the condition holds, and returns its value. Raises TimeoutError with `what` after `seconds`."""
+    """Polls until the condition holds, and returns its value.
+
+    After `seconds`, raises TimeoutError with `what` and the last lines of the running programs' logs.
+    """
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"timed out after {seconds} s, waiting until {what}")
+            raise TimeoutError(f"timed out after {seconds} s, waiting until {what}{last_lines()}")
         time.sleep(0.01)
     return result
 
@@ -142,6 +155,7 @@ class Server:
         # `env` sets the variables after `setpriv` has run. Otherwise LD_PRELOAD would load a library into `setpriv`, as
         # root.
         environment = [f"{name}={value}" for name, value in self.environment.items()]
+        logs.add(self.log)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 as_server_user("env", "LC_ALL=C", *environment, str(self.bindir / "postgres"), "-D", str(self.data)),
@@ -189,6 +203,7 @@ class Server:
         """Stops the server if it is running, and deletes its directory."""
         if self.process:
             self.stop("immediate")
+        logs.discard(self.log)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _accepts_connections(self) -> bool:
