@@ -2,7 +2,7 @@
 # another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
 
 .PHONY: all build install uninstall setup vendor dist deb image
-.PHONY: help run stop test test-all test-memory audit fuzz bench bench-compare bench-report gen fix release clean
+.PHONY: help run stop check test test-all test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
 
@@ -40,6 +40,9 @@ run: ## Build, install, start a private server, show a tour of a million rows, a
 
 stop: ## Stop the private server of `make run`
 	@tools/server.sh stop tour
+
+check: ## Build in the dev profile and run the regression and end-to-end tests of ONLY=io, or of several concerns: ONLY=io,time
+	@tools/check.sh $(subst $(comma), ,$(ONLY))
 
 test: ## Install missing dependencies, and run every check and test
 	@tools/test.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the extension for the server of PG_CONFIG, and fills target/install/NN with the files to install. Installs no packages
 # and starts no server. If the directory `vendor` exists (`make vendor`), the crates come from it, and the build uses no network.
-# LIBRARY names a compiled library to use instead of building one.
+# LIBRARY names a compiled library to use instead of building one. LIBRARY_PROFILE is the Cargo profile (default: release).
 source "$(dirname "$0")/env.sh"
 
 require_rust
@@ -10,9 +10,9 @@ require_rust
 [ -f "$(pg includedir-server)/postgres.h" ] || die "The headers of PostgreSQL $PG_MAJOR are missing from $(pg includedir-server)."
 
 if [ -z "${LIBRARY:-}" ]; then
-    say "Building scru in release mode for $(pg version)"
-    build_library release
-    LIBRARY=$(library release)
+    say "Building scru in $LIBRARY_PROFILE mode for $(pg version)"
+    build_library "$LIBRARY_PROFILE"
+    LIBRARY=$(library "$LIBRARY_PROFILE")
 fi
 version=$(package_version scru)
 rm -rf "$STAGE"

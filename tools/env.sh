@@ -99,9 +99,10 @@ CARGO_SOURCE=(--locked)
 build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -maxdepth 1 -name 'libscru.dylib'; }
 
-# Directory into which tools/build.sh puts the files to install.
+# The Cargo profile of the library that tools/build.sh and tools/install.sh build, and the directory of the files to install.
+: "${LIBRARY_PROFILE:=release}"
 # shellcheck disable=SC2034 # used by the scripts that source this file
-STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR
+STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${LIBRARY_PROFILE#release}
 
 # build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1

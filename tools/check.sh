@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# check.sh CONCERN…: builds the library in the dev profile, installs it into the private copy of the server, and runs the tests of
+# the concerns, such as `io` for src/io.rs: tests/pg_regress/sql/io.sql and the files tests/e2e/test_io*.py. Tests that compare
+# times need the release profile and are left out.
+source "$(dirname "$0")/env.sh"
+
+[ $# != 0 ] || die 'Missing concern: make check ONLY=io'
+regress=() e2e=()
+for concern in "$@"; do
+    mapfile -t files < <(find tests/pg_regress/sql tests/e2e -name "$concern.sql" -o -name "test_$concern.py" -o -name "test_${concern}_*.py")
+    [ ${#files[@]} != 0 ] || die "No regression test and no end-to-end test is called $concern."
+    for file in "${files[@]}"; do
+        case $file in *.sql) regress+=("$concern") ;; *) e2e+=("$file") ;; esac
+    done
+done
+
+regression() { [ ${#regress[@]} = 0 ] || TESTS="${regress[*]}" tools/regress.sh regress fsync=off; }
+end_to_end() {
+    [ ${#e2e[@]} = 0 ] ||
+        /usr/bin/python3 -m pytest --quiet --numprocesses="$(nproc)" --dist=load -m 'not alone' "${e2e[@]}"
+}
+
+tools/setup.sh test
+use_private_copy
+LIBRARY_PROFILE=dev tools/install.sh
+mkdir -p target/test
+end_to_end >target/test/check.log 2>&1 &
+status=0
+regression || status=1
+wait $! || status=1
+cat target/test/check.log
+exit "$status"
