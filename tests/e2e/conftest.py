@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from itertools import count
 
 import psycopg
@@ -38,6 +39,16 @@ class Database:
     def connect(self, **parameters: object) -> psycopg.Connection:
         """Returns a new connection to this database."""
         return self.server.connect(self.name, **parameters)
+
+
+@cache
+def with_extension(server: Server) -> str:
+    """Returns the name of a database with the extension, to be copied: that is faster than CREATE EXTENSION."""
+    with server.connect() as connection:
+        connection.execute("CREATE DATABASE with_extension TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+    with server.connect("with_extension") as connection:
+        connection.execute("CREATE EXTENSION scru")
+    return "with_extension"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -90,9 +101,15 @@ def new_database(server: Server, database_names: Iterator[str]) -> Iterator[Call
         def create(extension: bool = True, encoding: str = "UTF8", owner: str = "postgres") -> Database:
             database = Database(server, next(database_names))
             run = stack.enter_context(server.connect()).execute
-            run(f"CREATE DATABASE {database.name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C' OWNER {owner}")
+            is_copy = extension and (encoding, owner) == ("UTF8", "postgres")
+            template = with_extension(server) if is_copy else "template0"
+            # The other strategy, which writes the database to the WAL, takes several times as long.
+            run(
+                f"CREATE DATABASE {database.name} TEMPLATE {template} STRATEGY file_copy"
+                f" ENCODING '{encoding}' LOCALE 'C' OWNER {owner}"
+            )
             stack.callback(run, f"DROP DATABASE {database.name} WITH (FORCE)")
-            if extension:
+            if extension and not is_copy:
                 with database.connect() as connection:
                     connection.execute("CREATE EXTENSION scru")
             return database
