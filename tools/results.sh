@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # results.sh [MAJOR|audit]…: prints the results of the tests on these servers, or of the audit (default: all servers, and the
 # audit): one line per suite, and the total. Succeeds if nothing failed. Reads the files that tools/test.sh and tools/audit.sh
-# write: suite, passed, failed, skipped, log.
+# write: suite, passed, failed, skipped, log, seconds.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- "${MAJORS[@]}" audit
 
@@ -11,7 +11,7 @@ for major in "$@"; do
 done | awk '
     {
         gsub("_", " ", $2)
-        printf "%s  %-14s %5d passed %3d failed %3d skipped   %s\n", $1, $2, $3, $4, $5, $6
+        printf "%s  %-15s %5d passed %3d failed %3d skipped %5d s   %s\n", $1, $2, $3, $4, $5, $7, $6
         passed += $3; failed += $4; skipped += $5
     }
     END {

@@ -105,7 +105,7 @@ PYTHON
 # suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
 # no tests, has failed whatever the counts.
 suite() {
-    local name=$1 log=$LOGS/$1.log passed failed skipped
+    local name=$1 log=$LOGS/$1.log passed failed skipped begin=$SECONDS
     [[ $SUITES == '  ' || $SUITES == *" $name "* ]] || return 0
     say "${name//_/ }"
     set +e
@@ -114,7 +114,7 @@ suite() {
     read -r passed failed skipped < <("$2" "$log")
     set -e
     if [ $((${passed:=0} + ${failed:=0})) = 0 ] || { [ "$STATUS" = 1 ] && [ "$failed" = 0 ]; }; then failed=1; fi
-    echo "$name $passed $failed ${skipped:-0} $log" >>"$LOGS/results"
+    echo "$name $passed $failed ${skipped:-0} $log $((SECONDS - begin))" >>"$LOGS/results"
 }
 
 # skip NAME: counts a suite that cannot run on this machine.
