@@ -43,4 +43,28 @@ BEGIN
 END
 $$;
 
+-- Estimates of comparisons. The estimator of ranges replaces those of the server, and combines all conditions on an ID.
+DO $$
+DECLARE
+    id_type pg_catalog.text;
+    symbol pg_catalog.text;
+BEGIN
+    FOREACH id_type IN ARRAY ARRAY['scru128', 'scru160', 'scru64', 'ulid', 'ulidflake'] LOOP
+        EXECUTE pg_catalog.format($sql$
+            ALTER FUNCTION %1$s_rangesel(internal, oid, internal, integer) RENAME TO %1$s_ineqsel;
+            CREATE OR REPLACE FUNCTION %1$s_ineqsel(internal, oid, internal, integer) RETURNS double precision
+                AS 'MODULE_PATHNAME', '%1$s_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION %1$s_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+        $sql$, id_type);
+        FOREACH symbol IN ARRAY ARRAY['<', '<=', '>', '>='] LOOP
+            EXECUTE pg_catalog.format($sql$
+                ALTER OPERATOR %2$s (%1$s, %1$s) SET (RESTRICT = %1$s_ineqsel);
+                ALTER OPERATOR %2$s (%1$s, timestamptz) SET (RESTRICT = %1$s_ineqsel);
+                ALTER OPERATOR %2$s (timestamptz, %1$s) SET (RESTRICT = %1$s_ineqsel);
+            $sql$, id_type, symbol);
+        END LOOP;
+    END LOOP;
+END
+$$;
+
 SELECT scru_adapt_to_server();

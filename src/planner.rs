@@ -219,6 +219,15 @@ pub unsafe fn append<N>(list: *mut List, node: *mut N) -> *mut List {
     unsafe { lappend(list, node.cast()) }
 }
 
+/// Returns the length of a list.
+///
+/// # Safety
+/// `list` is a list, or null if it is empty.
+pub unsafe fn length(list: *mut List) -> usize {
+    // SAFETY: guaranteed by the caller.
+    unsafe { list.as_ref() }.map_or(0, |list| list.length as usize)
+}
+
 /// Returns the node at `index` of a list.
 ///
 /// # Safety

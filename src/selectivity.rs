@@ -1,46 +1,79 @@
-//! Selectivity estimation of `id <@ tstzrange`.
+//! Restriction estimators of the comparisons of an ID with an ID or a time, and of `id <@ tstzrange`.
 //!
-//! The estimate is read from the statistics of the column, like that of `<`. The server's own estimators cannot convert an ID to
-//! a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default. Given the
-//! type [`StoredDatum::SCALAR`] in place of the ID's, they read the leading bytes of an ID as a number.
+//! The estimates are read from the statistics of the column, like those of `<` between numbers. The server's own estimators cannot
+//! convert an ID to a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default.
+//! Given the type [`StoredDatum::SCALAR`] in place of the ID's, they read the leading bytes of an ID as a number.
 //!
-//! Comparisons with a time use the server's own estimators, because the server combines only these into a range.
+//! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
+//! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
+//! the shares of the others, because n estimates of n conditions would take quadratic time.
 
-use core::ffi::{CStr, c_int};
+use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use pgrx::pg_sys::{self, Datum, List, Node, NodeTag, Oid, PlannerInfo, VariableStatData};
+use pgrx::pg_sys::{
+    self, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, PlannerInfo, RelOptInfo, RestrictInfo,
+    VariableStatData,
+};
+use scru_ids::Stored;
+use scru_ids::selectivity::{self, Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 
 use crate::call::Call;
-use crate::datum::{StoredDatum, StoredId};
+use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::planner;
-use crate::span::{self, Span};
+use crate::span;
+use crate::time_compare::Operator;
 
-/// `T_rangesel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<@` and `@>`
-pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
-    let fraction = unsafe {
-        let function = pg_sys::get_opcode(call.oid(1));
-        if is_ours::<T>(function) {
-            estimate::<T>(call.datum(0).cast_mut_ptr(), function, call.datum(2).cast_mut_ptr(), call.int4(3))
-        } else {
-            pg_sys::DEFAULT_RANGE_INEQ_SEL
-        }
-    };
-    Ok(Datum::from(fraction.to_bits()))
+// Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
+// calls. A server error is a longjmp over Rust frames that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn get_restriction_variable(
+        root: *mut PlannerInfo,
+        arguments: *mut List,
+        relation: c_int,
+        column: *mut VariableStatData,
+        other: *mut *mut Node,
+        is_left: *mut bool,
+    ) -> bool;
+    fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
+    fn get_oprrest(operator: Oid) -> Oid;
+    fn get_opcode(operator: Oid) -> Oid;
+    fn getBaseType(type_: Oid) -> Oid;
+    fn get_typlenbyval(type_: Oid, length: *mut i16, by_value: *mut bool);
+    fn contain_volatile_functions(node: *mut Node) -> bool;
+    fn equal(one: *const c_void, other: *const c_void) -> bool;
+    fn bms_num_members(set: *const pg_sys::Bitmapset) -> c_int;
+    fn fmgr_info(function: Oid, info: *mut FmgrInfo);
+    fn mcv_selectivity(
+        column: *mut VariableStatData,
+        function: *mut FmgrInfo,
+        collation: Oid,
+        value: Datum,
+        is_left: bool,
+        common: *mut f64,
+    ) -> f64;
+    fn ineq_histogram_selectivity(
+        root: *mut PlannerInfo,
+        column: *mut VariableStatData,
+        operator: Oid,
+        function: *mut FmgrInfo,
+        is_greater: bool,
+        is_equal: bool,
+        collation: Oid,
+        value: Datum,
+        type_: Oid,
+    ) -> f64;
 }
 
-/// Returns whether a function is `T_contained_by_range` or `T_range_contains`, whose argument types are known. Any user can
-/// create an operator with this estimator and arguments of any type. The support function identifies the two functions, because
-/// only a superuser can attach one to a function.
-unsafe fn is_ours<T: StoredId>(function: Oid) -> bool {
-    // SAFETY: look-ups in the catalog; the name is a copy.
-    unsafe {
-        let support = pg_sys::get_func_support(function);
-        let name = if support == Oid::INVALID { ptr::null_mut() } else { pg_sys::get_func_name(support) };
-        !name.is_null() && CStr::from_ptr(name).to_bytes() == format!("{}_range_support", T::NAME).as_bytes()
-    }
+/// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
+/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the same.
+pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let (root, operator) = (call.datum(0).cast_mut_ptr(), call.oid(1));
+    // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
+    let fraction =
+        unsafe { estimate::<T>(root, operator, get_opcode(operator), call.datum(2).cast_mut_ptr(), call.int4(3)) };
+    Ok(Datum::from(fraction.to_bits()))
 }
 
 /// Estimates a call of `T_contained_by_range` or `T_range_contains`. Returns null for a join.
@@ -55,152 +88,354 @@ pub unsafe fn of_function<T: StoredId>(
         if (*request).is_join {
             return ptr::null_mut();
         }
-        (*request).selectivity =
-            estimate::<T>((*request).root, (*request).funcid, (*request).args, (*request).varRelid);
+        let (root, function, arguments) = ((*request).root, (*request).funcid, (*request).args);
+        (*request).selectivity = estimate::<T>(root, Oid::INVALID, function, arguments, (*request).varRelid);
         request
     }
 }
 
-/// Returns the estimated fraction of a column's rows within a range; 0 if the range is NULL. Returns the server's default for
-/// ranges if neither argument is a column, the range is not constant, or the column has no statistics.
-unsafe fn estimate<T: StoredId>(root: *mut PlannerInfo, function: Oid, arguments: *mut List, relation: c_int) -> f64 {
+/// Returns the estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions. Returns
+/// the server's default if no argument is a column, or if an argument is none of the type.
+unsafe fn estimate<T: StoredId>(
+    root: *mut PlannerInfo,
+    operator: Oid,
+    function: Oid,
+    arguments: *mut List,
+    relation: c_int,
+) -> f64 {
     // SAFETY: structs of the planner; the statistics are released.
-    let fraction = unsafe {
-        let (mut column, mut range, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
-        if !pg_sys::get_restriction_variable(root, arguments, relation, &mut column, &mut range, &mut is_left) {
-            return pg_sys::DEFAULT_RANGE_INEQ_SEL;
+    unsafe {
+        let Some(test) = Test::of::<T>(function) else { return UNKNOWN_BOUND };
+        let default = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
+        let (mut statistics, mut other, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
+        if !get_restriction_variable(root, arguments, relation, &mut statistics, &mut other, &mut is_left) {
+            return default;
         }
-        let mut span = Span { range, ..Span::of(function, arguments) };
-        let fraction = if is_known(range) && column.vartype == span.id_type {
-            // The server multiplies the estimates of predicates: each of n predicates gets the nth root of the joint fraction.
-            let count = intersect_with_others(root, column.rel, arguments, &mut span);
-            fraction_within::<T>(root, &mut column, &span, is_left)
-                .map(|fraction| fraction.max(0.0).powf(1.0 / f64::from(count)))
-        } else if is_null(range) {
-            Some(0.0)
+        let id = planner::nth(arguments, usize::from(!is_left));
+        let estimator = if operator == Oid::INVALID { Oid::INVALID } else { get_oprrest(operator) };
+        let mut column = Column { root, id, type_: statistics.vartype, estimator, statistics };
+        let fraction = if column.has_type_of::<T>() {
+            let own = column.bounds::<T>(test, other, is_left);
+            column.share::<T>(arguments, own)
         } else {
-            None
+            default
         };
-        if let (Some(free), false) = (column.freefunc, column.statsTuple.is_null()) {
-            free(column.statsTuple);
+        if let (Some(free), false) = (column.statistics.freefunc, column.statistics.statsTuple.is_null()) {
+            free(column.statistics.statsTuple);
         }
-        fraction
-    };
-    fraction.map_or(pg_sys::DEFAULT_RANGE_INEQ_SEL, |fraction| fraction.clamp(0.0, 1.0))
+        fraction.clamp(0.0, 1.0)
+    }
 }
 
-/// Intersects the range of a predicate with the constant ranges of the table's other predicates on the same ID. Returns the
-/// number of intersected ranges, including the predicate's own; 1 if the predicate is not one of the table's. Queries often
-/// express a range by two ranges, each of which has one bound.
-unsafe fn intersect_with_others(
+/// What a condition compares an ID with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    /// An ID, to the right of the operator.
+    Id(Operator),
+    /// A time, to the right of the operator.
+    Time(Operator),
+    /// A range of times.
+    Range,
+}
+
+impl Test {
+    /// Returns what a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a
+    /// function with such a name. The estimator therefore checks the type of each value before it reads the value.
+    unsafe fn of<T: StoredId>(function: Oid) -> Option<Self> {
+        // SAFETY: the server is planning a query.
+        let (name, _) = unsafe { planner::name_and_schema(function)? };
+        if let Some((operator, _)) = Operator::of_function::<T>(name.as_bytes()) {
+            return Some(Self::Time(operator));
+        }
+        let rest = name.as_bytes().strip_prefix(T::NAME.as_bytes())?;
+        if [&b"_contained_by_range"[..], b"_range_contains"].contains(&rest) {
+            return Some(Self::Range);
+        }
+        Operator::named(rest.strip_prefix(b"_")?).map(Self::Id)
+    }
+}
+
+/// An ID in the conditions of a query, usually a column, with its statistics.
+struct Column {
     root: *mut PlannerInfo,
-    table: *mut pg_sys::RelOptInfo,
-    arguments: *mut List,
-    span: &mut Span,
-) -> u32 {
-    // SAFETY: structs of the planner; a function with our support function is one of our functions.
-    unsafe {
-        let predicates = if table.is_null() { ptr::null_mut() } else { (*table).baserestrictinfo };
-        let length = if predicates.is_null() { 0 } else { (*predicates).length as usize };
-        let clauses = (0..length).map(|index| (*planner::nth(predicates, index).cast::<pg_sys::RestrictInfo>()).clause);
-        let support = pg_sys::get_func_support(span.function);
-        let (mut count, mut is_of_table) = (1, false);
-        let mut common = (*span.range.cast::<pg_sys::Const>()).constvalue;
-        for clause in clauses {
-            let clause = clause.cast::<Node>();
-            let Some((function, others)) = planner::called(clause) else { continue };
-            if others == arguments {
-                is_of_table = true;
-            } else if pg_sys::get_func_support(function) == support {
-                let other = Span::of(function, others);
-                let range = pg_sys::estimate_expression_value(root, other.range);
-                if is_known(range) && pg_sys::equal(other.id.cast(), span.id.cast()) {
-                    let range = (*range.cast::<pg_sys::Const>()).constvalue;
-                    common =
-                        pg_sys::OidFunctionCall2Coll(pg_sys::F_RANGE_INTERSECT.into(), Oid::INVALID, common, range);
+    id: *mut Node,
+    type_: Oid,
+    /// The estimator of the conditions.
+    estimator: Oid,
+    statistics: VariableStatData,
+}
+
+impl Column {
+    /// Returns whether the values of the column have the length of the type's, so that reading one of them is safe.
+    unsafe fn has_type_of<T: StoredId>(&self) -> bool {
+        let (mut length, mut by_value) = (0, false);
+        // SAFETY: a look-up in the system cache.
+        unsafe { get_typlenbyval(self.type_, &mut length, &mut by_value) };
+        (length as usize, by_value) == (size_of::<T::Stored>(), T::Stored::BY_VALUE)
+    }
+
+    /// Returns the condition's share of the joint selectivity of all conditions on the ID, and stores the shares of the others.
+    unsafe fn share<T: StoredId>(&mut self, arguments: *mut List, own: Bounds) -> f64 {
+        let nulls = self.null_fraction();
+        let alone = Tightest::of(&[own], nulls).share(0);
+        let table = self.statistics.rel;
+        if table.is_null() || self.estimator == Oid::INVALID {
+            return alone;
+        }
+        // SAFETY: structs of the planner.
+        unsafe {
+            let Some(conjunction) = Conjunction::of(table, arguments) else {
+                // An index condition that the planner has derived from a condition, or part of another expression.
+                let (_, bounds) = self.conditions::<T>(&Conjunction::of_table(table), None);
+                return selectivity::derived_share(own, bounds, nulls).unwrap_or(alone);
+            };
+            let (conditions, bounds) = self.conditions::<T>(&conjunction, Some((arguments, own)));
+            let tightest = Tightest::of(bounds, nulls);
+            let mut own_share = alone;
+            for (index, &condition) in conditions.iter().enumerate() {
+                let condition = &mut *condition;
+                if arguments_of(condition) == arguments {
+                    own_share = tightest.share(index);
+                } else if condition.norm_selec < 0.0 && condition.outer_selec < 0.0 {
+                    (condition.norm_selec, condition.outer_selec) = (tightest.share(index), tightest.share(index));
+                }
+            }
+            own_share
+        }
+    }
+
+    /// Returns the conditions on the ID in a conjunction, and their bounds. The bounds of the condition with the arguments `own`
+    /// are known.
+    unsafe fn conditions<'a, T: StoredId>(
+        &mut self,
+        conjunction: &Conjunction,
+        own: Option<(*mut List, Bounds)>,
+    ) -> (&'a [*mut RestrictInfo], &'a [Bounds]) {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let length = planner::length(conjunction.list);
+            let conditions = datum::slice(length, |_| ptr::null_mut::<RestrictInfo>());
+            let bounds = datum::slice(length, |_| Bounds::default());
+            let mut count = 0;
+            for index in 0..length {
+                let Some(condition) = conjunction.condition(index) else { continue };
+                let found = match own {
+                    Some((arguments, bounds)) if arguments_of(condition) == arguments => Some(bounds),
+                    _ => self.bounds_of_other::<T>(condition),
+                };
+                if let Some(found) = found {
+                    (conditions[count], bounds[count]) = (condition, found);
                     count += 1;
                 }
             }
+            (&conditions[..count], &bounds[..count])
         }
-        if !is_of_table || count == 1 {
-            return 1;
+    }
+
+    /// Returns the bounds of another condition; `None` if it has another estimator, if it is not on the same ID, or if it
+    /// compares the ID with a column or with the result of a volatile function.
+    unsafe fn bounds_of_other<T: StoredId>(&mut self, condition: *mut RestrictInfo) -> Option<Bounds> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let clause = (*condition).clause.cast::<pg_sys::OpExpr>();
+            if (*clause).xpr.type_ != NodeTag::T_OpExpr
+                || planner::length((*clause).args) != 2
+                || get_oprrest((*clause).opno) != self.estimator
+            {
+                return None;
+            }
+            let [left, right] = [0, 1].map(|index| planner::nth((*clause).args, index));
+            let is_left = equal(left.cast(), self.id.cast());
+            if !is_left && !equal(right.cast(), self.id.cast()) {
+                return None;
+            }
+            let (other, tables) =
+                if is_left { (right, (*condition).right_relids) } else { (left, (*condition).left_relids) };
+            if bms_num_members(tables) > 0 {
+                return None;
+            }
+            let (function, _) = planner::called(clause.cast())?;
+            let test = Test::of::<T>(function)?;
+            let other = estimate_expression_value(self.root, other);
+            if (*other).type_ != NodeTag::T_Const && contain_volatile_functions(other) {
+                return None;
+            }
+            Some(self.bounds::<T>(test, other, is_left))
         }
-        let constant = pg_sys::copyObjectImpl(span.range.cast()).cast::<pg_sys::Const>();
-        (*constant).constvalue = common;
-        span.range = constant.cast();
-        count
+    }
+
+    /// Returns the bounds that a condition sets on the ID. `is_left` tells whether the ID is the left operand of a comparison
+    /// with another ID.
+    unsafe fn bounds<T: StoredId>(&mut self, test: Test, other: *mut Node, is_left: bool) -> Bounds {
+        // SAFETY: the tag identifies the struct, and the value is read only if it is of the expected type.
+        unsafe {
+            let constant = other.cast::<Const>();
+            let is_constant = (*other).type_ == NodeTag::T_Const;
+            if is_constant && (*constant).constisnull {
+                return Bounds::NONE;
+            }
+            match test {
+                Test::Id(operator) => {
+                    let operator = if is_left { operator } else { operator.commuted() };
+                    let is_of_type = is_constant
+                        && (*constant).constlen == size_of::<T::Stored>() as c_int
+                        && (*constant).constbyval == T::Stored::BY_VALUE;
+                    let id = if is_of_type { span::value::<T>(other) } else { None };
+                    self.bound(operator, id)
+                }
+                Test::Time(operator) => {
+                    let is_time = is_constant && (*constant).consttype == pg_sys::TIMESTAMPTZOID;
+                    match is_time.then(|| operator.with_id::<T>((*constant).constvalue.value() as i64)) {
+                        Some((operator, id)) => self.bound(operator, Some(id)),
+                        None => self.bound::<T>(operator, None),
+                    }
+                }
+                Test::Range => {
+                    if !is_constant || getBaseType((*constant).consttype) != pg_sys::TSTZRANGEOID {
+                        return Bounds::UNKNOWN;
+                    }
+                    let (first, last): (T, T) = span::first_and_last(constant);
+                    if first > last {
+                        return Bounds::NONE;
+                    }
+                    let lower = self.bound(Operator::GreaterOrEqual, Some(first)).lower;
+                    let upper = self.bound(Operator::LessOrEqual, Some(last)).upper;
+                    Bounds { lower, upper }
+                }
+            }
+        }
+    }
+
+    /// Returns the bound that an operator sets with an ID on its right; `None` if the ID is unknown.
+    unsafe fn bound<T: StoredId>(&mut self, operator: Operator, id: Option<T>) -> Bounds {
+        // SAFETY: the column has the type of the ID.
+        let selectivity = id.and_then(|id| unsafe { self.selectivity(operator, id) });
+        Bounds::one(operator.is_from_below(), selectivity.unwrap_or(UNKNOWN_BOUND))
+    }
+
+    /// Returns the fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
+    /// values one by one, and estimates the others from the histogram.
+    unsafe fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
+        let (operator, id) = operator.at_tick(id);
+        // SAFETY: the arguments are those of the server's estimators, except for the types.
+        unsafe {
+            if self.statistics.statsTuple.is_null() {
+                return None;
+            }
+            let function_of = |operator| if operator == Oid::INVALID { Oid::INVALID } else { get_opcode(operator) };
+            let native = planner::operator(self.type_, operator.strategy());
+            let (mut function, none) = (FmgrInfo::default(), Oid::INVALID);
+            if function_of(native) == Oid::INVALID {
+                return None;
+            }
+            fmgr_info(function_of(native), &mut function);
+            let (value, mut common) = (id.to_datum(), 0.0);
+            let common_within = mcv_selectivity(&mut self.statistics, &mut function, none, value, true, &mut common);
+            let (is_greater, is_equal) = (operator.is_from_below(), operator.includes_bound());
+            let scalar = T::Stored::SCALAR;
+            self.statistics.vartype = scalar;
+            let others = ineq_histogram_selectivity(
+                self.root,
+                &mut self.statistics,
+                native,
+                &mut function,
+                is_greater,
+                is_equal,
+                none,
+                value,
+                scalar,
+            );
+            self.statistics.vartype = self.type_;
+            let others = if others >= 0.0 { others } else { 0.5 };
+            Some((common_within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
+        }
+    }
+
+    /// Returns the fraction of NULLs in the column, and 0 if there are no statistics.
+    fn null_fraction(&self) -> f64 {
+        let row = self.statistics.statsTuple;
+        if row.is_null() {
+            return 0.0;
+        }
+        // SAFETY: the statistics are a row of pg_statistic.
+        unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
     }
 }
 
-/// Returns whether an expression is NULL.
-unsafe fn is_null(node: *mut Node) -> bool {
-    // SAFETY: the tag identifies the struct.
-    unsafe { (*node).type_ == NodeTag::T_Const && (*node.cast::<pg_sys::Const>()).constisnull }
+/// Conditions of a query that are ANDed: those of a table, those of an outer join that concern only one table, or those of an arm
+/// of an OR.
+struct Conjunction {
+    list: *mut List,
+    /// The tables of the outer join; null for the others.
+    join: *const pg_sys::Bitmapset,
 }
 
-/// Returns whether an expression is a constant other than NULL.
-unsafe fn is_known(node: *mut Node) -> bool {
-    // SAFETY: the tag identifies the struct.
-    unsafe { (*node).type_ == NodeTag::T_Const && !(*node.cast::<pg_sys::Const>()).constisnull }
+impl Conjunction {
+    /// Returns the conditions of a table.
+    unsafe fn of_table(table: *mut RelOptInfo) -> Self {
+        // SAFETY: guaranteed by the caller.
+        Self { list: unsafe { (*table).baserestrictinfo }, join: ptr::null() }
+    }
+
+    /// Returns the conjunction with the condition that has these arguments; `None` if there is none.
+    unsafe fn of(table: *mut RelOptInfo, arguments: *mut List) -> Option<Self> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let find = |list: *mut List| Self::find(list, arguments);
+            if let Some((list, _)) = find((*table).baserestrictinfo) {
+                return Some(Self { list, join: ptr::null() });
+            }
+            let (list, condition) = find((*table).joininfo)?;
+            let is_of_join = list == (*table).joininfo;
+            Some(Self { list, join: if is_of_join { (*condition).required_relids } else { ptr::null() } })
+        }
+    }
+
+    /// Returns the condition with these arguments in a list, and the innermost list that contains it.
+    unsafe fn find(list: *mut List, arguments: *mut List) -> Option<(*mut List, *mut RestrictInfo)> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let conditions = (0..planner::length(list)).map(|index| planner::nth(list, index).cast::<RestrictInfo>());
+            for condition in conditions {
+                if (*condition).type_ != NodeTag::T_RestrictInfo {
+                    continue;
+                }
+                if arguments_of(condition) == arguments {
+                    return Some((list, condition));
+                }
+                let arms = (*condition).orclause.cast::<pg_sys::BoolExpr>();
+                if arms.is_null() {
+                    continue;
+                }
+                for index in 0..planner::length((*arms).args) {
+                    let arm = planner::nth((*arms).args, index).cast::<pg_sys::BoolExpr>();
+                    // An arm with one condition is the condition itself.
+                    let is_and = (*arm).xpr.type_ == NodeTag::T_BoolExpr && (*arm).boolop == BoolExprType::AND_EXPR;
+                    if is_and && let Some(found) = Self::find((*arm).args, arguments) {
+                        return Some(found);
+                    }
+                }
+            }
+            None
+        }
+    }
+
+    /// Returns the condition at `index`; `None` if it is one of another join.
+    unsafe fn condition(&self, index: usize) -> Option<*mut RestrictInfo> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let condition = planner::nth(self.list, index).cast::<RestrictInfo>();
+            let is_of_join = self.join.is_null() || pg_sys::bms_equal(self.join, (*condition).required_relids);
+            ((*condition).type_ == NodeTag::T_RestrictInfo && is_of_join).then_some(condition)
+        }
+    }
 }
 
-/// Returns the fraction of a column's rows within a constant range; `None` if the statistics of the column are missing or do not
-/// suffice. Tests the most common values one by one, and estimates the others from the histogram.
-unsafe fn fraction_within<T: StoredId>(
-    root: *mut PlannerInfo,
-    column: &mut VariableStatData,
-    span: &Span,
-    is_left: bool,
-) -> Option<f64> {
-    // SAFETY: structs of the planner; the range is a constant.
+/// Returns the arguments of a condition that is an operator or a function call; null for any other.
+unsafe fn arguments_of(condition: *mut RestrictInfo) -> *mut List {
+    // SAFETY: the tag identifies the struct.
     unsafe {
-        let range = &*span.range.cast::<pg_sys::Const>();
-        let lower = span::value::<T>(span.bound::<T>(root, "lower")?)?;
-        let upper = span::value::<T>(span.bound::<T>(root, "upper")?)?;
-        if lower > upper {
-            return Some(0.0);
-        }
-        if column.statsTuple.is_null() {
-            return None;
-        }
-        let mut common = 0.0;
-        let mut function = fmgr_info(span.function);
-        let common_within =
-            pg_sys::mcv_selectivity(column, &mut function, Oid::INVALID, range.constvalue, is_left, &mut common);
-
-        column.vartype = T::Stored::SCALAR;
-        let from_lower = if lower == T::MIN { 1.0 } else { histogram_fraction(root, column, span, lower, true)? };
-        let to_upper = if upper == T::MAX { 1.0 } else { histogram_fraction(root, column, span, upper, false)? };
-        let nulls = (*pg_sys::GETSTRUCT(column.statsTuple).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac;
-        let others = 1.0 - f64::from(nulls) - common;
-        Some(common_within + others * (from_lower + to_upper - 1.0).max(0.0))
+        let clause = (*condition).clause;
+        if (*clause).type_ == NodeTag::T_OpExpr { (*clause.cast::<pg_sys::OpExpr>()).args } else { ptr::null_mut() }
     }
-}
-
-/// Returns the fraction of a column's histogram at or after a lower bound, or at or before an upper bound; `None` if the column
-/// has no histogram.
-unsafe fn histogram_fraction<T: StoredId>(
-    root: *mut PlannerInfo,
-    column: &mut VariableStatData,
-    span: &Span,
-    bound: T,
-    is_lower: bool,
-) -> Option<f64> {
-    let strategy = if is_lower { pg_sys::BTGreaterEqualStrategyNumber } else { pg_sys::BTLessEqualStrategyNumber };
-    // SAFETY: the arguments are those of the server's estimators of `>=` and `<=`.
-    let fraction = unsafe {
-        let operator = planner::operator(span.id_type, strategy);
-        let mut function = fmgr_info(pg_sys::get_opcode(operator));
-        let (bound, scalar) = (bound.to_datum(), column.vartype);
-        let none = Oid::INVALID;
-        pg_sys::ineq_histogram_selectivity(root, column, operator, &mut function, is_lower, true, none, bound, scalar)
-    };
-    (fraction >= 0.0).then_some(fraction)
-}
-
-unsafe fn fmgr_info(function: Oid) -> pg_sys::FmgrInfo {
-    let mut info = pg_sys::FmgrInfo::default();
-    // SAFETY: the function exists.
-    unsafe { pg_sys::fmgr_info(function, &mut info) };
-    info
 }

@@ -73,14 +73,10 @@ impl Span {
     /// Returns the first and the last ID whose time is in the range; `None` if the range is NULL or not a constant.
     /// Computing the IDs here saves the look-up and the evaluation of a function for each of them.
     unsafe fn first_and_last<T: StoredId>(&self) -> Option<(T, T)> {
-        // SAFETY: the tag identifies the struct. The type cache has an entry for tstzrange.
+        // SAFETY: the tag identifies the struct.
         unsafe {
             let range = self.range.cast::<pg_sys::Const>();
-            if (*self.range).type_ != NodeTag::T_Const || (*range).constisnull {
-                return None;
-            }
-            let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-            Some(range::first_and_last(tstzrange::bounds((*range).constvalue, entry)))
+            ((*self.range).type_ == NodeTag::T_Const && !(*range).constisnull).then(|| first_and_last(range))
         }
     }
 
@@ -113,6 +109,18 @@ unsafe fn without_relabel(node: *mut Node) -> *mut Node {
             NodeTag::T_RelabelType => without_relabel((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
             _ => node,
         }
+    }
+}
+
+/// Returns the first and the last ID whose time is in a constant range; the largest and the smallest of all if there is none.
+///
+/// # Safety
+/// `range` is a tstzrange other than NULL.
+pub unsafe fn first_and_last<T: StoredId>(range: *mut pg_sys::Const) -> (T, T) {
+    // SAFETY: guaranteed by the caller. The type cache has an entry for tstzrange.
+    unsafe {
+        let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+        range::first_and_last(tstzrange::bounds((*range).constvalue, entry))
     }
 }
 

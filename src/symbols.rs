@@ -133,6 +133,7 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_range_contains"), range::contains::<Id>);
             export!(guarded, concat!(stringify!($name), "_range_support"), range_support::support::<Id>);
             export!(guarded, concat!(stringify!($name), "_rangesel"), selectivity::of_operator::<Id>);
+            export!(guarded, concat!(stringify!($name), "_ineqsel"), selectivity::of_operator::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);

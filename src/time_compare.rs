@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum};
 
 use crate::call::Call;
 use crate::datum::StoredId;
@@ -28,6 +28,17 @@ impl Operator {
             b"gt" => Some(Self::Greater),
             _ => None,
         }
+    }
+
+    /// Returns the operator of a function that compares an ID with a time, and whether the time is its first argument; `None` if
+    /// the function has another name than `T_ge_timestamptz` or `timestamptz_ge_T`. The operator has the ID on its left.
+    pub fn of_function<T: StoredId>(name: &[u8]) -> Option<(Self, bool)> {
+        let between = |prefix: &str, suffix: &str| {
+            let name = name.strip_prefix(prefix.as_bytes())?.strip_suffix(suffix.as_bytes())?;
+            Self::named(name.strip_prefix(b"_")?.strip_suffix(b"_")?)
+        };
+        let of_time = || between("timestamptz", T::NAME).map(|operator| (operator.commuted(), true));
+        between(T::NAME, "timestamptz").map(|operator| (operator, false)).or_else(of_time)
     }
 
     /// Returns the operator with this symbol.
@@ -74,6 +85,48 @@ impl Operator {
     /// Returns whether the operator sets a lower bound on the ID: `>=` or `>`.
     pub const fn is_from_below(self) -> bool {
         matches!(self, Self::GreaterOrEqual | Self::Greater)
+    }
+
+    /// Returns whether the operator holds for its own bound: `<=` or `>=`.
+    pub const fn includes_bound(self) -> bool {
+        matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
+    }
+
+    /// Returns the btree strategy of the operator between two IDs.
+    pub const fn strategy(self) -> u32 {
+        match self {
+            Self::Less => pg_sys::BTLessStrategyNumber,
+            Self::LessOrEqual => pg_sys::BTLessEqualStrategyNumber,
+            Self::GreaterOrEqual => pg_sys::BTGreaterEqualStrategyNumber,
+            Self::Greater => pg_sys::BTGreaterStrategyNumber,
+        }
+    }
+
+    /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
+    /// first ID of a tick as the bound. If that tick would be after the last one, returns `id > largest`, which is always false, or
+    /// `id <= largest`, which is always true.
+    pub fn with_id<T: StoredId>(self, timestamptz: i64) -> (Self, T) {
+        let below = self.ticks_below::<T>(timestamptz);
+        match (self.is_from_below(), below <= T::TICKS.max) {
+            (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
+            (true, false) => (Self::Greater, T::MAX),
+            (false, true) => (Self::Less, T::first_of(below)),
+            (false, false) => (Self::LessOrEqual, T::MAX),
+        }
+    }
+
+    /// Returns an equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same
+    /// comparison otherwise.
+    pub fn at_tick<T: StoredId>(self, id: T) -> (Self, T) {
+        let tick = id.tick();
+        if tick == T::TICKS.max || id != T::last_of(tick) {
+            return (self, id);
+        }
+        match self {
+            Self::LessOrEqual => (Self::Less, T::first_of(tick + 1)),
+            Self::Greater => (Self::GreaterOrEqual, T::first_of(tick + 1)),
+            Self::Less | Self::GreaterOrEqual => (self, id),
+        }
     }
 
     /// Returns the number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of

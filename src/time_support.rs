@@ -117,12 +117,9 @@ impl Comparison {
         // SAFETY: the SQL declares two arguments, an ID and a timestamptz.
         unsafe {
             let (name, schema) = planner::name_and_schema(function)?;
-            let name = name.as_bytes();
+            let (operator, is_time_first) = Operator::of_function::<T>(name.as_bytes())?;
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
-            let (id, time, operator) = match name.strip_prefix(b"timestamptz_") {
-                Some(rest) => (second, first, Operator::named(rest.get(..2)?)?.commuted()),
-                None => (first, second, Operator::named(name.get(T::NAME.len() + 1..)?.get(..2)?)?),
-            };
+            let (id, time) = if is_time_first { (second, first) } else { (first, second) };
             Some(Self { schema, id, id_type: planner::type_of(id), time, operator })
         }
     }
@@ -136,24 +133,14 @@ impl Comparison {
         }
     }
 
-    /// For a constant time, returns `id >= bound` or `id < bound` with the first ID of a tick as the bound. If that tick would be
-    /// after the last one, returns `id > largest`, which is always false, or `id <= largest`, which is always true. Returns null
-    /// if the time is NULL.
+    /// Returns the equivalent comparison with an ID for a constant time; null if the time is NULL.
     unsafe fn with_constant<T: StoredId>(&self, time: &pg_sys::Const) -> *mut Expr {
         if time.constisnull {
             return ptr::null_mut();
         }
-        let below = self.operator.ticks_below::<T>(time.constvalue.value() as i64);
-        let is_in_range = below <= T::TICKS.max;
-        let strategy = match (self.operator.is_from_below(), is_in_range) {
-            (true, true) => pg_sys::BTGreaterEqualStrategyNumber,
-            (true, false) => pg_sys::BTGreaterStrategyNumber,
-            (false, true) => pg_sys::BTLessStrategyNumber,
-            (false, false) => pg_sys::BTLessEqualStrategyNumber,
-        };
-        let bound = if is_in_range { T::first_of(below) } else { T::MAX };
+        let (operator, bound) = self.operator.with_id::<T>(time.constvalue.value() as i64);
         // SAFETY: builds an expression in the planner's memory.
-        unsafe { planner::comparison(self.id_type, strategy, self.id, span::constant(self.id_type, bound)) }
+        unsafe { planner::comparison(self.id_type, operator.strategy(), self.id, span::constant(self.id_type, bound)) }
     }
 
     /// For a time that is not after that of the largest ID, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and

@@ -54,6 +54,8 @@ CREATE FUNCTION scru128_larger(scru128, scru128) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_smaller(scru128, scru128) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru128_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR = (
     LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_eq,
@@ -68,22 +70,22 @@ CREATE OPERATOR <> (
 CREATE OPERATOR < (
     LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_lt,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_le,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_gt,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru128, RIGHTARG = scru128, FUNCTION = scru128_ge,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargejoinsel
 );
 
 CREATE AGGREGATE min(scru128) (
@@ -108,6 +110,7 @@ COMMENT ON OPERATOR >= (scru128, scru128) IS 'greater than or equal';
 COMMENT ON FUNCTION scru128_cmp(scru128, scru128) IS 'less-equal-greater: -1, 0 or 1';
 COMMENT ON FUNCTION scru128_larger(scru128, scru128) IS 'larger of two';
 COMMENT ON FUNCTION scru128_smaller(scru128, scru128) IS 'smaller of two';
+COMMENT ON FUNCTION scru128_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru128) IS 'smallest scru128 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru128) IS 'largest scru128 of all input values: the last in order of creation';
 
@@ -246,42 +249,42 @@ CREATE FUNCTION timestamptz_ge_scru128(timestamptz, scru128) RETURNS boolean
 CREATE OPERATOR < (
     LEFTARG = scru128, RIGHTARG = timestamptz, FUNCTION = scru128_lt_timestamptz,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
     LEFTARG = timestamptz, RIGHTARG = scru128, FUNCTION = timestamptz_lt_scru128,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru128, RIGHTARG = timestamptz, FUNCTION = scru128_le_timestamptz,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = timestamptz, RIGHTARG = scru128, FUNCTION = timestamptz_le_scru128,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru128, RIGHTARG = timestamptz, FUNCTION = scru128_gt_timestamptz,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = timestamptz, RIGHTARG = scru128, FUNCTION = timestamptz_gt_scru128,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru128, RIGHTARG = timestamptz, FUNCTION = scru128_ge_timestamptz,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = timestamptz, RIGHTARG = scru128, FUNCTION = timestamptz_ge_scru128,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru128_ineqsel, JOIN = scalargejoinsel
 );
 
 COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 that satisfies a comparison with a time; NULL if there is none';
@@ -315,8 +318,6 @@ CREATE FUNCTION scru128_range_upper(tstzrange) RETURNS scru128
 
 CREATE FUNCTION scru128_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru128_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru128_rangesel(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru128_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -327,17 +328,16 @@ CREATE FUNCTION scru128_range_contains(scru_tstzrange, scru128) RETURNS boolean
 
 CREATE OPERATOR <@ (
     LEFTARG = scru128, RIGHTARG = scru_tstzrange, FUNCTION = scru128_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = scru128_rangesel, JOIN = contjoinsel
+    COMMUTATOR = @>, RESTRICT = scru128_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
     LEFTARG = scru_tstzrange, RIGHTARG = scru128, FUNCTION = scru128_range_contains,
-    COMMUTATOR = <@, RESTRICT = scru128_rangesel, JOIN = contjoinsel
+    COMMUTATOR = <@, RESTRICT = scru128_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION scru128_range_lower(tstzrange) IS 'first scru128 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru128_range_upper(tstzrange) IS 'last scru128 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION scru128_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru128_range_contains(scru_tstzrange, scru128) IS 'implementation of @> operator';
 COMMENT ON OPERATOR <@ (scru128, scru_tstzrange) IS 'time of creation is in the range';

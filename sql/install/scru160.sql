@@ -54,6 +54,8 @@ CREATE FUNCTION scru160_larger(scru160, scru160) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_smaller(scru160, scru160) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru160_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR = (
     LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_eq,
@@ -68,22 +70,22 @@ CREATE OPERATOR <> (
 CREATE OPERATOR < (
     LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_lt,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_le,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_gt,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru160, RIGHTARG = scru160, FUNCTION = scru160_ge,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargejoinsel
 );
 
 CREATE AGGREGATE min(scru160) (
@@ -108,6 +110,7 @@ COMMENT ON OPERATOR >= (scru160, scru160) IS 'greater than or equal';
 COMMENT ON FUNCTION scru160_cmp(scru160, scru160) IS 'less-equal-greater: -1, 0 or 1';
 COMMENT ON FUNCTION scru160_larger(scru160, scru160) IS 'larger of two';
 COMMENT ON FUNCTION scru160_smaller(scru160, scru160) IS 'smaller of two';
+COMMENT ON FUNCTION scru160_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru160) IS 'smallest scru160 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru160) IS 'largest scru160 of all input values: the last in order of creation';
 
@@ -246,42 +249,42 @@ CREATE FUNCTION timestamptz_ge_scru160(timestamptz, scru160) RETURNS boolean
 CREATE OPERATOR < (
     LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_lt_timestamptz,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
     LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_lt_scru160,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_le_timestamptz,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_le_scru160,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_gt_timestamptz,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_gt_scru160,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru160, RIGHTARG = timestamptz, FUNCTION = scru160_ge_timestamptz,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = timestamptz, RIGHTARG = scru160, FUNCTION = timestamptz_ge_scru160,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru160_ineqsel, JOIN = scalargejoinsel
 );
 
 COMMENT ON FUNCTION scru160_time_bound(timestamptz, text) IS 'nearest scru160 that satisfies a comparison with a time; NULL if there is none';
@@ -315,8 +318,6 @@ CREATE FUNCTION scru160_range_upper(tstzrange) RETURNS scru160
 
 CREATE FUNCTION scru160_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru160_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru160_rangesel(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru160_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru160_contained_by_range(scru160, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -327,17 +328,16 @@ CREATE FUNCTION scru160_range_contains(scru_tstzrange, scru160) RETURNS boolean
 
 CREATE OPERATOR <@ (
     LEFTARG = scru160, RIGHTARG = scru_tstzrange, FUNCTION = scru160_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = scru160_rangesel, JOIN = contjoinsel
+    COMMUTATOR = @>, RESTRICT = scru160_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
     LEFTARG = scru_tstzrange, RIGHTARG = scru160, FUNCTION = scru160_range_contains,
-    COMMUTATOR = <@, RESTRICT = scru160_rangesel, JOIN = contjoinsel
+    COMMUTATOR = <@, RESTRICT = scru160_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION scru160_range_lower(tstzrange) IS 'first scru160 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru160_range_upper(tstzrange) IS 'last scru160 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru160_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION scru160_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru160_contained_by_range(scru160, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru160_range_contains(scru_tstzrange, scru160) IS 'implementation of @> operator';
 COMMENT ON OPERATOR <@ (scru160, scru_tstzrange) IS 'time of creation is in the range';

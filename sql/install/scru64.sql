@@ -52,6 +52,8 @@ CREATE FUNCTION scru64_larger(scru64, scru64) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_smaller(scru64, scru64) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'scru64_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR = (
     LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_eq,
@@ -66,22 +68,22 @@ CREATE OPERATOR <> (
 CREATE OPERATOR < (
     LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_lt,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_le,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_gt,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru64, RIGHTARG = scru64, FUNCTION = scru64_ge,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargejoinsel
 );
 
 CREATE AGGREGATE min(scru64) (
@@ -106,6 +108,7 @@ COMMENT ON OPERATOR >= (scru64, scru64) IS 'greater than or equal';
 COMMENT ON FUNCTION scru64_cmp(scru64, scru64) IS 'less-equal-greater: -1, 0 or 1';
 COMMENT ON FUNCTION scru64_larger(scru64, scru64) IS 'larger of two';
 COMMENT ON FUNCTION scru64_smaller(scru64, scru64) IS 'smaller of two';
+COMMENT ON FUNCTION scru64_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru64) IS 'smallest scru64 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru64) IS 'largest scru64 of all input values: the last in order of creation';
 
@@ -244,42 +247,42 @@ CREATE FUNCTION timestamptz_ge_scru64(timestamptz, scru64) RETURNS boolean
 CREATE OPERATOR < (
     LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_lt_timestamptz,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
     LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_lt_scru64,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_le_timestamptz,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_le_scru64,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_gt_timestamptz,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_gt_scru64,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = scru64, RIGHTARG = timestamptz, FUNCTION = scru64_ge_timestamptz,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = timestamptz, RIGHTARG = scru64, FUNCTION = timestamptz_ge_scru64,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = scru64_ineqsel, JOIN = scalargejoinsel
 );
 
 COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 that satisfies a comparison with a time; NULL if there is none';
@@ -313,8 +316,6 @@ CREATE FUNCTION scru64_range_upper(tstzrange) RETURNS scru64
 
 CREATE FUNCTION scru64_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru64_rangesel(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'scru64_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -325,17 +326,16 @@ CREATE FUNCTION scru64_range_contains(scru_tstzrange, scru64) RETURNS boolean
 
 CREATE OPERATOR <@ (
     LEFTARG = scru64, RIGHTARG = scru_tstzrange, FUNCTION = scru64_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = scru64_rangesel, JOIN = contjoinsel
+    COMMUTATOR = @>, RESTRICT = scru64_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
     LEFTARG = scru_tstzrange, RIGHTARG = scru64, FUNCTION = scru64_range_contains,
-    COMMUTATOR = <@, RESTRICT = scru64_rangesel, JOIN = contjoinsel
+    COMMUTATOR = <@, RESTRICT = scru64_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION scru64_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru64_range_contains(scru_tstzrange, scru64) IS 'implementation of @> operator';
 COMMENT ON OPERATOR <@ (scru64, scru_tstzrange) IS 'time of creation is in the range';

@@ -54,6 +54,8 @@ CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_smaller(ulid, ulid) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulid_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR = (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_eq,
@@ -68,22 +70,22 @@ CREATE OPERATOR <> (
 CREATE OPERATOR < (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_lt,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_le,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_gt,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ge,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargejoinsel
 );
 
 CREATE AGGREGATE min(ulid) (
@@ -108,6 +110,7 @@ COMMENT ON OPERATOR >= (ulid, ulid) IS 'greater than or equal';
 COMMENT ON FUNCTION ulid_cmp(ulid, ulid) IS 'less-equal-greater: -1, 0 or 1';
 COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
 COMMENT ON FUNCTION ulid_smaller(ulid, ulid) IS 'smaller of two';
+COMMENT ON FUNCTION ulid_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(ulid) IS 'smallest ulid of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(ulid) IS 'largest ulid of all input values: the last in order of creation';
 
@@ -246,42 +249,42 @@ CREATE FUNCTION timestamptz_ge_ulid(timestamptz, ulid) RETURNS boolean
 CREATE OPERATOR < (
     LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_lt_timestamptz,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
     LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_lt_ulid,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_le_timestamptz,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_le_ulid,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_gt_timestamptz,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_gt_ulid,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = ulid, RIGHTARG = timestamptz, FUNCTION = ulid_ge_timestamptz,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = timestamptz, RIGHTARG = ulid, FUNCTION = timestamptz_ge_ulid,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulid_ineqsel, JOIN = scalargejoinsel
 );
 
 COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid that satisfies a comparison with a time; NULL if there is none';
@@ -315,8 +318,6 @@ CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
 
 CREATE FUNCTION ulid_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulid_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulid_rangesel(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'ulid_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -327,17 +328,16 @@ CREATE FUNCTION ulid_range_contains(scru_tstzrange, ulid) RETURNS boolean
 
 CREATE OPERATOR <@ (
     LEFTARG = ulid, RIGHTARG = scru_tstzrange, FUNCTION = ulid_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = ulid_rangesel, JOIN = contjoinsel
+    COMMUTATOR = @>, RESTRICT = ulid_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
     LEFTARG = scru_tstzrange, RIGHTARG = ulid, FUNCTION = ulid_range_contains,
-    COMMUTATOR = <@, RESTRICT = ulid_rangesel, JOIN = contjoinsel
+    COMMUTATOR = <@, RESTRICT = ulid_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION ulid_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION ulid_range_contains(scru_tstzrange, ulid) IS 'implementation of @> operator';
 COMMENT ON OPERATOR <@ (ulid, scru_tstzrange) IS 'time of creation is in the range';

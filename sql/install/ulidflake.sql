@@ -52,6 +52,8 @@ CREATE FUNCTION ulidflake_larger(ulidflake, ulidflake) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_smaller(ulidflake, ulidflake) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'ulidflake_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR = (
     LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_eq,
@@ -66,22 +68,22 @@ CREATE OPERATOR <> (
 CREATE OPERATOR < (
     LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_lt,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_le,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_gt,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = ulidflake, RIGHTARG = ulidflake, FUNCTION = ulidflake_ge,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargejoinsel
 );
 
 CREATE AGGREGATE min(ulidflake) (
@@ -106,6 +108,7 @@ COMMENT ON OPERATOR >= (ulidflake, ulidflake) IS 'greater than or equal';
 COMMENT ON FUNCTION ulidflake_cmp(ulidflake, ulidflake) IS 'less-equal-greater: -1, 0 or 1';
 COMMENT ON FUNCTION ulidflake_larger(ulidflake, ulidflake) IS 'larger of two';
 COMMENT ON FUNCTION ulidflake_smaller(ulidflake, ulidflake) IS 'smaller of two';
+COMMENT ON FUNCTION ulidflake_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(ulidflake) IS 'smallest ulidflake of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(ulidflake) IS 'largest ulidflake of all input values: the last in order of creation';
 
@@ -244,42 +247,42 @@ CREATE FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake) RETURNS boolean
 CREATE OPERATOR < (
     LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_lt_timestamptz,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
     LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_lt_ulidflake,
     COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_le_timestamptz,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
     LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_le_ulidflake,
     COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_gt_timestamptz,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
     LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_gt_ulidflake,
     COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = ulidflake, RIGHTARG = timestamptz, FUNCTION = ulidflake_ge_timestamptz,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
     LEFTARG = timestamptz, RIGHTARG = ulidflake, FUNCTION = timestamptz_ge_ulidflake,
     COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = scalargesel, JOIN = scalargejoinsel
+    RESTRICT = ulidflake_ineqsel, JOIN = scalargejoinsel
 );
 
 COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake that satisfies a comparison with a time; NULL if there is none';
@@ -313,8 +316,6 @@ CREATE FUNCTION ulidflake_range_upper(tstzrange) RETURNS ulidflake
 
 CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulidflake_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulidflake_rangesel(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'ulidflake_rangesel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -325,17 +326,16 @@ CREATE FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) RETURNS bool
 
 CREATE OPERATOR <@ (
     LEFTARG = ulidflake, RIGHTARG = scru_tstzrange, FUNCTION = ulidflake_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
+    COMMUTATOR = @>, RESTRICT = ulidflake_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
     LEFTARG = scru_tstzrange, RIGHTARG = ulidflake, FUNCTION = ulidflake_range_contains,
-    COMMUTATOR = <@, RESTRICT = ulidflake_rangesel, JOIN = contjoinsel
+    COMMUTATOR = <@, RESTRICT = ulidflake_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION ulidflake_range_lower(tstzrange) IS 'first ulidflake whose time is in a range; the largest of all if there is none';
 COMMENT ON FUNCTION ulidflake_range_upper(tstzrange) IS 'last ulidflake whose time is in a range; the smallest of all if there is none';
 COMMENT ON FUNCTION ulidflake_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION ulidflake_rangesel(internal, oid, internal, integer) IS 'restriction selectivity of a range of time';
 COMMENT ON FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) IS 'implementation of @> operator';
 COMMENT ON OPERATOR <@ (ulidflake, scru_tstzrange) IS 'time of creation is in the range';

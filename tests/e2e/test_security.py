@@ -161,10 +161,10 @@ def test_the_estimator_returns_a_default_for_other_operators(connection, id_type
     connection.execute(
         f"""
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt,
-                            RESTRICT = {id_type.name}_rangesel);
+                            RESTRICT = {id_type.name}_ineqsel);
         CREATE FUNCTION is_like(integer, tstzrange) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = tstzrange, FUNCTION = is_like,
-                            RESTRICT = {id_type.name}_rangesel);
+                            RESTRICT = {id_type.name}_ineqsel);
         CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
         ANALYZE numbers
         """

@@ -26,6 +26,7 @@ mod script;
 mod scru128;
 mod scru160;
 mod scru64;
+pub mod selectivity;
 mod serialize;
 mod setting;
 mod sort_key;

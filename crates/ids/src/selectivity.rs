@@ -1,0 +1,189 @@
+//! Estimates of several conditions on one ID, for a planner that multiplies the selectivities of ANDed conditions.
+//!
+//! A lower and an upper bound are not independent: the selectivity of both is much smaller than the product of the two. The
+//! selectivity of the tightest pair is therefore computed jointly, and each condition gets a share. The product of all shares is
+//! the joint selectivity.
+
+/// The selectivity of a bound whose value is unknown, as PostgreSQL assumes it for an inequality.
+pub const UNKNOWN_BOUND: f64 = 0.333_333_333_333_333_3;
+
+/// The selectivity of a range of which at least one bound is unknown, as PostgreSQL assumes it.
+pub const UNKNOWN_RANGE: f64 = 0.005;
+
+/// The joint selectivity of two known bounds between which there seem to be no rows, as PostgreSQL assumes it.
+const EMPTY_RANGE: f64 = 1e-10;
+
+/// The selectivity of each bound that a condition sets on an ID; `None` for a bound that it does not set. NULLs satisfy neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// The selectivity of the lower bound.
+    pub lower: Option<f64>,
+    /// The selectivity of the upper bound.
+    pub upper: Option<f64>,
+}
+
+impl Bounds {
+    /// The bounds of a condition that no row satisfies.
+    pub const NONE: Self = Self { lower: Some(0.0), upper: Some(0.0) };
+    /// Two bounds of unknown value.
+    pub const UNKNOWN: Self = Self { lower: Some(UNKNOWN_BOUND), upper: Some(UNKNOWN_BOUND) };
+
+    /// Returns one bound.
+    pub const fn one(is_lower: bool, selectivity: f64) -> Self {
+        match is_lower {
+            true => Self { lower: Some(selectivity), upper: None },
+            false => Self { lower: None, upper: Some(selectivity) },
+        }
+    }
+}
+
+/// The tightest lower and the tightest upper bound of several conditions on one ID, and the shares of the conditions in their
+/// joint selectivity.
+#[derive(Clone, Copy, Debug)]
+pub struct Tightest {
+    lower: Option<(usize, f64)>,
+    upper: Option<(usize, f64)>,
+    /// The share of the upper bound: the joint selectivity, divided by the selectivity of the lower bound.
+    upper_share: f64,
+}
+
+impl Tightest {
+    /// Returns the tightest bounds of the conditions. `nulls` is the fraction of rows without an ID.
+    pub fn of(conditions: &[Bounds], nulls: f64) -> Self {
+        let [lower, upper] = [|bounds: &Bounds| bounds.lower, |bounds: &Bounds| bounds.upper].map(|side| {
+            let sides = conditions.iter().enumerate().filter_map(|(index, bounds)| Some((index, side(bounds)?)));
+            // Returns the first of equal bounds.
+            sides.min_by(|(_, one), (_, other)| one.total_cmp(other))
+        });
+        let upper_share = match (lower, upper) {
+            (_, None) => 1.0,
+            (None, Some((_, upper))) => upper,
+            (Some((_, lower)), Some((_, upper))) => share_of_upper(lower, upper, nulls),
+        };
+        Self { lower, upper, upper_share }
+    }
+
+    /// Returns the share of the condition with this index: the selectivity of the lower bound if it is the condition's, times
+    /// the share of the upper bound if it is the condition's. It is 1 for a condition with looser bounds.
+    pub fn share(&self, index: usize) -> f64 {
+        let of_lower =
+            self.lower.filter(|(tightest, _)| *tightest == index).map_or(1.0, |(_, selectivity)| selectivity);
+        let of_upper = self.upper.filter(|(tightest, _)| *tightest == index).map_or(1.0, |_| self.upper_share);
+        of_lower * of_upper
+    }
+}
+
+/// Returns the share of a condition that the planner has derived from one of `conditions`; `None` if none of them has its bounds.
+pub fn derived_share(derived: Bounds, conditions: &[Bounds], nulls: f64) -> Option<f64> {
+    let has = |bounds: &Bounds| {
+        (derived.lower.is_none() || derived.lower == bounds.lower)
+            && (derived.upper.is_none() || derived.upper == bounds.upper)
+    };
+    conditions.iter().any(has).then(|| {
+        let tightest = Tightest::of(conditions, nulls);
+        let is_tightest = |bound: Option<f64>, side: Option<(usize, f64)>| {
+            bound.is_some() && bound == side.map(|(_, selectivity)| selectivity)
+        };
+        let of_lower = if is_tightest(derived.lower, tightest.lower) { derived.lower } else { None };
+        let of_upper = is_tightest(derived.upper, tightest.upper).then_some(tightest.upper_share);
+        of_lower.unwrap_or(1.0) * of_upper.unwrap_or(1.0)
+    })
+}
+
+/// Returns the joint selectivity of two bounds, divided by that of the lower bound.
+fn share_of_upper(lower: f64, upper: f64, nulls: f64) -> f64 {
+    let joint = if lower == UNKNOWN_BOUND || upper == UNKNOWN_BOUND {
+        UNKNOWN_RANGE
+    } else {
+        (lower + upper - 1.0 + nulls).max(EMPTY_RANGE)
+    };
+    if lower > 0.0 { (joint / lower).min(1.0) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(conditions: &[Bounds], nulls: f64) -> Vec<f64> {
+        let tightest = Tightest::of(conditions, nulls);
+        (0..conditions.len()).map(|index| tightest.share(index)).collect()
+    }
+
+    #[track_caller]
+    fn assert_product(conditions: &[Bounds], nulls: f64, expected: f64) {
+        let product: f64 = shares(conditions, nulls).iter().product();
+        assert!((product - expected).abs() <= 1e-9 * expected.max(1e-3), "{product} is not {expected}");
+    }
+
+    #[test]
+    fn a_bound_alone_has_its_own_selectivity() {
+        assert_eq!(shares(&[Bounds::one(true, 0.25)], 0.1), [0.25]);
+        assert_eq!(shares(&[Bounds::one(false, 0.25)], 0.1), [0.25]);
+        assert_eq!(shares(&[Bounds::one(true, UNKNOWN_BOUND)], 0.0), [UNKNOWN_BOUND]);
+    }
+
+    #[test]
+    fn the_lower_bound_keeps_its_selectivity_and_the_upper_one_gets_the_rest() {
+        let pair = [Bounds::one(false, 0.6), Bounds::one(true, 0.5)];
+        assert_eq!(shares(&pair, 0.0)[1], 0.5);
+        assert_product(&pair, 0.0, 0.1);
+        assert_product(&pair, 0.05, 0.15);
+        assert_product(&[Bounds { lower: Some(0.5), upper: Some(0.6) }], 0.0, 0.1);
+    }
+
+    #[test]
+    fn looser_bounds_and_repetitions_have_no_effect() {
+        let conditions = [0.9, 0.5, 0.5, 0.7].map(|lower| Bounds::one(true, lower));
+        assert_eq!(shares(&conditions, 0.0), [1.0, 0.5, 1.0, 1.0]);
+        let mixed = [Bounds { lower: Some(0.5), upper: Some(0.9) }, Bounds::one(false, 0.6), Bounds::one(true, 0.8)];
+        assert_eq!(shares(&mixed, 0.0)[0], 0.5);
+        assert_eq!(shares(&mixed, 0.0)[2], 1.0);
+        assert_product(&mixed, 0.0, 0.1);
+    }
+
+    #[test]
+    fn an_unknown_bound_makes_the_range_unknown() {
+        assert_product(&[Bounds::UNKNOWN], 0.0, UNKNOWN_RANGE);
+        assert_product(&[Bounds::one(true, UNKNOWN_BOUND), Bounds::one(false, 0.9)], 0.0, UNKNOWN_RANGE);
+        assert_product(&[Bounds::one(true, 0.9), Bounds::one(false, UNKNOWN_BOUND)], 0.0, UNKNOWN_RANGE);
+        // The known bound is tighter than the assumption.
+        assert_product(&[Bounds::one(true, 0.001), Bounds::one(false, UNKNOWN_BOUND)], 0.0, 0.001);
+    }
+
+    #[test]
+    fn bounds_that_exclude_each_other_select_almost_nothing() {
+        assert_product(&[Bounds::one(true, 0.3), Bounds::one(false, 0.3)], 0.0, EMPTY_RANGE);
+        assert_product(&[Bounds::one(true, 0.5), Bounds::one(false, 0.5)], 0.0, EMPTY_RANGE);
+    }
+
+    #[test]
+    fn a_condition_that_no_row_satisfies_selects_nothing() {
+        assert_product(&[Bounds::NONE], 0.0, 0.0);
+        assert_product(&[Bounds::one(true, 0.5), Bounds::NONE, Bounds::one(false, 0.6)], 0.0, 0.0);
+    }
+
+    #[test]
+    fn a_derived_condition_has_the_share_of_its_origin() {
+        let range = [Bounds { lower: Some(0.5), upper: Some(0.6) }, Bounds::one(true, 0.9)];
+        assert_eq!(derived_share(Bounds::one(true, 0.5), &range, 0.0), Some(0.5));
+        let of_upper = derived_share(Bounds::one(false, 0.6), &range, 0.0).unwrap();
+        assert!((of_upper - 0.2).abs() < 1e-9, "{of_upper}");
+        assert_eq!(derived_share(Bounds::one(true, 0.9), &range, 0.0), Some(1.0), "a looser bound");
+        assert_eq!(derived_share(Bounds::one(true, 0.7), &range, 0.0), None);
+        assert_eq!(derived_share(Bounds::one(false, 0.6), &[], 0.0), None);
+    }
+
+    #[test]
+    fn every_share_is_a_probability() {
+        let values = [0.0, 1e-12, 0.2, UNKNOWN_BOUND, 0.7, 1.0].map(Some).into_iter().chain([None]);
+        let bounds: Vec<_> =
+            values.clone().flat_map(|lower| values.clone().map(move |upper| Bounds { lower, upper })).collect();
+        for &first in &bounds {
+            for &second in &bounds {
+                for share in shares(&[first, second], 0.3) {
+                    assert!((0.0..=1.0).contains(&share), "{first:?} {second:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+"""Row estimates of conditions on an ID, compared with those of the same conditions on a `timestamptz` column.
+
+CI takes a sample with a fixed seed. `ESTIMATES=all` in the environment takes 200 ranges, and a million rows instead of
+50,000.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+import psycopg
+import pytest
+
+from idtypes import SCRU128, TYPES, IdType, each_type
+from plans import estimate, nodes
+from server import Server
+
+ALL = os.environ.get("ESTIMATES") == "all"
+RANGES = 200 if ALL else 12
+ROWS = 1_000_000 if ALL else 50_000
+END = datetime.now(UTC).replace(microsecond=0)
+SPAN = timedelta(days=90)
+
+# The rows of a burst in one tick, a quarter of a histogram bucket. Times of bursts are among the most common values of
+# the column, but the IDs in a burst are different, and the histogram spreads them over its bucket. The estimates may
+# differ by one burst.
+BURST = ROWS // 400
+
+# Distributions of the times, as SQL expressions of the row number n, from 0 to 1 within SPAN.
+DISTRIBUTIONS = {
+    "uniform": (ROWS, "n / {rows}.0"),
+    # A tenth of the rows is in 40 bursts.
+    "bursty": (ROWS, "CASE WHEN n % 10 = 0 THEN (n::bigint * 40 / {rows}) / 40.0 ELSE n / {rows}.0 END"),
+    "gap": (ROWS, "CASE WHEN n * 2 < {rows} THEN n * 0.5 / {rows} ELSE 0.5 + n * 0.5 / {rows} END"),
+    "small": (1_000, "n / {rows}.0"),
+}
+
+# Conditions: by the ID, by the column. {a} and {b} are timestamptz literals, {ago_a} and {ago_b} intervals before END.
+FORMS = {
+    "since": ("id >= {a}", "at >= {a}"),
+    "until": ("id <= {b}", "at <= {b}"),
+    "before": ("{b} > id", "{b} > at"),
+    "two": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}"),
+    "exclusive": ("{b} >= id AND {a} < id", "{b} >= at AND {a} < at"),
+    "between": ("id BETWEEN {a} AND {b}", "at BETWEEN {a} AND {b}"),
+    "not": ("NOT id >= {a}", "NOT at >= {a}"),
+    "looser bounds": ("id > {a} AND id < {b} AND id > {z} AND id < now()", "at > {a} AND at < {b}"),
+    "range": ("id <@ tstzrange({a}, {b})", "at >= {a} AND at < {b}"),
+    "range by the clock": ("id <@ tstzrange(now() - {ago_a}, now() - {ago_b})", "at >= {a} AND at < {b}"),
+    "two ranges": ("id <@ tstzrange({a}, NULL) AND id <@ tstzrange(NULL, {b})", "at >= {a} AND at < {b}"),
+    "range and comparison": ("id <@ tstzrange({a}, NULL) AND id < {b}", "at >= {a} AND at < {b}"),
+    "bounds": ("id >= {t}_lower({a}) AND id <= {t}_upper({b})", "at >= {a} AND at <= {b}"),
+    "keyset": ("id > '{id_a}' AND id < '{id_b}'", "at > {a} AND at < {b}"),
+    "last page": ("id > '{id_a}'", "at > {a}"),
+    "clock": ("id >= now() - {ago_a} AND id < now() - {ago_b}", "at >= now() - {ago_a} AND at < now() - {ago_b}"),
+    "setting": ("id >= {stable_a} AND id < {stable_b}", "at >= {stable_a} AND at < {stable_b}"),
+    "subquery": ("id >= (SELECT {a}) AND id < (SELECT {b})", "at >= (SELECT {a}) AND at < (SELECT {b})"),
+    "or": ("id >= {a} AND id < {b} OR n = 7", "at >= {a} AND at < {b} OR n = 7"),
+    "or within": ("(id >= {a} OR n = 7) AND id < {b}", "(at >= {a} OR n = 7) AND at < {b}"),
+}
+# Queries with several tables or a partitioned one: the tables and columns for a condition on x.
+TABLES = {
+    "outer join": "{table} AS o LEFT JOIN {table} AS p ON p.n = o.n AND {condition} WHERE p.n IS NULL",
+    "join": "{table} AS o JOIN {table} AS p USING (n) WHERE {condition} AND {condition_of_p}",
+    "partitions": "{table}_parts AS o WHERE {condition}",
+    "no statistics": "{table}_new AS o WHERE {condition}",
+}
+SQL = "SELECT * FROM {table} AS o WHERE {condition}"
+
+
+@pytest.fixture(scope="module")
+def orders() -> Iterator[psycopg.Connection]:
+    """For each type and distribution, a table with an ID, its time and a number."""
+    with Server({"autovacuum": "off"}) as server, server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        for id_type in TYPES:
+            for name, (rows, position) in DISTRIBUTIONS.items():
+                create(connection, id_type, f"{id_type}_{name}", rows, position)
+        yield connection
+
+
+def create(connection: psycopg.Connection, id_type: IdType, table: str, rows: int, position: str) -> None:
+    """Creates a table, a copy partitioned by hash, and a copy without statistics."""
+    moment = f"timestamptz '{END - SPAN}' + interval '{SPAN.total_seconds()} s' * ({position.format(rows=rows)})"
+    if id_type.is_server_wide:
+        # The 64-bit types have no function that generates an ID of a given time.
+        id_ = f"({id_type}_upper(at)::bigint - n % {2**id_type.body_bits})::{id_type}"
+    else:
+        id_ = f"gen_{id_type}(at)"
+    connection.execute(
+        f"""
+        CREATE UNLOGGED TABLE {table} AS
+            SELECT {id_} AS id, at, n FROM generate_series(0, {rows - 1}) AS n, CAST({moment} AS timestamptz) AS at;
+        CREATE INDEX ON {table} (id);
+        CREATE INDEX ON {table} (at);
+        ANALYZE {table}
+        """
+    )
+    if rows > 1_000:
+        return
+    connection.execute(
+        f"""
+        CREATE TABLE {table}_new AS TABLE {table};
+        CREATE TABLE {table}_parts (LIKE {table}) PARTITION BY HASH (n);
+        CREATE TABLE {table}_part_0 PARTITION OF {table}_parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+        CREATE TABLE {table}_part_1 PARTITION OF {table}_parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+        INSERT INTO {table}_parts TABLE {table};
+        ANALYZE {table}_parts, {table}_part_0, {table}_part_1
+        """
+    )
+
+
+def conditions(connection: psycopg.Connection, id_type: IdType, form: str, a: datetime, b: datetime) -> tuple[str, str]:
+    """Returns a form of a condition for a range of time, by the ID and by the column. Sets what the form refers to."""
+    connection.execute("SELECT set_config('test.a', %s, false), set_config('test.b', %s, false)", [str(a), str(b)])
+    [(now,)] = connection.execute("SELECT now()")
+    values = {
+        "t": id_type.name,
+        "a": f"timestamptz '{a}'",
+        "b": f"timestamptz '{b}'",
+        "z": f"timestamptz '{END - 2 * SPAN}'",
+        "ago_a": f"interval '{(now - a) / timedelta(microseconds=1):.0f} microseconds'",
+        "ago_b": f"interval '{(now - b) / timedelta(microseconds=1):.0f} microseconds'",
+        "stable_a": "current_setting('test.a')::timestamptz",
+        "stable_b": "current_setting('test.b')::timestamptz",
+    }
+    bounds = f"SELECT {id_type}_lower({values['a']})::text, {id_type}_lower({values['b']})::text"
+    [(values["id_a"], values["id_b"])] = connection.execute(bounds)
+    return tuple(condition.format(**values) for condition in FORMS[form])
+
+
+def ranges(source: random.Random, count: int) -> Iterator[tuple[datetime, datetime]]:
+    """Returns random ranges of time. Their widths are from a millisecond to the whole table, on a logarithmic scale."""
+    for _ in range(count):
+        width = timedelta(milliseconds=(SPAN / timedelta(milliseconds=1)) ** source.random())
+        start = END - SPAN + (SPAN - width) * source.random()
+        yield start, start + width
+
+
+def is_close(by_id: float, by_time: float) -> bool:
+    """Returns whether two estimates are within a factor of 1.5 of each other, or within 5 rows."""
+    return abs(by_id - by_time) <= 5 or max(by_id, by_time) <= 1.5 * min(by_id, by_time)
+
+
+@each_type
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_estimates_are_as_good_as_those_of_times(orders, measured, id_type, distribution):
+    table = f"{id_type}_{distribution}"
+    source = random.Random(f"estimates of {table}")
+    different, bursts = [], []
+    count = 0
+    with orders.transaction():
+        for form in FORMS:
+            for a, b in ranges(source, RANGES):
+                by_id, by_time = (
+                    estimate(orders, SQL.format(table=table, condition=condition))
+                    for condition in conditions(orders, id_type, form, a, b)
+                )
+                count += 1
+                if not is_close(by_id, by_time):
+                    is_burst = distribution == "bursty" and abs(by_id - by_time) <= BURST
+                    (bursts if is_burst else different).append((form, str(a), str(b), by_id, by_time))
+    measured(f"estimates: {table}: {count - len(different) - len(bursts)} of {count} as by time")
+    assert different == []
+    assert len(bursts) <= 0.03 * count
+
+
+@each_type
+@pytest.mark.parametrize("tables", TABLES)
+def test_estimates_of_other_tables(orders, id_type, tables):
+    """Partitioned parents, joins, and tables without statistics."""
+    table = f"{id_type}_small"
+    source = random.Random(f"{tables} of {table}")
+    different = []
+    with orders.transaction():
+        for form in ("since", "two", "between", "clock", "setting", "keyset", "range"):
+            if (form, tables) == ("range", "no statistics"):
+                continue
+            for a, b in ranges(source, RANGES // 4):
+                found = []
+                for condition, column in zip(conditions(orders, id_type, form, a, b), ("id", "at"), strict=True):
+                    of_table = [condition.replace(f"{column} ", f"{alias}.{column} ") for alias in "op"]
+                    query = TABLES[tables].format(table=table, condition=of_table[0], condition_of_p=of_table[1])
+                    found.append(estimate(orders, f"SELECT * FROM {query}"))
+                if not is_close(*found):
+                    different.append((form, str(a), str(b), *found))
+    assert different == []
+
+
+@each_type
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+def test_estimates_with_parameters(orders, id_type, mode):
+    """A custom plan knows the values of the parameters. A generic plan assumes the same as for times."""
+    table = f"{id_type}_uniform"
+    orders.execute(f"SET plan_cache_mode = {mode}")
+    forms = ["{} >= $1", "{} < $1 AND $2 IS NOT NULL", "{} >= $1 AND {} < $2", "{} BETWEEN $1 AND $2"]
+    source = random.Random(f"parameters of {table}")
+    different = []
+    for form in forms:
+        for column in ("id", "at"):
+            condition = form.replace("{}", column)
+            orders.execute(f"PREPARE by_{column} (timestamptz, timestamptz) AS SELECT FROM {table} WHERE {condition}")
+        for a, b in ranges(source, RANGES):
+            found = [estimate(orders, f"EXECUTE by_{column} ('{a}', '{b}')") for column in ("id", "at")]
+            if not is_close(*found):
+                different.append((form, str(a), str(b), *found))
+        orders.execute("DEALLOCATE by_id; DEALLOCATE by_at")
+    orders.execute("RESET plan_cache_mode")
+    assert different == []
+
+
+@each_type
+@pytest.mark.parametrize("access_method", ["btree", "brin"])
+def test_estimates_of_index_conditions(orders, id_type, access_method):
+    """The index conditions that the planner derives from a condition have its estimate."""
+    source = random.Random(f"{access_method} on {id_type}")
+    different = []
+    with orders.transaction(force_rollback=True):
+        table = f"{id_type}_uniform"
+        if access_method == "brin":
+            orders.execute(f"DROP INDEX {table}_id_idx, {table}_at_idx")
+            orders.execute(f"CREATE INDEX ON {table} USING brin (id); CREATE INDEX ON {table} USING brin (at)")
+        orders.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        orders.execute("SET LOCAL enable_indexonlyscan = off")
+        for form in ("two", "between", "range", "range by the clock", "range and comparison", "clock", "setting"):
+            for a, b in ranges(source, RANGES):
+                rows = []
+                for condition in conditions(orders, id_type, form, a, b):
+                    query = f"EXPLAIN (FORMAT JSON) SELECT * FROM {table} WHERE {condition}"
+                    [(plans,)] = orders.execute(query)
+                    [scan] = [node for node in nodes(plans[0]["Plan"]) if node["Node Type"] == "Bitmap Index Scan"]
+                    rows.append(scan["Plan Rows"])
+                # BRIN counts rows of whole block ranges.
+                if not is_close(*rows):
+                    different.append((form, str(a), str(b), *rows))
+    assert different == []
+
+
+def test_a_self_join_by_time_is_no_nested_loop(orders):
+    """With an estimate of one row, the planner would choose a nested loop."""
+    hours = "{0} >= timestamptz '{1}' AND {0} < timestamptz '{2}'"
+    start, end = END - SPAN / 2, END - SPAN / 2 + timedelta(hours=20)
+    within = [hours.format(f"{alias}.id", start, end) for alias in "ab"]
+    tables = "scru128_uniform AS a JOIN scru128_uniform AS b ON a.n % 100 = b.n % 100"
+    query = f"SELECT count(*) FROM {tables} AND {' AND '.join(within)}"
+    [(plans,)] = orders.execute(f"EXPLAIN (FORMAT JSON) {query}")
+    assert "Nested Loop" not in [node["Node Type"] for node in nodes(plans[0]["Plan"])]
+
+
+@each_type
+def test_conditions_in_the_middle_of_expressions(orders, id_type):
+    """The estimator is called with arguments of all kinds: none crashes it."""
+    table = f"{id_type}_small"
+    [(some,)] = orders.execute(f"SELECT id::text FROM {table} LIMIT 1")
+    for condition in (
+        f"id >= ANY (ARRAY['{some}']::{id_type}[])",
+        f"id < ALL (ARRAY['{some}', NULL]::{id_type}[])",
+        "id >= ANY (ARRAY[now(), NULL]::timestamptz[]) AND id < now()",
+        f"id > NULL::{id_type}",
+        "id > NULL::timestamptz AND id < now()",
+        "id <@ NULL::tstzrange",
+        "CASE WHEN id >= now() THEN id < now() ELSE id > now() END",
+        "(id >= now()) = (id < now())",
+        "id < id AND id > id",
+        f"{id_type}_larger(id, id) >= now() AND {id_type}_larger(id, id) < now()",
+        "id >= clock_timestamp() AND id < clock_timestamp()",
+        "id >= at AND id < at",
+        f"(id, n) > ('{some}', 7) AND (id, n) < ('{some}', 9)",
+    ):
+        assert orders.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchone()[0] >= 0, condition
+    of_groups = "HAVING max(id) >= now() AND max(id) < now()"
+    assert orders.execute(f"SELECT FROM {table} GROUP BY n % 3 {of_groups}").rowcount == 0
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("count", [1, 2, 10, 400])
+def test_planning_takes_no_longer_than_for_times(orders, measured, count):
+    """The planning time grows linearly with the number of conditions. Compares alternating runs."""
+    moments = [f"timestamptz '{END - SPAN + SPAN * number / 1000}'" for number in range(count)]
+    operators = ["<", ">="] if count > 1 else [">="]
+    queries = []
+    for column in ("id", "at"):
+        tests = [f"{column} {operators[number % len(operators)]} {moment}" for number, moment in enumerate(moments)]
+        queries.append(f"SELECT * FROM {SCRU128}_uniform WHERE {' AND '.join(tests)}")
+    turns, repetitions = (300, 10) if count < 100 else (60, 2)
+    orders.execute(
+        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer, repetitions integer)
+        RETURNS SETOF float[] LANGUAGE plpgsql AS $$
+        DECLARE
+            plan json;
+            times float[];
+        BEGIN
+            FOR turn IN 1 .. turns LOOP
+                times := array_fill(0::float, ARRAY[cardinality(queries)]);
+                FOR number IN 1 .. cardinality(queries) LOOP
+                    FOR repetition IN 1 .. repetitions LOOP
+                        EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || queries[number] INTO plan;
+                        times[number] := times[number] + (plan -> 0 ->> 'Planning Time')::float;
+                    END LOOP;
+                END LOOP;
+                RETURN NEXT times;
+            END LOOP;
+        END $$"""
+    )
+    for _ in range(3):
+        with psycopg.connect(orders.info.dsn, autocommit=True) as session:
+            rounds = session.execute("SELECT planning_times(%s, %s, %s)", [queries, turns, repetitions]).fetchall()
+        ratio = median(by_id / by_time for ((by_id, by_time),) in rounds)
+        of_time = median(by_time for ((_, by_time),) in rounds) / repetitions
+        measured(f"planning {count} conditions: ratio to a column of times {ratio:.3f}, of {of_time:.3f} ms")
+        if ratio <= 1.25:
+            break
+    assert ratio <= 1.25
