@@ -67,4 +67,72 @@ BEGIN
 END
 $$;
 
+-- A database from pg_upgrade lacks the support functions that its older server did not have, and the key type of BRIN operator
+-- classes, which no command sets. This function adds them.
+CREATE OR REPLACE FUNCTION scru_adapt_to_server() RETURNS SETOF text
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $function$
+DECLARE
+    t record;
+BEGIN
+    FOR t IN
+        SELECT pg_type.oid, typname AS name, quote_ident(nspname) AS schema, typbyval,
+               btree.opcfamily AS btree, gist.opcfamily AS gist,
+               ARRAY(
+                   SELECT brin.oid FROM pg_opclass AS brin JOIN pg_am ON pg_am.oid = opcmethod AND amname = 'brin'
+                   WHERE brin.opcintype = pg_type.oid AND brin.opcnamespace = pg_type.typnamespace AND brin.opckeytype = 0
+                       AND brin.opcname IN (typname || '_minmax_ops', typname || '_minmax_multi_ops', typname || '_bloom_ops')
+               ) AS brin
+        FROM pg_extension AS extension
+        JOIN pg_depend ON refclassid = 'pg_extension'::regclass AND refobjid = extension.oid AND classid = 'pg_type'::regclass
+        JOIN pg_type ON pg_type.oid = objid
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
+        JOIN pg_opclass AS btree ON btree.opcintype = pg_type.oid AND btree.opcname = typname || '_ops'
+            AND btree.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree')
+        JOIN pg_opclass AS gist ON gist.opcintype = pg_type.oid AND gist.opcname = typname || '_gist_ops'
+            AND gist.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist')
+        WHERE extname = 'scru'
+        ORDER BY typname
+    LOOP
+        -- Without a key type, an index on a domain has the domain as its type, and BRIN finds no operators for it. The server's own
+        -- operator classes have a key type, but CREATE OPERATOR CLASS ignores STORAGE with the type of the column. An ID has the
+        -- same bytes as a value of the domain, so that existing indexes remain valid.
+        IF cardinality(t.brin) > 0 THEN
+            UPDATE pg_opclass SET opckeytype = opcintype WHERE oid = ANY (t.brin);
+            UPDATE pg_attribute SET atttypid = t.oid
+            FROM pg_index, pg_type AS domain
+            WHERE attrelid = indexrelid AND indclass[attnum - 1] = ANY (t.brin) AND domain.oid = atttypid AND domain.typtype = 'd';
+            RETURN NEXT t.name || ': BRIN indexes on domains';
+        END IF;
+        -- PostgreSQL 18 introduced GiST support function 12 (temporal keys) and btree support function 6 (skip scans).
+        CONTINUE WHEN current_setting('server_version_num')::integer < 180000;
+        IF NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.gist AND amprocnum = 12) THEN
+            EXECUTE format(
+                'ALTER OPERATOR FAMILY %s.%s_gist_ops USING gist ADD FUNCTION 12 ("any", "any") gist_translate_cmptype_common(integer)',
+                t.schema, t.name);
+            RETURN NEXT t.name || ': temporal keys';
+        END IF;
+        IF t.typbyval AND NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.btree AND amprocnum = 6) THEN
+            EXECUTE format(
+                $sql$
+                    CREATE FUNCTION %1$s.%2$s_skipsupport(internal) RETURNS void
+                        AS 'MODULE_PATHNAME', '%2$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+                    COMMENT ON FUNCTION %1$s.%2$s_skipsupport(internal) IS 'skip support';
+                    ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
+                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
+                $sql$, t.schema, t.name);
+            -- A function that an extension script creates is already a member.
+            IF NOT EXISTS (
+                SELECT FROM pg_depend
+                WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
+                    AND objid = to_regprocedure(format('%s.%s_skipsupport(internal)', t.schema, t.name))
+            ) THEN
+                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION %s.%s_skipsupport(internal)', t.schema, t.name);
+            END IF;
+            RETURN NEXT t.name || ': skip support';
+        END IF;
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION scru_adapt_to_server() IS 'adds the features that a database lacks after pg_upgrade, and returns their names';
 SELECT scru_adapt_to_server();

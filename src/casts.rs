@@ -7,7 +7,7 @@ use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::datum::StoredId;
-use crate::error::Error;
+use crate::error::{Error, excerpt};
 use crate::io;
 
 /// `T_from_bytea(bytea) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
@@ -40,7 +40,7 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let text = number.map(|number| number.to_string()).unwrap_or_default();
     let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
     if fraction.contains(|digit| digit != '0') {
-        let message = format!("numeric value {text} is not an integer");
+        let message = [b"numeric value ", &*excerpt(text.as_bytes()), b" is not an integer"].concat();
         return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
             .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
     }

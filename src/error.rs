@@ -1,6 +1,8 @@
 //! Errors with an SQLSTATE, a message, DETAIL and HINT, as the server's own types raise them.
 
 use core::ffi::{CStr, c_char, c_int};
+use core::ptr;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
@@ -8,36 +10,47 @@ use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
 
-use crate::{datum, epoch, server, shape};
+use crate::{epoch, server, shape};
 
 /// An error for the user. It is one pointer wide, so that a `Result` is cheap to return.
-#[derive(Debug)]
-pub struct Error(Box<Fields>);
+///
+/// It is allocated in the current memory context, because the server can raise another error while it copies the texts of this one.
+/// The longjmp would leak memory of Rust. Memory contexts are released in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct Error(*mut Fields);
 
-/// The texts are bytes, because they quote input in the database encoding.
+/// The texts are C strings in the database encoding. DETAIL and HINT are null if there are none.
 #[derive(Debug)]
 struct Fields {
     sqlstate: SqlState,
-    message: Vec<u8>,
-    detail: Option<Vec<u8>>,
-    hint: Option<Vec<u8>>,
+    message: *const c_char,
+    detail: *const c_char,
+    hint: *const c_char,
 }
 
 impl Error {
     /// Creates an error with a primary message.
-    pub fn new(sqlstate: SqlState, message: impl Into<Vec<u8>>) -> Self {
-        Self(Box::new(Fields { sqlstate, message: message.into(), detail: None, hint: None }))
+    pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
+        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail: ptr::null(), hint: ptr::null() };
+        // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
+        unsafe {
+            let error = pg_sys::palloc(size_of::<Fields>()).cast::<Fields>();
+            error.write(fields);
+            Self(error)
+        }
     }
 
     /// Adds the DETAIL.
-    pub fn detail(mut self, detail: impl Into<Vec<u8>>) -> Self {
-        self.0.detail = Some(detail.into());
+    pub fn detail(self, detail: impl AsRef<[u8]>) -> Self {
+        // SAFETY: the memory context outlives the function that fails.
+        unsafe { (*self.0).detail = copied(detail.as_ref()) };
         self
     }
 
     /// Adds the HINT.
-    pub fn hint(mut self, hint: impl Into<Vec<u8>>) -> Self {
-        self.0.hint = Some(hint.into());
+    pub fn hint(self, hint: impl AsRef<[u8]>) -> Self {
+        // SAFETY: as in `detail`.
+        unsafe { (*self.0).hint = copied(hint.as_ref()) };
         self
     }
 
@@ -58,7 +71,7 @@ impl Error {
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
         let intro = format!("invalid input syntax for type {}: \"", T::NAME);
-        let message = [intro.as_bytes(), bytes, b"\""].concat();
+        let message = [intro.as_bytes(), &excerpt(bytes), b"\""].concat();
         let error = Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail);
         match shape::hint::<T>(bytes).or(hint) {
             Some(hint) => error.hint(hint),
@@ -87,7 +100,8 @@ impl Error {
     }
 
     fn beyond<T: SortableId>(value: &[u8]) -> Self {
-        let message = [b"value \"", value, format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
+        let message =
+            [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
     }
 
@@ -117,6 +131,40 @@ impl Error {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
+}
+
+/// Returns a C string in the current memory context.
+fn copied(text: &[u8]) -> *const c_char {
+    // SAFETY: palloc returns that many bytes, or raises an error, which becomes a panic. pgrx's guard makes it one, so that the
+    // caller's texts are dropped.
+    unsafe {
+        let copy = pg_sys::palloc(text.len() + 1).cast::<u8>();
+        copy.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        copy.add(text.len()).write(0);
+        copy.cast()
+    }
+}
+
+/// The length of the longest input that a message quotes completely, in bytes.
+const MAX_QUOTED: usize = 64;
+
+/// Returns input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
+pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
+    if input.len() <= MAX_QUOTED {
+        return Cow::Borrowed(input);
+    }
+    // SAFETY: the server's function reads at most the given number of bytes.
+    let length = unsafe {
+        match pg_sys::GetDatabaseEncoding() as u32 {
+            // As in `character_at`, a run of non-ASCII bytes is not divided.
+            pg_sys::pg_enc::PG_SQL_ASCII => {
+                let ascii = input[..=MAX_QUOTED].iter().rposition(u8::is_ascii);
+                ascii.map_or(0, |last| (last + 1).min(MAX_QUOTED))
+            }
+            _ => pg_sys::pg_mbcliplen(input.as_ptr().cast(), input.len() as c_int, MAX_QUOTED as c_int) as usize,
+        }
+    };
+    Cow::Owned([&input[..length], b"..."].concat())
 }
 
 /// Returns the operating system's reason for a failure, without the error number, as in the server's own messages.
@@ -165,18 +213,19 @@ unsafe extern "C-unwind" {
 /// `context` is that of the function's call. The frames that a longjmp would skip have nothing to drop.
 #[cold]
 pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
-    // SAFETY: the calls follow the server's macros. Nothing is left to drop when the last one does not return.
+    // SAFETY: the calls follow the server's macros. The error is in a memory context, so that nothing is to drop if a call does not
+    // return.
     unsafe {
         if server::start_error(context) {
-            errcode(error.sqlstate as c_int);
-            errmsg_internal(c"%s".as_ptr(), datum::c_string(error.message.as_slice()).as_ptr());
-            if let Some(detail) = &error.detail {
-                errdetail_internal(c"%s".as_ptr(), datum::c_string(detail.as_slice()).as_ptr());
+            let Fields { sqlstate, message, detail, hint } = *error;
+            errcode(sqlstate as c_int);
+            errmsg_internal(c"%s".as_ptr(), message);
+            if !detail.is_null() {
+                errdetail_internal(c"%s".as_ptr(), detail);
             }
-            if let Some(hint) = &error.hint {
-                errhint(c"%s".as_ptr(), datum::c_string(hint.as_slice()).as_ptr());
+            if !hint.is_null() {
+                errhint(c"%s".as_ptr(), hint);
             }
-            drop(error);
             server::finish_error(context, line!());
         }
     }

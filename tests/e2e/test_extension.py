@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import psycopg
 import pytest
 
@@ -12,6 +14,8 @@ CATALOGS = (
     *("pg_aggregate", "pg_amop", "pg_amproc", "pg_cast", "pg_depend", "pg_description", "pg_extension"),
     *("pg_init_privs", "pg_opclass", "pg_operator", "pg_opfamily", "pg_proc", "pg_type"),
 )
+
+SQL = Path(__file__).parents[2] / "sql"
 
 
 def snapshot(connection) -> dict[str, set]:
@@ -24,6 +28,13 @@ def test_the_types_are_those_of_the_tests(connection):
     columns = "type, bytes, digits, extract(epoch FROM tick) * 1000, smallest, largest"
     rows = connection.execute(f"SELECT {columns} FROM scru_types() ORDER BY type").fetchall()
     assert rows == [(t.name, t.length, t.text_length, t.tick, t.text(0), t.text(t.largest)) for t in TYPES]
+
+
+def test_the_scripts_are_ascii():
+    """The server reads a script in the encoding of the database."""
+    scripts = [*SQL.glob("scru--*.sql"), *SQL.glob("install/*.sql"), *SQL.glob("released/*.sql")]
+    assert len(scripts) > 8
+    assert [script.name for script in scripts if not script.read_bytes().isascii()] == []
 
 
 def test_drop_leaves_nothing(new_database):

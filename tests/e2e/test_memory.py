@@ -58,7 +58,7 @@ def test_a_sort_releases_its_memory(session, id_type):
 
 @each_type
 def test_an_error_releases_its_memory(session, id_type):
-    """The error quotes the text, which can be long."""
+    """The error quotes the beginning of the text, which can be long."""
     text = id_type.digits[0] * 1_000_000
 
     def fail():
@@ -66,6 +66,26 @@ def test_an_error_releases_its_memory(session, id_type):
             session.execute(f"SELECT %s::text::{id_type.name}", [text])
 
     assert growth(session, fail, 100) < 20 * MEGABYTE
+
+
+def test_an_error_about_the_longest_text_releases_its_memory(session):
+    """A message about a text of almost 1 GB would exceed the limit of the server if it quoted the whole text."""
+    session.execute(
+        """
+        CREATE FUNCTION state_of_error() RETURNS text LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM repeat('x', 1073741810)::scru128;
+        EXCEPTION WHEN OTHERS THEN
+            RETURN SQLSTATE || ' ' || SQLERRM;
+        END $$
+        """
+    )
+
+    def fail():
+        [(state,)] = session.execute("SELECT state_of_error()")
+        assert state == f'22P02 invalid input syntax for type scru128: "{"x" * 64}..."'
+
+    assert growth(session, fail, 1) < 20 * MEGABYTE
 
 
 @each_type
