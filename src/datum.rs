@@ -1,7 +1,7 @@
 //! Conversion of IDs to and from Datums: 16 or 20 bytes by reference, or 8 bytes by value.
 
 use core::cmp::Ordering;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use std::ffi::CString;
 
@@ -176,4 +176,20 @@ pub fn varlena(bytes: &[u8]) -> Datum {
 /// Converts a text to a C string. The text must not contain a NUL: otherwise, the result is empty.
 pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
+}
+
+/// Returns a copy of a text in the current memory context.
+pub fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
+    let text = c_string(text);
+    // SAFETY: copies a C string.
+    unsafe { pg_sys::pstrdup(text.as_ptr()) }
+}
+
+/// Returns a copy of a C string; `None` if it is null.
+///
+/// # Safety
+/// The pointer is null or a C string.
+pub unsafe fn text_of(text: *const c_char) -> Option<String> {
+    // SAFETY: guaranteed by the caller.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

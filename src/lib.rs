@@ -4,7 +4,8 @@
 //! 1. the server: [`server`] (differences between versions), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
 //! 2. values: [`datum`] (stored forms), [`epoch`] and [`tstzrange`] (times), [`shape`] (texts), [`mod@error`], [`clock`],
 //!    [`random`], [`call`];
-//! 3. state: [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], which combines them for a type;
+//! 3. state: [`setting_sources`] and [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], which combines
+//!    them for a type;
 //! 4. one file for each concern, named as in `sql` and `tests`: [`io`], [`compare`], [`sort`], [`range`], [`generate`] …;
 //! 5. [`symbols`]: the C symbol of each SQL function.
 //!
@@ -39,6 +40,7 @@ mod range;
 mod range_support;
 mod selectivity;
 mod server;
+mod setting_sources;
 mod settings;
 mod shape;
 mod shared;

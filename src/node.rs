@@ -10,8 +10,8 @@ use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
 use crate::call::Call;
 use crate::error::Error;
 use crate::id_type::Type;
-use crate::settings::{self, Deciding};
-use crate::{catalog, shared};
+use crate::setting_sources::Deciding;
+use crate::{catalog, settings, shared};
 
 /// `T_is_local(T) → boolean`: whether the ID has this server's number
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {

@@ -124,6 +124,13 @@ pub fn setting_extra(size: usize) -> *mut c_void {
     }
 }
 
+/// The flag of a setting whose configured value takes effect even if the library is loaded during a parallel operation. Minor
+/// versions from before November 2024 ignore it.
+#[cfg(feature = "pg15")]
+pub const ALLOW_IN_PARALLEL: c_int = 0x40_0000;
+#[cfg(not(feature = "pg15"))]
+pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
+
 /// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
 /// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
 /// a dynamic segment.

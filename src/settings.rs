@@ -1,14 +1,8 @@
 //! The settings: their definitions, their hooks, and their parsed values.
-//!
-//! If not every user may change a setting, the source of a value determines whether the value may be used. The check hook
-//! receives the source and attaches it to the value as extra data. The source is therefore known whenever the server assigns the
-//! value, including by RESET and at the end of a transaction.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::fmt;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::ffi::CString;
 
 use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
@@ -17,10 +11,8 @@ use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
 use crate::datum;
 use crate::error::Error;
 use crate::per_process::PerProcess;
-use crate::{server, stored_settings};
-
-/// The maximum number of settings of a type.
-const MAX_SETTINGS: usize = 3;
+use crate::server;
+use crate::setting_sources::{self, Deciding, MAX_SETTINGS, ServerSettings, Value};
 
 /// The settings shared by several types.
 #[derive(Clone, Copy, Default)]
@@ -111,15 +103,13 @@ pub fn is_preloaded() -> bool {
 pub fn define() {
     // SAFETY: reads a variable of the server.
     IS_PRELOADED.with(|preloaded| *preloaded = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
-    COMMON.with(|group| group.define(|_| Hooks::USER, |_, _| ()));
+    COMMON.with(|group| group.define(|_| Hooks::USER, |_, _, _| ()));
     macro_rules! define {
         ($name:ident, $id:ident) => {
             let state = scru_ids::$id::settings_state();
-            let reject = |index, value| state.server.with(|settings| settings.reject(index, value));
+            let reject = |index, source, value| state.server.with(|settings| settings.reject(index, source, value));
             state.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
-            for (name, value) in state.server.with(|settings| settings.defaults(scru_ids::$id::SETTINGS)) {
-                pass_to_workers(&name, &value);
-            }
+            setting_sources::pass_to_workers(&state.server, scru_ids::$id::SETTINGS);
         };
     }
     scru_ids::registry!(define);
@@ -127,299 +117,23 @@ pub fn define() {
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// Makes the server pass a default value to parallel workers. Changes the value's source to PGC_S_DYNAMIC_DEFAULT, because the
-/// server does not pass values with the source PGC_S_DEFAULT. A worker without its leader's value could use one that was stored
-/// after the leader began.
-fn pass_to_workers(name: &CStr, value: &CStr) {
-    // SAFETY: the server copies the value. Settings cannot be changed during a parallel operation.
-    unsafe {
-        if !pg_sys::IsInParallelMode() {
-            let (context, source) = (pg_sys::GucContext::PGC_SUSET, GucSource::PGC_S_DYNAMIC_DEFAULT);
-            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), context, source);
-        }
-    }
-}
-
 /// Checks the settings of the type that not every user may change.
 ///
 /// # Errors
-/// Returns an error (22023) if a value in effect has a source that may not set it, or if the server has rejected the configured
-/// value. In the second case, the value in effect may be another server's.
+/// Returns an error (22023) if a setting is refused, because the value in effect may be another server's.
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
-    if T::settings_state().server.with(|settings| settings.are_checked) { Ok(()) } else { check::<T>() }
-}
-
-#[cold]
-fn check<T: Configured>() -> Result<(), Error> {
-    reject_stored::<T>();
-    T::settings_state().server.with(|settings| settings.check(T::SETTINGS))
-}
-
-/// Records malformed values that were stored before the library was preloaded. The server skips them with a warning when a
-/// session starts.
-fn reject_stored<T: Configured>() {
-    if !is_preloaded() {
-        return;
-    }
-    for (index, setting) in T::SETTINGS.iter().enumerate() {
-        if setting.context == SettingContext::Superuser
-            && let Some((source, value)) = stored_settings::of_all_roles(&format!("scru.{}", setting.name))
-            && !is_valid(setting, &value)
-        {
-            let value = Value::Text(String::from_utf8_lossy(&value).into_owned());
-            T::settings_state().server.with(|settings| settings.reject(index, Sourced { source, value }));
-        }
-    }
-}
-
-/// Returns whether a setting accepts a value.
-fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
-    match (&setting.kind, str::from_utf8(text)) {
-        (Kind::Text { apply, .. }, Ok(text)) => apply(&mut S::default(), text).is_ok(),
-        (Kind::Integer { min, max, .. }, Ok(text)) => {
-            let (text, mut number, mut hint) = (datum::c_string(text), 0, ptr::null());
-            // SAFETY: writes the number, or returns false.
-            let is_number = unsafe { pg_sys::parse_int(text.as_ptr(), &mut number, 0, &mut hint) };
-            is_number && (*min..=*max).contains(&number)
-        }
-        (Kind::Choice { words, .. }, Ok(text)) => words.contains(&text),
-        (_, Err(_)) => false,
-    }
-}
-
-/// Returns the type's setting that decides uniqueness; `None` if the type has none.
-pub fn deciding<T: Configured>() -> Option<Deciding> {
-    let index = T::SETTINGS.iter().position(|setting| setting.context == SettingContext::Superuser)?;
-    T::settings_state().server.with(|settings| {
-        let accepted = settings.each.get(index)?.accepted.as_ref()?;
-        Some(Deciding { name: T::SETTINGS[index].name, value: accepted.value.to_string(), source: accepted.source })
-    })
-}
-
-/// A type's setting that decides uniqueness, and its value.
-pub struct Deciding {
-    /// The name without the prefix `scru.`.
-    pub name: &'static str,
-    /// The value as text.
-    pub value: String,
-    source: GucSource::Type,
-}
-
-impl Deciding {
-    /// Returns whether the value is the default.
-    pub fn is_default(&self) -> bool {
-        is_default(self.source)
-    }
-
-    /// Returns the source of the value as a phrase.
-    pub fn source(&self) -> &'static str {
-        in_words(self.source)
-    }
-}
-
-/// Returns whether a value with this source is the default.
-fn is_default(source: GucSource::Type) -> bool {
-    matches!(source, GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT)
-}
-
-/// Returns a source as a phrase.
-fn in_words(source: GucSource::Type) -> &'static str {
-    match source {
-        GucSource::PGC_S_DEFAULT | GucSource::PGC_S_DYNAMIC_DEFAULT => "the default",
-        GucSource::PGC_S_ENV_VAR => "the server's environment",
-        GucSource::PGC_S_FILE => "the configuration file",
-        GucSource::PGC_S_ARGV => "the server's command line",
-        GucSource::PGC_S_GLOBAL => "ALTER ROLE ALL",
-        GucSource::PGC_S_DATABASE => "ALTER DATABASE",
-        GucSource::PGC_S_USER => "ALTER ROLE",
-        GucSource::PGC_S_DATABASE_USER => "ALTER ROLE IN DATABASE",
-        GucSource::PGC_S_CLIENT => "the connection options",
-        _ => "the session",
-    }
-}
-
-/// Returns the HINT for a value that is refused.
-fn hint_for(source: GucSource::Type, name: &str) -> String {
-    match source {
-        GucSource::PGC_S_GLOBAL => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
-        GucSource::PGC_S_DATABASE => format!("Correct it with ALTER DATABASE ... SET scru.{name}, and reconnect."),
-        GucSource::PGC_S_USER => format!("Use ALTER ROLE ... RESET scru.{name}, and reconnect."),
-        GucSource::PGC_S_DATABASE_USER => {
-            format!("Use ALTER ROLE ... IN DATABASE ... RESET scru.{name}, and reconnect.")
-        }
-        GucSource::PGC_S_CLIENT => "Remove it from the connection options, and reconnect.".into(),
-        source if source < GucSource::PGC_S_GLOBAL => format!("Correct it in {}, and reload.", in_words(source)),
-        _ => format!("Use RESET scru.{name}."),
-    }
-}
-
-/// Returns whether a value with this source may take effect. If not every user may change the setting, the source must give all
-/// sessions of a database the same value.
-fn may_set(context: SettingContext, source: GucSource::Type) -> bool {
-    match context {
-        SettingContext::User => true,
-        SettingContext::Reload => source <= GucSource::PGC_S_ARGV,
-        SettingContext::Superuser => source <= GucSource::PGC_S_DATABASE,
-    }
-}
-
-/// Returns a sentence that names the sources that may set a setting.
-fn who_may_set(context: SettingContext) -> &'static str {
-    match context {
-        SettingContext::Superuser => {
-            "Only the configuration file, ALTER ROLE ALL and ALTER DATABASE can set it: every session of the database must \
-             have the same value."
-        }
-        _ => "Only the configuration file can set it.",
-    }
-}
-
-/// A value and its source.
-#[derive(Debug)]
-struct Sourced {
-    source: GucSource::Type,
-    value: Value,
-}
-
-/// The value of a setting, as the server stores it.
-#[derive(Clone, Debug)]
-enum Value {
-    /// An integer, or the index of a choice's word.
-    Number(c_int),
-    Text(String),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => number.fmt(f),
-            Self::Text(text) => text.fmt(f),
-        }
-    }
-}
-
-/// The process's state of a setting that not every user may change.
-#[derive(Debug)]
-struct ServerSetting {
-    /// The last value with a source that may set it.
-    accepted: Option<Sourced>,
-    /// The value in effect, if its source may not set it.
-    overriding: Option<Sourced>,
-    /// The configured value that the server has rejected, until another value is configured.
-    rejected: Option<Sourced>,
-}
-
-impl ServerSetting {
-    const UNDEFINED: Self = Self { accepted: None, overriding: None, rejected: None };
-
-    /// Records a value that the server assigns.
-    fn assign(&mut self, context: SettingContext, assigned: Sourced) {
-        if !may_set(context, assigned.source) {
-            self.overriding = Some(assigned);
-            return;
-        }
-        self.overriding = None;
-        if assigned.source != GucSource::PGC_S_DEFAULT {
-            self.rejected = None;
-            self.accepted = Some(assigned);
-        } else if !is_parallel_worker() || self.accepted.as_ref().is_none_or(Sourced::is_default) {
-            self.accepted = Some(assigned);
-        }
-        // Otherwise, this parallel worker restores the settings of its leader. The server first resets them to their defaults. It
-        // passes no value if the configured one was rejected in the leader. The worker then keeps the value that it has read from
-        // the configuration.
-    }
-
-    /// Returns the value that must not be used, and whether its source is the reason; `None` if the setting can be used.
-    fn refused(&self, context: SettingContext) -> Option<(&Sourced, bool)> {
-        if let Some(overriding) = &self.overriding {
-            return Some((overriding, true));
-        }
-        let rejected = self.rejected.as_ref()?;
-        let wins = self.accepted.as_ref().is_none_or(|accepted| accepted.source < rejected.source);
-        wins.then(|| (rejected, !may_set(context, rejected.source)))
-    }
-}
-
-impl Sourced {
-    fn is_default(&self) -> bool {
-        is_default(self.source)
-    }
-}
-
-/// Returns whether this process is a parallel worker.
-fn is_parallel_worker() -> bool {
-    // SAFETY: an integer that the server sets once in each process.
-    unsafe { pg_sys::ParallelWorkerNumber >= 0 }
-}
-
-/// The process's state of a type's settings that not every user may change, by their index among all settings of the type.
-#[derive(Debug)]
-pub struct ServerSettings {
-    each: [ServerSetting; MAX_SETTINGS],
-    /// Whether [`check`](Self::check) has run since the last change, and has found no refused value.
-    are_checked: bool,
-}
-
-impl ServerSettings {
-    /// Creates the state of settings that are not yet defined.
-    pub const fn new() -> Self {
-        Self { each: [ServerSetting::UNDEFINED; MAX_SETTINGS], are_checked: false }
-    }
-
-    fn assign(&mut self, index: usize, context: SettingContext, assigned: Sourced) {
-        self.each[index].assign(context, assigned);
-        self.are_checked = false;
-    }
-
-    fn reject(&mut self, index: usize, rejected: Sourced) {
-        self.each[index].rejected = Some(rejected);
-        self.are_checked = false;
-    }
-
-    /// Returns the names and values of the settings that decide uniqueness, have the default value, and are not refused.
-    fn defaults<S>(&self, settings: &[Setting<S>]) -> Vec<(CString, CString)> {
-        let default = |(setting, state): (&Setting<S>, &ServerSetting)| {
-            let is_deciding = setting.context == SettingContext::Superuser && state.refused(setting.context).is_none();
-            let accepted = state.accepted.as_ref().filter(|accepted| is_deciding && accepted.is_default())?;
-            let name = CString::new(format!("scru.{}", setting.name)).ok()?;
-            Some((name, CString::new(accepted.value.to_string()).ok()?))
-        };
-        settings.iter().zip(&self.each).filter_map(default).collect()
-    }
-
-    #[cold]
-    fn check<S>(&mut self, settings: &[Setting<S>]) -> Result<(), Error> {
-        for (setting, state) in settings.iter().zip(&self.each) {
-            if let Some((refused, by_source)) = state.refused(setting.context) {
-                return Err(if by_source {
-                    wrong_source(setting.name, setting.context, refused)
-                } else {
-                    wrong_value(setting.name, refused)
-                });
-            }
-        }
-        self.are_checked = true;
+    let state = &T::settings_state().server;
+    if state.with(|settings| settings.are_checked()) {
         Ok(())
+    } else {
+        setting_sources::check(state, T::SETTINGS, is_preloaded())
     }
 }
 
-fn wrong_source(name: &str, context: SettingContext, Sourced { source, value }: &Sourced) -> Error {
-    let message = format!("parameter \"scru.{name}\" must not be set by {}", in_words(*source));
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .detail(format!("It is set to \"{value}\". {}", who_may_set(context)))
-        .hint(hint_for(*source, name))
-}
-
-fn wrong_value(name: &str, Sourced { source, value }: &Sourced) -> Error {
-    let message = format!("invalid value for parameter \"scru.{name}\": \"{value}\"");
-    let source_in_words = in_words(*source);
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .detail(format!(
-            "It is set by {source_in_words}. The default is not used instead, because it may be another server's."
-        ))
-        .hint(hint_for(*source, name))
+/// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
+pub fn deciding<T: Configured>() -> Option<Deciding> {
+    Deciding::of(&T::settings_state().server, T::SETTINGS)
 }
 
 /// A table of settings, the server's variables for them, and their values as last parsed.
@@ -446,25 +160,28 @@ impl Variable {
         unsafe {
             match self {
                 Self::Number(number) => Some(Value::Number(*number)),
-                Self::Text(text) => text_of(*text).map(Value::Text),
+                Self::Text(text) => datum::text_of(*text).map(Value::Text),
             }
         }
     }
 }
 
-/// Returns a copy of a C string; `None` if it is null.
-unsafe fn text_of(text: *const c_char) -> Option<String> {
-    // SAFETY: guaranteed by the caller.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
 impl<S: Copy + Default> Group<S> {
-    /// Creates a table of settings that are not yet defined.
+    /// Creates a table of settings that are not yet defined. Called at compile time, where it asserts that each setting has hooks.
     pub const fn new(settings: &'static [Setting<S>]) -> Self {
+        let mut index = 0;
+        while index < settings.len() {
+            let Setting { context, kind, .. } = &settings[index];
+            assert!(
+                !matches!((context, kind), (SettingContext::User, Kind::Text { .. })),
+                "a text setting that every user may change has no hooks"
+            );
+            index += 1;
+        }
         Self { settings, variables: Vec::new(), parsed: None }
     }
 
-    /// Returns the values in effect. A setting that not every user may change has its last accepted value.
+    /// Returns the values in effect. A refused setting has its default.
     #[inline]
     fn current(&mut self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
         let changes = CHANGES.load(Relaxed);
@@ -476,15 +193,13 @@ impl<S: Copy + Default> Group<S> {
 
     #[cold]
     fn parse(&self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
-        let accepted = |index: usize| {
-            server_settings?.with(|all| all.each.get(index)?.accepted.as_ref().map(|accepted| accepted.value.clone()))
-        };
+        let decided = |index, context| server_settings?.with(|all| Some(all.get(index, context)?.value.clone()));
         let mut settings = S::default();
         for (index, (setting, &variable)) in self.settings.iter().zip(&self.variables).enumerate() {
             let value = match setting.context {
                 // SAFETY: `define` has defined the setting with this variable.
                 SettingContext::User => unsafe { variable.value() },
-                _ => accepted(index),
+                context => decided(index, context),
             };
             if let Some(value) = value {
                 apply(setting, &value, &mut settings);
@@ -494,7 +209,7 @@ impl<S: Copy + Default> Group<S> {
     }
 
     /// Defines the settings, and calls `reject` with each configured value that the server rejected with a warning.
-    fn define(&mut self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, Sourced)) {
+    fn define(&mut self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, GucSource::Type, String)) {
         for (index, setting) in self.settings.iter().enumerate() {
             let name = leaked(&format!("scru.{}", setting.name));
             let configured = server::configured(name);
@@ -505,7 +220,7 @@ impl<S: Copy + Default> Group<S> {
                 (configured, setting.context)
                 && server::reset_source(name) != source
             {
-                reject(index, Sourced { source, value: Value::Text(value) });
+                reject(index, source, value);
             }
         }
     }
@@ -581,7 +296,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
                     0,
                     entries,
                     who,
-                    0,
+                    server::ALLOW_IN_PARALLEL,
                     check_number,
                     assign_number,
                     None,
@@ -599,7 +314,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
                     *min,
                     *max,
                     who,
-                    0,
+                    server::ALLOW_IN_PARALLEL,
                     check_number,
                     assign_number,
                     None,
@@ -616,7 +331,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
                     text,
                     default,
                     who,
-                    0,
+                    server::ALLOW_IN_PARALLEL,
                     check_text,
                     assign_text,
                     None,
@@ -656,7 +371,7 @@ unsafe extern "C-unwind" fn check_number<T: Configured, const INDEX: usize>(
     source: GucSource::Type,
 ) -> bool {
     // SAFETY: guaranteed by the server for check hooks.
-    unsafe { attach_source(&T::SETTINGS[INDEX], extra, source) }
+    unsafe { setting_sources::attach_source(&T::SETTINGS[INDEX], extra, source) }
 }
 
 /// Check hook of texts: rejects an invalid value with the reason as DETAIL, and attaches the source to a valid one.
@@ -668,51 +383,19 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
 ) -> bool {
     let setting = &T::SETTINGS[INDEX];
     // SAFETY: the server passes a C string or null.
-    let text = unsafe { text_of(*value) }.unwrap_or_default();
+    let text = unsafe { datum::text_of(*value) }.unwrap_or_default();
     if let Kind::Text { apply, .. } = setting.kind
         && let Err(reason) = apply(&mut T::Settings::default(), &text)
     {
         // SAFETY: the body of the server's macros.
         unsafe {
             pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);
-            pg_sys::GUC_check_errdetail_string = server_string(reason);
+            pg_sys::GUC_check_errdetail_string = datum::server_string(reason);
         }
         return false;
     }
     // SAFETY: guaranteed by the server for check hooks.
-    unsafe { attach_source(setting, extra, source) }
-}
-
-/// Attaches its source to a valid value. Rejects SET of a setting that decides uniqueness (55P02), because a value from a session
-/// is always refused.
-///
-/// # Safety
-/// Must be called from a check hook, with its arguments.
-unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, source: GucSource::Type) -> bool {
-    // SAFETY: guaranteed by the caller. The memory has room for the source.
-    unsafe {
-        if setting.context == SettingContext::Superuser && source == GucSource::PGC_S_SESSION {
-            let message = format!("parameter \"scru.{}\" cannot be changed now", setting.name);
-            pg_sys::GUC_check_errcode(SqlState::ERRCODE_CANT_CHANGE_RUNTIME_PARAM as c_int);
-            pg_sys::GUC_check_errmsg_string = server_string(message);
-            pg_sys::GUC_check_errdetail_string = server_string(who_may_set(setting.context));
-            return false;
-        }
-        let attached = server::setting_extra(size_of::<GucSource::Type>()).cast::<GucSource::Type>();
-        if attached.is_null() {
-            return false;
-        }
-        attached.write(source);
-        *extra = attached.cast();
-        true
-    }
-}
-
-/// Returns a copy of a text in the current memory context.
-fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
-    let text = datum::c_string(text);
-    // SAFETY: copies a C string.
-    unsafe { pg_sys::pstrdup(text.as_ptr()) }
+    unsafe { setting_sources::attach_source(setting, extra, source) }
 }
 
 unsafe extern "C-unwind" fn assign_number<T: Configured, const INDEX: usize>(value: c_int, extra: *mut c_void) {
@@ -722,14 +405,13 @@ unsafe extern "C-unwind" fn assign_number<T: Configured, const INDEX: usize>(val
 
 unsafe extern "C-unwind" fn assign_text<T: Configured, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
     // SAFETY: the server passes a C string or null. `check_text` made the extra data.
-    unsafe { assign::<T>(INDEX, Value::Text(text_of(value).unwrap_or_default()), extra) };
+    unsafe { assign::<T>(INDEX, Value::Text(datum::text_of(value).unwrap_or_default()), extra) };
 }
 
 /// Records a value that the server assigns, and its source.
 unsafe fn assign<T: Configured>(index: usize, value: Value, extra: *mut c_void) {
-    // SAFETY: `attach_source` made the extra data. A value without it counts as set by the session, which may not set it.
-    let source = unsafe { extra.cast::<GucSource::Type>().as_ref() }.copied().unwrap_or(GucSource::PGC_S_SESSION);
-    let context = T::SETTINGS[index].context;
-    T::settings_state().server.with(|settings| settings.assign(index, context, Sourced { source, value }));
+    // SAFETY: the check hooks call `attach_source`.
+    let source = unsafe { setting_sources::attached_source(extra) };
+    T::settings_state().server.with(|settings| settings.assign(index, source, value));
     CHANGES.fetch_add(1, Relaxed);
 }

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import expect
-from server import MAJOR, Server
+from server import MAJOR, Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
 CONFIGURED = {NODE: "1/4", NUMBER: "5"}
@@ -117,6 +117,26 @@ def prepared(server: Server) -> Server:
                AS 'BEGIN RETURN pg_backend_pid(); END'"""
         )
     return server
+
+
+FORCED = (
+    "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
+    f"SET {'force_parallel_mode' if MAJOR < 16 else 'debug_parallel_query'} = on;"
+)
+
+
+def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -> set[int]:
+    """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, checks that only workers
+    have generated them."""
+    connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
+    rows = connection.execute(f"SELECT process(), {DRAWN[setting]} FROM rows").fetchall()
+    pids = {pid for pid, _ in rows}
+    assert pids
+    assert leader == "on" or connection.info.backend_pid not in pids
+    return {number for _, number in rows}
+
+
+each_leader = pytest.mark.parametrize("leader", ["off", "on"], ids=["workers alone", "leader as well"])
 
 
 # ------------------------------------------------------------------------------------------ sources that may not set it
@@ -366,6 +386,147 @@ def test_other_ways_to_write_a_number(configured, preload, text):
         assert connection.execute("SHOW scru.ulidflake_entropy_bits").fetchone() == ("3",)
 
 
+# --------------------------------------------------------------------------------------------- refusals and a reload
+
+CLIENT = ("the connection options", "Remove it from the connection options, and reconnect.")
+ROLE = ("ALTER ROLE", "Use ALTER ROLE ... RESET {}, and reconnect.")
+ALL = ("ALTER ROLE ALL", "Correct it with ALTER ROLE ALL SET {}, and reconnect.")
+DATABASE = ("ALTER DATABASE", "Correct it with ALTER DATABASE ... SET {}, and reconnect.")
+
+REFUSED_IN_LEADER = (
+    "The session has a malformed value, or one from a source that may not set it.",
+    "Generate an ID without parallel workers: the error then names the value and its source.",
+)
+
+
+@pytest.fixture
+def reloaded(configured) -> Iterator[Callable[[str], Server]]:
+    """Returns a shared server whose configuration file the test may change. Restores the file after the test."""
+    servers = []
+
+    def start(preload: str) -> Server:
+        servers.append(configured(preload))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.reload(**CONFIGURED)
+
+
+def store(server: Server, source: tuple[str, str], setting: str, value: str) -> None:
+    """Stores a value like ALTER ROLE or ALTER DATABASE in a session that has not loaded the library."""
+    database, role = {ROLE: ("0", "'plain'::regrole"), ALL: ("0", "0"), DATABASE: ("d.oid", "0")}[source]
+    with server.connect() as connection:
+        connection.execute(
+            f"""INSERT INTO pg_db_role_setting SELECT {database}, {role}, ARRAY['{setting}={value}']
+                FROM pg_database AS d WHERE datname = 'postgres'"""
+        )
+
+
+def reload_in(connection: psycopg.Connection, server: Server, **settings: str) -> None:
+    """Changes settings of the configuration file, and waits until a session has them."""
+    server.reload(**settings)
+    query = "SELECT current_setting('tests.generation')::int"
+    wait_until(
+        lambda: connection.execute(query).fetchone()[0] == server.generation, "the session has reloaded its settings"
+    )
+
+
+@each_setting
+@pytest.mark.parametrize("drawn", [False, True], ids=["not drawn", "drawn"])
+@pytest.mark.parametrize(
+    ("preload", "source", "user", "values"),
+    [
+        ("", CLIENT, "plain", FOREIGN),
+        ("", CLIENT, "super", FOREIGN),
+        ("scru", CLIENT, "super", FOREIGN),
+        ("", CLIENT, "super", MALFORMED),
+        ("", ROLE, "plain", FOREIGN),
+        ("scru", ROLE, "plain", FOREIGN),
+        ("", ALL, "plain", MALFORMED),
+        ("scru", ALL, "plain", MALFORMED),
+        ("", DATABASE, "plain", MALFORMED),
+        ("scru", DATABASE, "plain", MALFORMED),
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, tuple) else None,
+)
+def test_a_reload_does_not_clear_a_refusal(reloaded, setting, preload, source, user, values, drawn):
+    """A value of the configuration file does not replace a refused value of a source with a higher rank, neither in the
+    session nor in its parallel workers."""
+    server = reloaded(preload)
+    value, parameters = values[setting], {"user": user}
+    if source == CLIENT:
+        parameters["options"] = f"-c {setting}={value}"
+    else:
+        store(server, source, setting, value)
+    name, hint = source
+    refused = wrong_value if source in (ALL, DATABASE) else wrong_source
+    with server.connect(**parameters) as connection:
+        connection.execute("SELECT gen_scru128()")
+        if drawn:
+            with refused(setting, value, name, hint.format(setting)):
+                draw(connection, setting)
+        for file_value in {NODE: "7/4", NUMBER: "7"}[setting], CONFIGURED[setting]:
+            reload_in(connection, server, **{setting: file_value})
+            for leader in "off", "on":
+                with pytest.raises(psycopg.errors.InvalidParameterValue):
+                    draw_in_workers(connection, setting, leader)
+            connection.execute("RESET ALL")
+            with refused(setting, value, name, hint.format(setting)):
+                draw(connection, setting)
+
+
+@each_setting
+@each_leader
+def test_workers_of_a_session_with_a_refused_value_that_was_corrected(reloaded, setting, leader):
+    """The session keeps the malformed value that was stored when it started, and so do its workers, although they start
+    after the correction and a reload."""
+    server = reloaded("")
+    store(server, DATABASE, setting, MALFORMED[setting])
+    with server.connect(user="plain") as connection:
+        connection.execute("SELECT gen_scru128()")
+        with server.connect() as superuser:
+            superuser.execute(f"ALTER DATABASE postgres SET {setting} = '{FOREIGN[setting]}'")
+        reload_in(connection, server, **{setting: {NODE: "7/4", NUMBER: "7"}[setting]})
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+            draw_in_workers(connection, setting, leader)
+        if leader == "off":
+            diag = caught.value.diag
+            assert diag.message_primary == f'parameter "{setting}" is refused in this session'
+            assert (diag.message_detail, diag.message_hint) == REFUSED_IN_LEADER
+    with server.connect(user="plain") as connection:
+        assert draw(connection, setting) == number_of(setting, FOREIGN[setting])
+
+
+@each_setting
+@each_leader
+@pytest.mark.parametrize("value", [FOREIGN, MALFORMED], ids=["valid", "malformed"])
+def test_workers_keep_the_value_of_a_session_that_is_older_than_a_stored_one(reloaded, setting, leader, value):
+    server = reloaded("")
+    with server.connect(user="plain") as connection:
+        connection.execute("SELECT gen_scru128()")
+        store(server, DATABASE, setting, value[setting])
+        assert draw_in_workers(connection, setting, leader) == {number_of(setting, CONFIGURED[setting])}
+
+
+@each_setting
+@each_leader
+def test_workers_that_load_the_library_before_their_leader(configured, setting, leader):
+    """The settings are defined during the parallel operation, in which the server otherwise lets no setting change."""
+    server = configured("")
+    with server.connect() as connection:
+        if connection.info.server_version < {15: 150009, 16: 160005, 17: 170001}.get(MAJOR, 0):
+            pytest.skip("the server has no flag for settings that may change during a parallel operation")
+        connection.execute(
+            f"""CREATE FUNCTION elsewhere() RETURNS int LANGUAGE plpgsql PARALLEL SAFE
+                AS 'BEGIN RETURN {DRAWN[setting]}; END'"""
+        )
+    with server.connect(user="plain") as connection:
+        connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
+        rows = connection.execute("SELECT DISTINCT elsewhere() FROM rows").fetchall()
+        assert rows == [(number_of(setting, CONFIGURED[setting]),)]
+
+
 # ---------------------------------------------------------------------------------------------- sources that may set it
 
 
@@ -444,25 +605,6 @@ def test_two_databases_with_different_nodes(configured):
 
 # ------------------------------------------------------------------------------------------------------- parallel plans
 
-FORCED = (
-    "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"
-    f"SET {'force_parallel_mode' if MAJOR < 16 else 'debug_parallel_query'} = on;"
-)
-
-
-def draw_in_workers(connection: psycopg.Connection, setting: str, leader: str) -> set[int]:
-    """Returns the server's numbers in IDs that a parallel plan generates. With `leader` off, checks that only workers
-    have generated them."""
-    connection.execute(f"{FORCED} SET parallel_leader_participation = {leader}")
-    rows = connection.execute(f"SELECT process(), {DRAWN[setting]} FROM rows").fetchall()
-    pids = {pid for pid, _ in rows}
-    assert pids
-    assert leader == "on" or connection.info.backend_pid not in pids
-    return {number for _, number in rows}
-
-
-each_leader = pytest.mark.parametrize("leader", ["off", "on"], ids=["workers alone", "leader as well"])
-
 
 @each_setting
 @loaded_or_not
@@ -489,16 +631,20 @@ def test_workers_draw_with_the_configured_node(configured, setting, preload, lea
     ("preload", "user"), [("", "plain"), ("", "super"), ("scru", "super")], ids=["plain", "super", "super preloaded"]
 )
 def test_workers_of_a_session_with_connection_options(configured, setting, preload, user, leader, value, first):
-    """A worker generates IDs with the configured node, or fails like its leader."""
+    """A worker fails like its leader."""
     server = configured(preload)
     with server.connect(user=user, options=f"-c {setting}={value[setting]}") as connection:
         if first:
             with from_client(setting, value[setting]):
                 draw(connection, setting)
-        try:
-            assert draw_in_workers(connection, setting, leader) == {number_of(setting, CONFIGURED[setting])}
-        except psycopg.errors.InvalidParameterValue as error:
-            assert error.diag.message_primary == f'parameter "{setting}" must not be set by the connection options'
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+            draw_in_workers(connection, setting, leader)
+        # If the leader takes part, it or a worker fails first.
+        by_leader, by_worker = "must not be set by the connection options", "is refused in this session"
+        if user == "super":
+            by_worker = by_leader
+        problems = {by_worker} if leader == "off" else {by_leader, by_worker}
+        assert caught.value.diag.message_primary in {f'parameter "{setting}" {problem}' for problem in problems}
 
 
 @each_setting

@@ -29,6 +29,7 @@ mod scru64;
 pub mod selectivity;
 mod serialize;
 mod setting;
+pub mod setting_state;
 mod sort_key;
 #[cfg(feature = "sqlx")]
 mod sqlx_postgres;

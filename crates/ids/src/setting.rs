@@ -25,7 +25,7 @@ pub enum SettingContext {
     Superuser,
 }
 
-/// The values of a setting. A type has at most one setting of the kind [`Text`](Self::Text).
+/// The values of a setting.
 #[derive(Debug)]
 pub enum Kind<S: 'static> {
     /// One of several words. The first is the default.
@@ -46,7 +46,7 @@ pub enum Kind<S: 'static> {
         /// Stores the value.
         apply: fn(&mut S, i32),
     },
-    /// A text with a syntax of its own.
+    /// A text with a syntax of its own. Not every user may change such a setting.
     Text {
         /// The default value.
         default: &'static str,
