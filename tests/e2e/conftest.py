@@ -21,7 +21,7 @@ for name in [name for name in os.environ if name.startswith("PG") and name != "P
     del os.environ[name]
 
 from clock import Clock  # noqa: E402
-from server import MAJOR, MAJORS, Server, last_lines  # noqa: E402
+from server import Server, last_lines, reason_to_skip  # noqa: E402
 
 # Enough parallel workers for every test that uses them.
 SHARED_SETTINGS = {"max_worker_processes": "16", "max_parallel_workers": "8", "autovacuum": "off"}
@@ -52,10 +52,10 @@ def with_extension(server: Server) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips tests marked `alone`, which compare times, except on the oldest version."""
+    """Skips the tests that do not run on this version."""
     for item in items:
-        if min(MAJORS) != MAJOR and item.get_closest_marker("alone"):
-            item.add_marker(pytest.mark.skip(reason=f"times are compared on PostgreSQL {min(MAJORS)} only"))
+        if reason := reason_to_skip(item):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

@@ -64,22 +64,49 @@ BINDIR = bindir_of(PG_CONFIG)
 MAJOR = major_of(PG_CONFIG)
 
 
-def since(major: int, what: str):
-    """Returns a mark that skips a test of a feature on servers older than `major`."""
-    return pytest.mark.skipif(major > MAJOR, reason=f"requires PostgreSQL {major} ({what}); this is {MAJOR}")
-
-
 MAJORS = [
     int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)
 ]
 """The supported major versions."""
 
 
-def oldest_and_newest(what: str):
-    """Returns a mark for slow tests that depend little on the version: they run on the oldest and the newest only."""
-    return pytest.mark.skipif(
-        MAJOR not in (min(MAJORS), max(MAJORS)), reason=f"{what} is tested on {min(MAJORS)} and {max(MAJORS)} only"
-    )
+def since(major: int, what: str):
+    """Returns a mark for tests of a feature that servers older than `major` do not have."""
+    return pytest.mark.since(major, what)
+
+
+def on_the_oldest(why: str):
+    """Returns a mark for tests that run on the oldest version only. `why` is why their result is the same on all."""
+    return pytest.mark.on_the_oldest(why)
+
+
+def oldest_and_newest(why: str):
+    """Returns a mark for tests that run on the oldest and the newest version only.
+
+    `why` is why their result is the same on the versions between. A test marked with `since` as well also runs on the
+    version that introduced its feature.
+    """
+    return pytest.mark.oldest_and_newest(why)
+
+
+def reason_to_skip(item: pytest.Item, major: int = MAJOR) -> str | None:
+    """Returns why a test does not run on a version; `None` if it runs."""
+    oldest, newest = min(MAJORS), max(MAJORS)
+    features = [mark.args for mark in item.iter_markers("since")]
+    for introduced, what in features:
+        if major < introduced:
+            return f"requires PostgreSQL {introduced} ({what})"
+    if major in [introduced for introduced, _ in features]:
+        return None
+    for mark in item.iter_markers("on_the_oldest"):
+        if major != oldest:
+            return f"runs on {oldest} only: {mark.args[0]}"
+    for mark in item.iter_markers("oldest_and_newest"):
+        if major not in (oldest, newest):
+            return f"runs on {oldest} and {newest} only: {mark.args[0]}"
+    if major != oldest and item.get_closest_marker("alone"):
+        return f"runs on {oldest} only: compares times"
+    return None
 
 
 logs: set[Path] = set()

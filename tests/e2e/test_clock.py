@@ -10,7 +10,9 @@ import pytest
 
 import expect
 from idtypes import SCRU128, TYPES, ULID, ULIDFLAKE, each_type, of_types
-from server import wait_until
+from server import oldest_and_newest, wait_until
+
+pytestmark = oldest_and_newest("the generators are in crates/ids, which does not depend on the server")
 
 HOUR = timedelta(hours=1)
 # An upper bound on the time between two readings of the clock in a test.

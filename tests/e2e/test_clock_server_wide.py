@@ -8,7 +8,9 @@ import pytest
 import expect
 from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, each_server_wide_type
 from load import Load, background, forever, wait_until_it_waits
-from server import wait_until
+from server import oldest_and_newest, wait_until
+
+pytestmark = oldest_and_newest("the generators are in crates/ids, which does not depend on the server")
 
 # An upper bound on the time between two readings of the clock in a test, in seconds.
 SLACK = 30

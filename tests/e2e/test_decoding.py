@@ -11,7 +11,9 @@ import psycopg
 import pytest
 
 from idtypes import IdType, each_type
-from server import PG_CONFIG, Server, pg_config
+from server import PG_CONFIG, Server, oldest_and_newest, pg_config
+
+pytestmark = oldest_and_newest("plugins call the output functions, which test_io.py tests")
 
 WAL2JSON = Path(pg_config("--pkglibdir", PG_CONFIG)) / "wal2json.so"
 

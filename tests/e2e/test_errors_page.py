@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from server import pg_config
+from server import on_the_oldest, pg_config
+
+pytestmark = on_the_oldest("compares the page with the sources")
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/errors.md").read_text()

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from server import on_the_oldest
+
+pytestmark = on_the_oldest("compares the page with the sources")
+
 PAGE = Path(__file__).parents[2] / "docs/guarantees.md"
 LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
 

@@ -10,7 +10,9 @@ import pytest
 from idtypes import each_type
 from server import oldest_and_newest
 
-pytestmark = oldest_and_newest("the memory of a session")
+pytestmark = oldest_and_newest(
+    "the memory of a session is allocated by pgrx and the extension, which do not depend on the version"
+)
 
 MEGABYTE = 1024
 

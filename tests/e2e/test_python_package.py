@@ -31,6 +31,12 @@ sys.path.insert(0, str(PACKAGE / "src"))
 
 import scru_postgres  # noqa: E402
 
+from server import on_the_oldest  # noqa: E402
+
+pytestmark = on_the_oldest(
+    "the package converts values outside of the server, and test_io.py tests what the server sends"
+)
+
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Path:

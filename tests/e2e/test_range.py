@@ -9,6 +9,9 @@ import pytest
 
 import expect
 from plans import estimate, nodes
+from server import oldest_and_newest
+
+pytestmark = oldest_and_newest("the regression test `range` compares the plans on every version")
 
 ROWS = 10_000_000
 HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"

@@ -15,6 +15,9 @@ import pytest
 import expect
 from bench.server import processor_time
 from idtypes import SCRU128, ULID, IdType, of_types
+from server import oldest_and_newest
+
+pytestmark = oldest_and_newest("the functions are SQL and PL/pgSQL of features that all versions have")
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()

@@ -10,7 +10,11 @@ import pytest
 
 import expect
 from idtypes import SCRU64
-from server import Server, wait_until
+from server import Server, oldest_and_newest, wait_until
+
+pytestmark = oldest_and_newest(
+    "the rules are in src/settings.rs, which does not depend on the version; test_settings.py runs on all"
+)
 
 DEFAULTS = {
     "scru.scru64_node": "0/4",

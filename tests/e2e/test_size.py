@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from idtypes import TYPES, of_types
+from server import oldest_and_newest
+
+pytestmark = oldest_and_newest("tuples and pages have the same layout on all versions")
 
 ROWS = 50_000
 

@@ -9,7 +9,10 @@ import pytest
 import amcheck
 from idtypes import IdType, each_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
+from server import oldest_and_newest
 from wire import binary_copy, copy_in
+
+pytestmark = oldest_and_newest("comparison and abbreviated keys are the same code on all versions")
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:

@@ -15,7 +15,9 @@ import psycopg
 import pytest
 
 from plans import nodes
-from server import Server
+from server import Server, oldest_and_newest
+
+pytestmark = oldest_and_newest("the regression test `time_compare` compares the plans on every version")
 
 ROWS = 1_000_000
 STEP = timedelta(seconds=8.64)

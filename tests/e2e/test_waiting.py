@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from programs import Program
-from server import MAJOR, MAJORS, Server, last_lines, wait_until
+from server import Server, last_lines, on_the_oldest, wait_until
 
-pytestmark = pytest.mark.skipif(min(MAJORS) != MAJOR, reason="tests the tests, which do not depend on the server")
+pytestmark = on_the_oldest("tests the tests, which do not depend on the server")
 
 
 def test_a_timeout_shows_the_last_lines_of_a_program(tmp_path):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from conftest import TARGET, VERSION, readable_directory, run
-from server import MAJOR, Server, pg_config, since
+from server import MAJOR, Server, pg_config
 
-pytestmark = since(18, "extension_control_path")
+pytestmark = pytest.mark.skipif(MAJOR < 18, reason="requires PostgreSQL 18 (extension_control_path)")
 
 
 @pytest.fixture(scope="module")
