@@ -135,4 +135,128 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION scru_adapt_to_server() IS 'adds the features that a database lacks after pg_upgrade, and returns their names';
+
+-- Comparisons of an ID with a time truncate both to the tick. The functions get other C symbols: the library compares exact times
+-- as long as the database has the SQL of an earlier version.
+DO $$
+DECLARE
+    type_ record;
+    op record;
+BEGIN
+    FOR type_ IN
+        SELECT * FROM (VALUES ('scru128', 'millisecond'), ('scru160', 'millisecond'), ('scru64', 'tick of 256 milliseconds'),
+            ('ulid', 'millisecond'), ('ulidflake', 'millisecond')) AS types (name, tick)
+    LOOP
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION %1$s_floor(timestamptz) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION %1$s_floor(timestamptz) IS 'smallest %1$s of the %2$s that contains a time';
+            CREATE OR REPLACE FUNCTION %1$s_time_bound(timestamptz, text) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_time_lower(timestamptz, text) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_time_upper(timestamptz, text) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_time_support(internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_time_possible(%1$s, timestamptz, text) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                SUPPORT %1$s_time_support;
+            CREATE OR REPLACE FUNCTION %1$s_range_lower(tstzrange) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_range_upper(tstzrange) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+            COMMENT ON FUNCTION %1$s_range_lower(tstzrange) IS 'first %1$s in a range of time; the largest of all if there is none';
+            COMMENT ON FUNCTION %1$s_range_upper(tstzrange) IS 'last %1$s in a range of time; the smallest of all if there is none';
+            CREATE OR REPLACE FUNCTION %1$s_range_support(internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE OR REPLACE FUNCTION %1$s_contained_by_range(%1$s, scru_tstzrange) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                SUPPORT %1$s_range_support;
+            CREATE OR REPLACE FUNCTION %1$s_range_contains(scru_tstzrange, %1$s) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                SUPPORT %1$s_range_support;
+            CREATE OR REPLACE FUNCTION %1$s_gist_consistent(internal, %1$s, smallint, oid, internal) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+        $sql$, type_.name, type_.tick);
+        FOR op IN SELECT * FROM (VALUES ('lt'), ('le'), ('gt'), ('ge')) AS ops (name) LOOP
+            EXECUTE pg_catalog.format($sql$
+                CREATE OR REPLACE FUNCTION %1$s_%2$s_timestamptz(%1$s, timestamptz) RETURNS boolean
+                    AS 'MODULE_PATHNAME', '%1$s_%2$s_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                    SUPPORT %1$s_time_support;
+                CREATE OR REPLACE FUNCTION timestamptz_%2$s_%1$s(timestamptz, %1$s) RETURNS boolean
+                    AS 'MODULE_PATHNAME', 'timestamptz_%2$s_%1$s_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+                    SUPPORT %1$s_time_support;
+            $sql$, type_.name, op.name);
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+-- Stored conditions on a time that is not the start of a tick have changed their meaning: rebuilds the indexes, and reports the
+-- other objects.
+DO $$
+DECLARE
+    path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
+    object record;
+BEGIN
+    -- This script runs as superuser. The user who installed the extension may own its schema: no name is looked up there.
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    FOR object IN
+        WITH RECURSIVE
+            changed (classid, objid) AS (
+                SELECT classid, objid
+                FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND extname = 'scru'
+                JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
+                WHERE proname ~ ('^(scru128|scru160|scru64|ulid|ulidflake)_(lt_timestamptz|ge_timestamptz|contained_by_range|'
+                        || 'range_contains|range_lower|range_upper|time_bound|time_lower|time_upper|time_possible)$')
+                    OR proname ~ '^timestamptz_(gt|le)_(scru128|scru160|scru64|ulid|ulidflake)$'
+            ),
+            -- Operators on these functions, and functions and operators of users that depend on them.
+            dependent (classid, objid) AS (
+                TABLE changed
+                UNION
+                SELECT d.classid, d.objid
+                FROM dependent JOIN pg_depend AS d ON d.refclassid = dependent.classid AND d.refobjid = dependent.objid
+                WHERE dependent.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            )
+        SELECT DISTINCT dependent.classid, dependent.objid,
+            CASE WHEN c.contypid <> 0 THEN format('constraint %I on domain %s', conname, contypid::regtype)
+                ELSE pg_describe_object(dependent.classid, dependent.objid, 0) END AS description,
+            CASE
+                WHEN i.relkind = 'i' AND (i.relpersistence <> 't' OR i.relnamespace = pg_my_temp_schema()) THEN 'reindex'
+                WHEN i.relkind = 'i' THEN 'If its session still uses it, reindex it there.'
+                WHEN i.relkind = 'p' THEN 'Rows that this moves to another partition must be updated.'
+                WHEN c.contype = 'c' THEN 'Check whether all rows satisfy the constraint.'
+                WHEN a.attgenerated <> '' THEN 'If its values are stored, update all rows of the table to compute them again.'
+                WHEN v.relkind = 'm' THEN 'Refresh the materialized view.'
+                WHEN dependent.classid = 'pg_policy'::regclass THEN 'Check whether the policy still selects the intended rows.'
+                WHEN dependent.classid = 'pg_trigger'::regclass THEN 'Check whether the trigger still fires for the intended rows.'
+            END AS remedy
+        FROM dependent
+        LEFT JOIN pg_class AS i ON classid = 'pg_class'::regclass AND i.oid = objid
+        LEFT JOIN pg_constraint AS c ON classid = 'pg_constraint'::regclass AND c.oid = objid
+        LEFT JOIN pg_attrdef AS d ON classid = 'pg_attrdef'::regclass AND d.oid = objid
+        LEFT JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+        LEFT JOIN pg_rewrite AS r ON classid = 'pg_rewrite'::regclass AND r.oid = objid
+        LEFT JOIN pg_class AS v ON v.oid = r.ev_class
+        ORDER BY description
+    LOOP
+        CONTINUE WHEN object.remedy IS NULL;
+        IF object.remedy = 'reindex' THEN
+            -- This session may have cached the predicate of the index as the planner rewrote it under the old rule.
+            UPDATE pg_index SET indexrelid = indexrelid WHERE indexrelid = object.objid;
+            EXECUTE format('REINDEX INDEX %s', object.objid::regclass);
+            -- A NOTICE would not reach the client of an extension's script.
+            RAISE INFO '% has been rebuilt', object.description
+                USING DETAIL = 'Its rows depend on a comparison of an ID with a time, which is by tick now.';
+        ELSE
+            RAISE WARNING '% compares an ID with a time, which is by tick now', object.description
+                USING DETAIL = 'Comparisons with a time that is not the start of a tick select other rows than before.', HINT = object.remedy;
+        END IF;
+    END LOOP;
+    PERFORM set_config('search_path', path, true);
+END
+$$;
+
 SELECT scru_adapt_to_server();

@@ -15,7 +15,8 @@ use scru_ids::Stored;
 use crate::call::Call;
 use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
-use crate::sort;
+use crate::precision::Precision;
+use crate::{range, sort};
 
 /// The length of the longest ID, in bytes.
 const MAX_LEN: usize = 20;
@@ -115,7 +116,7 @@ fn distance(low: impl Stored, high: impl Stored) -> f64 {
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
 ///
 /// The second argument is a tstzrange if the strategy is that of `<@`. The result is exact: `recheck` is set to false.
-pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
+pub fn consistent<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     // SAFETY: the server passes an index entry and a pointer to `recheck`.
     let key = unsafe {
         call.datum(4).cast_mut_ptr::<bool>().write(false);
@@ -123,21 +124,15 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        time_range::<T>(call).is_some_and(|(first, last)| {
-            key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
+        range::ticks::<T>(call.tstzrange(1), precision).is_some_and(|(first, last)| {
+            key.high.order(T::first_of(first).to_stored()).is_ge()
+                && key.low.order(T::last_of(last).to_stored()).is_le()
         })
     } else {
         let id = call.stored::<T>(1);
         key.may_satisfy(strategy, |end| end.order(id))
     };
     Ok(Datum::from(matches))
-}
-
-/// Returns the first and the last ID whose time is in the range; `None` if there is none.
-fn time_range<T: StoredId>(call: Call) -> Option<(T, T)> {
-    let (from, to) = call.tstzrange(1)?;
-    let (first, last) = T::TICKS.within(from, to)?;
-    Some((T::first_of(first), T::last_of(last)))
 }
 
 /// `T_gist_compress(internal) → internal`: an entry with the key of an ID

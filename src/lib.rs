@@ -2,7 +2,7 @@
 //!
 //! The files form layers. A file uses only files of earlier layers and, without cycles, of its own layer:
 //! 1. the server: [`server`] (differences between versions), [`catalog`], [`stored_settings`], [`planner`], [`per_process`];
-//! 2. values: [`datum`] (stored forms), [`epoch`] and [`tstzrange`] (times), [`shape`] (texts), [`mod@error`], [`clock`],
+//! 2. values: [`datum`] (stored forms), [`epoch`], [`precision`] and [`tstzrange`] (times), [`shape`] (texts), [`mod@error`], [`clock`],
 //!    [`random`], [`call`];
 //! 3. state: [`setting_sources`] and [`settings`]; [`mark`], [`wal`] and [`promotion`]; [`shared`]; [`id_type`], which combines
 //!    them for a type;
@@ -34,6 +34,7 @@ mod near_clock;
 mod node;
 mod per_process;
 mod planner;
+mod precision;
 mod promotion;
 mod random;
 mod range;

@@ -65,6 +65,20 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
     }
 }
 
+/// Returns whether an expression is a column.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn is_column(node: *mut Node) -> bool {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        match (*node).type_ {
+            NodeTag::T_RelabelType => is_column((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
+            tag => tag == NodeTag::T_Var,
+        }
+    }
+}
+
 /// Returns whether a relation has the access method heap, or none. A foreign table has none.
 unsafe fn is_heap(relation: Oid) -> bool {
     // SAFETY: a look-up in the system cache, whose row is released.

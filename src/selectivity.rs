@@ -22,6 +22,7 @@ use crate::call::Call;
 use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::planner;
+use crate::precision::Precision;
 use crate::span;
 use crate::time_compare::Operator;
 
@@ -67,12 +68,14 @@ unsafe extern "C-unwind" {
 }
 
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
-/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the same.
-pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
+/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the
+/// same, with exact times.
+pub fn of_operator<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     let (root, operator) = (call.datum(0).cast_mut_ptr(), call.oid(1));
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
-    let fraction =
-        unsafe { estimate::<T>(root, operator, get_opcode(operator), call.datum(2).cast_mut_ptr(), call.int4(3)) };
+    let fraction = unsafe {
+        estimate::<T>(root, operator, get_opcode(operator), call.datum(2).cast_mut_ptr(), call.int4(3), precision)
+    };
     Ok(Datum::from(fraction.to_bits()))
 }
 
@@ -82,6 +85,7 @@ pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// The request is for one of the two functions.
 pub unsafe fn of_function<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
+    precision: Precision,
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: the request has the arguments of an estimator.
     unsafe {
@@ -89,7 +93,7 @@ pub unsafe fn of_function<T: StoredId>(
             return ptr::null_mut();
         }
         let (root, function, arguments) = ((*request).root, (*request).funcid, (*request).args);
-        (*request).selectivity = estimate::<T>(root, Oid::INVALID, function, arguments, (*request).varRelid);
+        (*request).selectivity = estimate::<T>(root, Oid::INVALID, function, arguments, (*request).varRelid, precision);
         request
     }
 }
@@ -102,6 +106,7 @@ unsafe fn estimate<T: StoredId>(
     function: Oid,
     arguments: *mut List,
     relation: c_int,
+    precision: Precision,
 ) -> f64 {
     // SAFETY: structs of the planner; the statistics are released.
     unsafe {
@@ -113,7 +118,7 @@ unsafe fn estimate<T: StoredId>(
         }
         let id = planner::nth(arguments, usize::from(!is_left));
         let estimator = if operator == Oid::INVALID { Oid::INVALID } else { get_oprrest(operator) };
-        let mut column = Column { root, id, type_: statistics.vartype, estimator, statistics };
+        let mut column = Column { root, id, type_: statistics.vartype, estimator, precision, statistics };
         let fraction = if column.has_type_of::<T>() {
             let own = column.bounds::<T>(test, other, is_left);
             column.share::<T>(arguments, own)
@@ -162,6 +167,7 @@ struct Column {
     type_: Oid,
     /// The estimator of the conditions.
     estimator: Oid,
+    precision: Precision,
     statistics: VariableStatData,
 }
 
@@ -285,7 +291,8 @@ impl Column {
                 }
                 Test::Time(operator) => {
                     let is_time = is_constant && (*constant).consttype == pg_sys::TIMESTAMPTZOID;
-                    match is_time.then(|| operator.with_id::<T>((*constant).constvalue.value() as i64)) {
+                    match is_time.then(|| operator.with_id::<T>((*constant).constvalue.value() as i64, self.precision))
+                    {
                         Some((operator, id)) => self.bound(operator, Some(id)),
                         None => self.bound::<T>(operator, None),
                     }
@@ -294,7 +301,7 @@ impl Column {
                     if !is_constant || getBaseType((*constant).consttype) != pg_sys::TSTZRANGEOID {
                         return Bounds::UNKNOWN;
                     }
-                    let (first, last): (T, T) = span::first_and_last(constant);
+                    let (first, last): (T, T) = span::first_and_last(constant, self.precision);
                     if first > last {
                         return Bounds::NONE;
                     }

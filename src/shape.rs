@@ -41,7 +41,12 @@ pub fn hint<T: SortableId>(text: &[u8]) -> Option<String> {
     {
         return Some(format!("To read a number as a {name}, write '...'::{number}::{name}."));
     }
-    is_time(text).then(|| "To compare an ID with a time, write timestamptz '...'.".into())
+    is_time(text).then(|| {
+        format!(
+            "To compare an ID with a time, write timestamptz '...' or $1::timestamptz. For a bound of a partition, write \
+             {name}_lower('...')."
+        )
+    })
 }
 
 /// Returns whether a text is a uuid in one of its usual forms: with or without hyphens, with or without braces.

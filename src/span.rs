@@ -8,6 +8,8 @@ use scru_ids::Stored;
 
 use crate::datum::{StoredDatum, StoredId};
 use crate::planner::{self, Name, nth};
+use crate::precision::Precision;
+use crate::time_compare::Operator;
 use crate::{range, tstzrange};
 
 /// The btree strategies of the two comparisons, and the name of the bound of each.
@@ -20,6 +22,7 @@ pub struct Span {
     pub id: *mut Node,
     pub id_type: Oid,
     pub range: *mut Node,
+    pub precision: Precision,
 }
 
 impl Span {
@@ -27,13 +30,13 @@ impl Span {
     ///
     /// # Safety
     /// `function` is one of the two functions, and `arguments` is the list of its two arguments.
-    pub unsafe fn of(function: Oid, arguments: *mut List) -> Self {
+    pub unsafe fn of(function: Oid, arguments: *mut List, precision: Precision) -> Self {
         // SAFETY: the SQL declares two arguments, one of them a tstzrange, or from version 0.3.0 on, a domain over it.
         unsafe {
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
             let is_range = pg_sys::getBaseType(pg_sys::exprType(first)) == pg_sys::TSTZRANGEOID;
             let (id, range) = if is_range { (second, first) } else { (first, second) };
-            Self { function, id, id_type: pg_sys::exprType(id), range: without_relabel(range) }
+            Self { function, id, id_type: pg_sys::exprType(id), range: without_relabel(range), precision }
         }
     }
 
@@ -46,52 +49,56 @@ impl Span {
         unsafe { planner::is_indexable(self.id_type, BOUNDS.map(|(strategy, _)| strategy), family) }
     }
 
-    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`, or only one of them if the other is known to hold
-    /// for every ID. Returns null if the functions do not exist.
+    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, returns comparisons with the
+    /// first ID of a tick where possible, as for constant times, and only one of them if the other holds for every ID. Returns null
+    /// if the functions do not exist.
     ///
     /// # Safety
     /// Must be called during planning.
     pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> *mut List {
-        let mut clauses: *mut List = core::ptr::null_mut();
-        for ((strategy, bound), open) in BOUNDS.into_iter().zip([T::MIN, T::MAX]) {
-            // SAFETY: builds an expression in the planner's memory.
-            unsafe {
-                let Some(bound) = self.bound::<T>(root, bound) else { return core::ptr::null_mut() };
-                let is_last = strategy == pg_sys::BTLessEqualStrategyNumber;
-                if value::<T>(bound) == Some(open) && !(is_last && clauses.is_null()) {
-                    continue;
+        // SAFETY: builds expressions in the planner's memory.
+        unsafe {
+            let comparison =
+                |strategy, bound| planner::comparison(self.id_type, strategy, planner::copy(self.id), bound);
+            let mut clauses: *mut List = core::ptr::null_mut();
+            if let Some((first, last)) = self.first_and_last::<T>() {
+                if first != T::MIN {
+                    let bound = constant(self.id_type, first);
+                    clauses = planner::append(clauses, comparison(Operator::GreaterOrEqual.strategy(), bound));
                 }
-                clauses = planner::append(
-                    clauses,
-                    planner::comparison(self.id_type, strategy, planner::copy(self.id), bound),
-                );
+                if last != T::MAX || clauses.is_null() {
+                    let (operator, last) = Operator::LessOrEqual.at_tick(last);
+                    clauses = planner::append(clauses, comparison(operator.strategy(), constant(self.id_type, last)));
+                }
+                return clauses;
             }
+            for (strategy, bound) in BOUNDS {
+                let Some(bound) = self.bound::<T>(root, bound) else { return core::ptr::null_mut() };
+                clauses = planner::append(clauses, comparison(strategy, bound));
+            }
+            clauses
         }
-        clauses
     }
 
-    /// Returns the first and the last ID whose time is in the range; `None` if the range is NULL or not a constant.
+    /// Returns the first and the last ID in the range; `None` if the range is NULL or not a constant.
     /// Computing the IDs here saves the look-up and the evaluation of a function for each of them.
     unsafe fn first_and_last<T: StoredId>(&self) -> Option<(T, T)> {
         // SAFETY: the tag identifies the struct.
         unsafe {
             let range = self.range.cast::<pg_sys::Const>();
-            ((*self.range).type_ == NodeTag::T_Const && !(*range).constisnull).then(|| first_and_last(range))
+            ((*self.range).type_ == NodeTag::T_Const && !(*range).constisnull)
+                .then(|| first_and_last(range, self.precision))
         }
     }
 
-    /// Returns the value of `T_range_lower(range)` or `T_range_upper(range)` if the range is constant, and otherwise the call;
-    /// `None` if the function does not exist. The function is in the same schema as `self.function`; version 0.1.0 names it
-    /// `T_lower` or `T_upper`.
+    /// Returns the call `T_range_lower(range)` or `T_range_upper(range)`; `None` if the function does not exist. The function is
+    /// in the same schema as `self.function`; version 0.1.0 names it `T_lower` or `T_upper`.
     ///
     /// # Safety
     /// Must be called during planning.
-    pub unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
+    unsafe fn bound<T: StoredId>(&self, root: *mut PlannerInfo, bound: &str) -> Option<*mut Node> {
         // SAFETY: the function takes a range and returns an ID.
         unsafe {
-            if let Some((first, last)) = self.first_and_last::<T>() {
-                return Some(constant(self.id_type, if bound == "lower" { first } else { last }));
-            }
             let (_, schema) = planner::name_and_schema(self.function)?;
             let names = [Name::of(&[T::NAME, "_range_", bound]), Name::of(&[T::NAME, "_", bound])];
             let function = names.iter().find_map(|name| planner::function_in(schema, name, &[pg_sys::TSTZRANGEOID]))?;
@@ -112,15 +119,15 @@ unsafe fn without_relabel(node: *mut Node) -> *mut Node {
     }
 }
 
-/// Returns the first and the last ID whose time is in a constant range; the largest and the smallest of all if there is none.
+/// Returns the first and the last ID in a constant range; the largest and the smallest of all if there is none.
 ///
 /// # Safety
 /// `range` is a tstzrange other than NULL.
-pub unsafe fn first_and_last<T: StoredId>(range: *mut pg_sys::Const) -> (T, T) {
+pub unsafe fn first_and_last<T: StoredId>(range: *mut pg_sys::Const, precision: Precision) -> (T, T) {
     // SAFETY: guaranteed by the caller. The type cache has an entry for tstzrange.
     unsafe {
         let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        range::first_and_last(tstzrange::bounds((*range).constvalue, entry))
+        range::first_and_last(tstzrange::bounds((*range).constvalue, entry), precision)
     }
 }
 

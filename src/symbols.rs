@@ -5,6 +5,7 @@ use scru_ids::registry;
 
 use crate::call::{guarded, raw};
 use crate::id_type::{self, Process, Type};
+use crate::precision::Precision;
 use crate::settings::{Configured, Settings};
 use crate::shared::{ProcessState, SharedState};
 use crate::{
@@ -80,7 +81,6 @@ macro_rules! symbols {
             export!(raw, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(raw, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
 
-            export!(guarded, concat!(stringify!($name), "_gist_consistent"), gist::consistent::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_compress"), gist::compress::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_penalty"), gist::penalty::<Id>);
@@ -96,44 +96,158 @@ macro_rules! symbols {
 
             export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
+            export!(guarded, concat!(stringify!($name), "_floor"), time::floor::<Id>);
 
+            // The SQL of versions before 0.3.0 compares exact times.
             export!(raw, concat!(stringify!($name), "_lt_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, |order| order.is_lt())
+                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_lt())
             });
             export!(raw, concat!(stringify!($name), "_le_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, |order| order.is_le())
+                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_le())
             });
             export!(raw, concat!(stringify!($name), "_ge_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, |order| order.is_ge())
+                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_ge())
             });
             export!(raw, concat!(stringify!($name), "_gt_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, |order| order.is_gt())
+                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_gt())
             });
             export!(raw, concat!("timestamptz_lt_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, |order| order.is_lt())
+                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_lt())
             });
             export!(raw, concat!("timestamptz_le_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, |order| order.is_le())
+                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_le())
             });
             export!(raw, concat!("timestamptz_ge_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, |order| order.is_ge())
+                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_ge())
             });
             export!(raw, concat!("timestamptz_gt_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, |order| order.is_gt())
+                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_gt())
             });
-            export!(guarded, concat!(stringify!($name), "_time_bound"), time_compare::bound::<Id>);
-            export!(guarded, concat!(stringify!($name), "_time_lower"), time_compare::lower::<Id>);
-            export!(guarded, concat!(stringify!($name), "_time_upper"), time_compare::upper::<Id>);
-            export!(guarded, concat!(stringify!($name), "_time_possible"), time_compare::possible::<Id>);
-            export!(guarded, concat!(stringify!($name), "_time_support"), time_support::support::<Id>);
+            export!(guarded, concat!(stringify!($name), "_time_bound"), |call| time_compare::bound::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_lower"), |call| time_compare::lower::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_upper"), |call| time_compare::upper::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_possible"), |call| time_compare::possible::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_support"), |call| time_support::support::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_lower_of_range"), |call| range::lower::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_upper_of_range"), |call| range::upper::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_contained_by_range"), |call| range::contained_by::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_range_contains"), |call| range::contains::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_range_support"), |call| range_support::support::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_gist_consistent"), |call| gist::consistent::<Id>(
+                call,
+                Precision::Microsecond
+            ));
+            export!(guarded, concat!(stringify!($name), "_rangesel"), |call| selectivity::of_operator::<Id>(
+                call,
+                Precision::Microsecond
+            ));
 
-            export!(guarded, concat!(stringify!($name), "_lower_of_range"), range::lower::<Id>);
-            export!(guarded, concat!(stringify!($name), "_upper_of_range"), range::upper::<Id>);
-            export!(guarded, concat!(stringify!($name), "_contained_by_range"), range::contained_by::<Id>);
-            export!(guarded, concat!(stringify!($name), "_range_contains"), range::contains::<Id>);
-            export!(guarded, concat!(stringify!($name), "_range_support"), range_support::support::<Id>);
-            export!(guarded, concat!(stringify!($name), "_rangesel"), selectivity::of_operator::<Id>);
-            export!(guarded, concat!(stringify!($name), "_ineqsel"), selectivity::of_operator::<Id>);
+            // The SQL from version 0.3.0 on compares ticks.
+            export!(raw, concat!(stringify!($name), "_lt_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_lt())
+            });
+            export!(raw, concat!(stringify!($name), "_le_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_le())
+            });
+            export!(raw, concat!(stringify!($name), "_ge_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_ge())
+            });
+            export!(raw, concat!(stringify!($name), "_gt_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_gt())
+            });
+            export!(raw, concat!("timestamptz_lt_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_lt())
+            });
+            export!(raw, concat!("timestamptz_le_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_le())
+            });
+            export!(raw, concat!("timestamptz_ge_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_ge())
+            });
+            export!(raw, concat!("timestamptz_gt_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_gt())
+            });
+            export!(guarded, concat!(stringify!($name), "_time_bound_by_tick"), |call| time_compare::bound::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_lower_by_tick"), |call| time_compare::lower::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_upper_by_tick"), |call| time_compare::upper::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(
+                guarded,
+                concat!(stringify!($name), "_time_possible_by_tick"),
+                |call| time_compare::possible::<Id>(call, Precision::Tick)
+            );
+            export!(guarded, concat!(stringify!($name), "_time_support_by_tick"), |call| time_support::support::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_lower_of_range_by_tick"), |call| range::lower::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_upper_of_range_by_tick"), |call| range::upper::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(
+                guarded,
+                concat!(stringify!($name), "_contained_by_range_by_tick"),
+                |call| range::contained_by::<Id>(call, Precision::Tick)
+            );
+            export!(guarded, concat!(stringify!($name), "_range_contains_by_tick"), |call| range::contains::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(
+                guarded,
+                concat!(stringify!($name), "_range_support_by_tick"),
+                |call| range_support::support::<Id>(call, Precision::Tick)
+            );
+            export!(guarded, concat!(stringify!($name), "_gist_consistent_by_tick"), |call| gist::consistent::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_ineqsel"), |call| selectivity::of_operator::<Id>(
+                call,
+                Precision::Tick
+            ));
 
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);

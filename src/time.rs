@@ -19,6 +19,11 @@ pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::lower)?.to_datum())
 }
 
+/// `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
+pub fn floor<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(bound(call.int8(0), T::floor)?.to_datum())
+}
+
 /// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(bound(call.int8(0), T::upper)?.to_datum())

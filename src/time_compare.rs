@@ -1,4 +1,5 @@
-//! Comparison operators between an ID and a `timestamptz`. They compare the time of the ID, exactly, and never fail.
+//! Comparison operators between an ID and a `timestamptz`. They compare the tick of the ID with the tick that contains the time, and
+//! never fail. The functions of earlier versions compare the exact times: see [`Precision`].
 
 use core::cmp::Ordering;
 
@@ -8,6 +9,7 @@ use crate::call::Call;
 use crate::datum::StoredId;
 use crate::epoch;
 use crate::error::Error;
+use crate::precision::Precision;
 
 /// A comparison operator with an ID on the left and a time on the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +107,8 @@ impl Operator {
     /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
     /// first ID of a tick as the bound. If that tick would be after the last one, returns `id > largest`, which is always false, or
     /// `id <= largest`, which is always true.
-    pub fn with_id<T: StoredId>(self, timestamptz: i64) -> (Self, T) {
-        let below = self.ticks_below::<T>(timestamptz);
+    pub fn with_id<T: StoredId>(self, timestamptz: i64, precision: Precision) -> (Self, T) {
+        let below = self.ticks_below::<T>(timestamptz, precision);
         match (self.is_from_below(), below <= T::TICKS.max) {
             (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
             (true, false) => (Self::Greater, T::MAX),
@@ -131,8 +133,8 @@ impl Operator {
 
     /// Returns the number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of
     /// exactly these ticks, `>=` and `>` for the IDs of all others.
-    pub fn ticks_below<T: StoredId>(self, timestamptz: i64) -> u64 {
-        let micros = epoch::saturated_unix_micros(timestamptz);
+    fn ticks_below<T: StoredId>(self, timestamptz: i64, precision: Precision) -> u64 {
+        let micros = precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz));
         match self {
             Self::Less | Self::GreaterOrEqual => T::TICKS.starting_before(micros),
             Self::LessOrEqual | Self::Greater => T::TICKS.starting_until(micros),
@@ -140,8 +142,8 @@ impl Operator {
     }
 
     /// Returns the smallest and the largest ID that satisfy the operator; `None` if no ID does.
-    fn ids<T: StoredId>(self, timestamptz: i64) -> Option<(T, T)> {
-        let below = self.ticks_below::<T>(timestamptz);
+    fn ids<T: StoredId>(self, timestamptz: i64, precision: Precision) -> Option<(T, T)> {
+        let below = self.ticks_below::<T>(timestamptz, precision);
         if self.is_from_below() {
             (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
         } else {
@@ -153,21 +155,27 @@ impl Operator {
 /// `T_lt_timestamptz(T, timestamptz) → boolean` and the functions of the other operators: whether the order of the two
 /// satisfies `holds`
 #[inline]
-pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(epoch::of(call.id::<T>(0)).cmp(&call.int8(1))))
+pub fn id_with_time<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(0), call.int8(1), precision)))
 }
 
 /// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators: likewise
 #[inline]
-pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(call.int8(0).cmp(&epoch::of(call.id::<T>(1)))))
+pub fn time_with_id<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(1), call.int8(0), precision).reverse()))
+}
+
+/// Compares the time of an ID with a timestamptz.
+#[inline]
+fn order<T: StoredId>(id: T, timestamptz: i64, precision: Precision) -> Ordering {
+    id.timestamp_micros().cmp(&precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)))
 }
 
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does
-pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
+pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
-    Ok(match operator.ids::<T>(call.int8(0)) {
+    Ok(match operator.ids::<T>(call.int8(0), precision) {
         Some((smallest, largest)) => {
             let nearest = if operator.is_from_below() { smallest } else { largest };
             nearest.to_datum()
@@ -178,24 +186,24 @@ pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
 /// ID does
-pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
+pub fn lower<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
 /// ID does
-pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
+pub fn upper<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
 }
 
 /// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only the given one, satisfies the operator
-pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
+pub fn possible<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
-    Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
+    Ok(Datum::from(operator.ids::<T>(call.int8(1), precision).is_some()))
 }
 
-fn smallest_and_largest<T: StoredId>(call: Call) -> Option<(T, T)> {
-    Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
+fn smallest_and_largest<T: StoredId>(call: Call, precision: Precision) -> Option<(T, T)> {
+    Some(operator(call, 1)?.ids(call.int8(0), precision).unwrap_or((T::MAX, T::MIN)))
 }
 
 /// Returns the operator whose symbol is an argument of the call.

@@ -2,7 +2,7 @@
 //!
 //! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
 //! planner can use. A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with
-//! `T_lower` as the bound: such a time is before that of the largest ID, so that `T_lower` does not fail.
+//! `T_floor` as the bound: such a time is before that of the largest ID, so that `T_floor` does not fail.
 //!
 //! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
@@ -21,18 +21,19 @@ use crate::datum::{self, StoredId};
 use crate::error::Error;
 use crate::near_clock;
 use crate::planner::{self, Name, nth};
+use crate::precision::Precision;
 use crate::span;
 use crate::time_compare::Operator;
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
 /// other operators, and `T_time_possible`
-pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
+pub fn support<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<Node>();
     // SAFETY: the server passes a support request, whose tag identifies the struct.
     let answer: *mut Node = unsafe {
         match (*request).type_ {
-            NodeTag::T_SupportRequestSimplify => simplified::<T>(request.cast()).cast(),
-            NodeTag::T_SupportRequestIndexCondition => index_condition::<T>(request.cast()).cast(),
+            NodeTag::T_SupportRequestSimplify => simplified::<T>(request.cast(), precision).cast(),
+            NodeTag::T_SupportRequestIndexCondition => index_condition::<T>(request.cast(), precision).cast(),
             NodeTag::T_SupportRequestSelectivity => selectivity::<T>(request.cast()).cast(),
             _ => ptr::null_mut(),
         }
@@ -42,11 +43,13 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 /// Returns an expression that contains a native comparison and is equivalent to the operator anywhere in a query; null if the
 /// operator remains.
-unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) -> *mut Expr {
+unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify, precision: Precision) -> *mut Expr {
     // SAFETY: the request is for a call of one of our functions.
     unsafe {
         let (root, call) = ((*request).root, (*request).fcall);
-        let Some(comparison) = Comparison::of::<T>((*call).funcid, (*call).args) else { return ptr::null_mut() };
+        let Some(comparison) = Comparison::of::<T>((*call).funcid, (*call).args, precision) else {
+            return ptr::null_mut();
+        };
         if (*comparison.time).type_ == NodeTag::T_Const {
             return comparison.with_constant::<T>(&*comparison.time.cast::<pg_sys::Const>());
         }
@@ -64,12 +67,15 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify) 
 }
 
 /// Returns a native comparison as an exact index condition; null if the index does not support its operator.
-unsafe fn index_condition<T: StoredId>(request: *mut pg_sys::SupportRequestIndexCondition) -> *mut List {
+unsafe fn index_condition<T: StoredId>(
+    request: *mut pg_sys::SupportRequestIndexCondition,
+    precision: Precision,
+) -> *mut List {
     // SAFETY: the request is for one of our functions or operators, with the index column as an argument.
     unsafe {
         let request = &mut *request;
         let comparison = planner::called(request.node)
-            .and_then(|(function, arguments)| Some((arguments, Comparison::of::<T>(function, arguments)?)));
+            .and_then(|(function, arguments)| Some((arguments, Comparison::of::<T>(function, arguments, precision)?)));
         let Some((arguments, comparison)) = comparison else { return ptr::null_mut() };
         if nth(arguments, request.indexarg as usize) != comparison.id
             || !planner::is_indexable(comparison.id_type, [comparison.strategy()], request.opfamily)
@@ -108,19 +114,20 @@ struct Comparison {
     id_type: Oid,
     time: *mut Node,
     operator: Operator,
+    precision: Precision,
 }
 
 impl Comparison {
     /// Reads a call of one of our functions, whose names contain the operator: `T_ge_timestamptz` or `timestamptz_ge_T`. Returns
     /// `None` for any other name.
-    unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List) -> Option<Self> {
+    unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List, precision: Precision) -> Option<Self> {
         // SAFETY: the SQL declares two arguments, an ID and a timestamptz.
         unsafe {
             let (name, schema) = planner::name_and_schema(function)?;
             let (operator, is_time_first) = Operator::of_function::<T>(name.as_bytes())?;
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
             let (id, time) = if is_time_first { (second, first) } else { (first, second) };
-            Some(Self { schema, id, id_type: planner::type_of(id), time, operator })
+            Some(Self { schema, id, id_type: planner::type_of(id), time, operator, precision })
         }
     }
 
@@ -138,24 +145,27 @@ impl Comparison {
         if time.constisnull {
             return ptr::null_mut();
         }
-        let (operator, bound) = self.operator.with_id::<T>(time.constvalue.value() as i64);
+        let (operator, bound) = self.operator.with_id::<T>(time.constvalue.value() as i64, self.precision);
         // SAFETY: builds an expression in the planner's memory.
         unsafe { planner::comparison(self.id_type, operator.strategy(), self.id, span::constant(self.id_type, bound)) }
     }
 
-    /// For a time that is not after that of the largest ID, returns `id >= T_lower(time)` or `id < T_lower(time)`. For `>` and
-    /// `<=`, the bound is `T_time_lower(time, '>')` instead.
+    /// For a time that is not after that of the largest ID, returns `id >= T_floor(time)` or `id < T_floor(time)`, and with the
+    /// precision of earlier versions `T_lower`. For `>` and `<=`, the bound is `T_time_lower(time, '>')` instead.
     unsafe fn with_first_id<T: StoredId>(&self) -> Option<*mut Expr> {
         let (strategy, from) = if self.operator.is_from_below() {
             (pg_sys::BTGreaterEqualStrategyNumber, self.operator)
         } else {
             (pg_sys::BTLessStrategyNumber, self.operator.negated())
         };
-        // SAFETY: builds an expression in the planner's memory; `T_lower` takes a time and returns an ID.
+        // SAFETY: builds an expression in the planner's memory; the function takes a time and returns an ID.
         unsafe {
             let bound = if from == Operator::GreaterOrEqual {
-                let lower = Name::of(&[T::NAME, "_lower"]);
-                let function = planner::function_in(self.schema, &lower, &[pg_sys::TIMESTAMPTZOID])?;
+                let name = match self.precision {
+                    Precision::Microsecond => Name::of(&[T::NAME, "_lower"]),
+                    Precision::Tick => Name::of(&[T::NAME, "_floor"]),
+                };
+                let function = planner::function_in(self.schema, &name, &[pg_sys::TIMESTAMPTZOID])?;
                 planner::call(function, self.id_type, [self.time])
             } else {
                 self.bound::<T>("lower", from)?

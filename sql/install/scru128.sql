@@ -192,10 +192,13 @@ CREATE FUNCTION scru128_lower(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_upper(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_floor(timestamptz) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
 COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
+COMMENT ON FUNCTION scru128_floor(timestamptz) IS 'smallest scru128 of the millisecond that contains a time';
 
 -- The encoder and the decoder for pg_partman.
 CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
@@ -207,43 +210,43 @@ COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 that is giv
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
 -- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru128_time_bound(timestamptz, text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_time_lower(timestamptz, text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_time_upper(timestamptz, text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru128_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_time_possible(scru128, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 
 CREATE FUNCTION scru128_lt_timestamptz(scru128, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION timestamptz_lt_scru128(timestamptz, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru128' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru128_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION scru128_le_timestamptz(scru128, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION timestamptz_le_scru128(timestamptz, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_scru128' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru128_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION scru128_gt_timestamptz(scru128, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION timestamptz_gt_scru128(timestamptz, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru128' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru128_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION scru128_ge_timestamptz(scru128, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 CREATE FUNCTION timestamptz_ge_scru128(timestamptz, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru128' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru128_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_time_support;
 
 CREATE OPERATOR < (
@@ -312,18 +315,18 @@ COMMENT ON OPERATOR >= (timestamptz, scru128) IS 'greater than or equal, by time
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru128_range_lower(tstzrange) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_range_upper(tstzrange) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru128_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru128_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
 CREATE FUNCTION scru128_range_contains(scru_tstzrange, scru128) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru128_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru128_range_support;
 
 CREATE OPERATOR <@ (
@@ -335,8 +338,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = scru128_ineqsel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION scru128_range_lower(tstzrange) IS 'first scru128 whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION scru128_range_upper(tstzrange) IS 'last scru128 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru128_range_lower(tstzrange) IS 'first scru128 in a range of time; the largest of all if there is none';
+COMMENT ON FUNCTION scru128_range_upper(tstzrange) IS 'last scru128 in a range of time; the smallest of all if there is none';
 COMMENT ON FUNCTION scru128_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru128_contained_by_range(scru128, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru128_range_contains(scru_tstzrange, scru128) IS 'implementation of @> operator';
@@ -354,7 +357,7 @@ COMMENT ON FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolea
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru128_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_gist_compress(internal) RETURNS internal

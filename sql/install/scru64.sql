@@ -190,10 +190,13 @@ CREATE FUNCTION scru64_lower(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_floor(timestamptz) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of the tick of 256 milliseconds that the ID belongs to';
 COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
 COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
+COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of 256 milliseconds that contains a time';
 
 -- The encoder and the decoder for pg_partman.
 CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
@@ -205,43 +208,43 @@ COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 that is given
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- Comparisons of an ID with a time: the tick of 256 milliseconds of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
 -- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru64_time_bound(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_lower(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_upper(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru64_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_time_possible(scru64, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 
 CREATE FUNCTION scru64_lt_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_lt_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_le_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_le_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_gt_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_gt_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_ge_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_ge_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 
 CREATE OPERATOR < (
@@ -310,18 +313,18 @@ COMMENT ON OPERATOR >= (timestamptz, scru64) IS 'greater than or equal, by time'
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru64_range_lower(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_range_upper(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru64_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 CREATE FUNCTION scru64_range_contains(scru_tstzrange, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 
 CREATE OPERATOR <@ (
@@ -333,8 +336,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = scru64_ineqsel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION scru64_range_lower(tstzrange) IS 'first scru64 in a range of time; the largest of all if there is none';
+COMMENT ON FUNCTION scru64_range_upper(tstzrange) IS 'last scru64 in a range of time; the smallest of all if there is none';
 COMMENT ON FUNCTION scru64_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION scru64_range_contains(scru_tstzrange, scru64) IS 'implementation of @> operator';
@@ -352,7 +355,7 @@ COMMENT ON FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) 
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru64_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_gist_compress(internal) RETURNS internal

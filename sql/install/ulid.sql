@@ -192,10 +192,13 @@ CREATE FUNCTION ulid_lower(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_floor(timestamptz) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
 COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
+COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond that contains a time';
 
 -- The encoder and the decoder for pg_partman.
 CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
@@ -207,43 +210,43 @@ COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid that is given as 
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
 -- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulid_time_bound(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_lower(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_upper(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulid_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_time_possible(ulid, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 
 CREATE FUNCTION ulid_lt_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_lt_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_le_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_le_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_gt_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_gt_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_ge_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_ge_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 
 CREATE OPERATOR < (
@@ -312,18 +315,18 @@ COMMENT ON OPERATOR >= (timestamptz, ulid) IS 'greater than or equal, by time';
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_lower_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_upper_of_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulid_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulid_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
 CREATE FUNCTION ulid_range_contains(scru_tstzrange, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
 
 CREATE OPERATOR <@ (
@@ -335,8 +338,8 @@ CREATE OPERATOR @> (
     COMMUTATOR = <@, RESTRICT = ulid_ineqsel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid whose time is in a range; the largest of all if there is none';
-COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid whose time is in a range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'first ulid in a range of time; the largest of all if there is none';
+COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'last ulid in a range of time; the smallest of all if there is none';
 COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
 COMMENT ON FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION ulid_range_contains(scru_tstzrange, ulid) IS 'implementation of @> operator';
@@ -354,7 +357,7 @@ COMMENT ON FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) IS 'wi
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulid_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_gist_compress(internal) RETURNS internal

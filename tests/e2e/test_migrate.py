@@ -291,6 +291,30 @@ def test_times_of_uuid_version_4(connection):
     assert [note for _, note, _ in connection.execute(query)] == ["new"]
 
 
+def test_without_created_at(connection):
+    """The rows with another time are found, the index is dropped with the column, and the view has the times."""
+    create(connection, BACK, rows=3000)
+    connection.execute(
+        """CREATE INDEX orders_created_at_idx ON orders (created_at);
+           UPDATE orders SET created_at = created_at + interval '1 minute' WHERE note IN ('old 7', 'old 9');
+           DROP VIEW order_items"""
+    )
+    connection.execute("VACUUM FULL orders")
+    verify, change = blocks("Without created_at")
+    count, differences = (statement for statement in verify.split(";\n") if statement)
+    assert connection.execute(count).fetchone() == (3000, 2)
+    assert [(time - id_time).seconds for _, id_time, time in connection.execute(differences)] == [60, 60]
+    same = "SELECT note, created_at FROM orders WHERE note NOT IN ('old 7', 'old 9')"
+    old = dict(connection.execute(same).fetchall())
+    with_column = value(connection, "SELECT pg_relation_size('orders')")
+    Run(connection)(change)
+    assert value(connection, "SELECT to_regclass('orders_created_at_idx') IS NULL")
+    connection.execute("VACUUM FULL orders")
+    assert value(connection, "SELECT pg_relation_size('orders')") < with_column
+    new = dict(connection.execute("SELECT note, created_at FROM orders_with_time").fetchall())
+    assert {note: time for note, time in new.items() if note in old} == old
+
+
 def test_bigint_sorts_before_new_ids(connection):
     """The page's two bounds are below newly generated IDs, so numbers below the bounds sort before new IDs."""
     assert "1.1 × 10¹⁷ for scru64, 9 × 10¹⁶ for ulidflake" in PAGE.replace("\n", " ")
@@ -304,6 +328,24 @@ ONLINE = [
     replace(V4, section="Online", time=time_of("scru128")),
     replace(V4, section="Online", new="scru160", instead=(("scru128", "scru160"),), time=time_of("scru160")),
     replace(BIGINT, section="Online", new="scru128", time=time_of("scru128")),
+    *(
+        replace(
+            BIGINT,
+            section="Online",
+            new=new,
+            instead=(
+                (
+                    "NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n",
+                    blocks("With their times")[0].replace("scru64", new).replace("16777216", size),
+                ),
+                ("scru128", new),
+            ),
+            new_text="id::text",
+            # The time of creation is within the tick of the ID.
+            time=f"CASE WHEN id BETWEEN created_at AND created_at THEN created_at ELSE {new}_timestamp(id) END",
+        )
+        for new, size in (("scru64", "16777216"), ("ulidflake", "1048576"))
+    ),
     Recipe(
         section="Online",
         old="bigint",
@@ -455,7 +497,8 @@ def test_the_schema_scru_uuid_can_be_dropped(connection):
 def test_each_block_of_the_page_is_run():
     """Every section with code is one of the recipes, or has its own test above."""
     with_code = {heading for heading in re.findall(r"^###? (.*)$", PAGE, re.M) if blocks(heading)}
-    own = {"From uuid, version 4", "From Snowflake IDs", "From uuid made without the extension"}
+    own = {"From uuid, version 4", "From Snowflake IDs", "With their times", "From uuid made without the extension"}
+    own.add("Without created_at")
     assert with_code == {recipe.section for recipe in [*RECIPES, *ONLINE]} | own
 
 

@@ -274,6 +274,14 @@ pub trait SortableId:
         Self::TICKS.at_or_after(micros).map(Self::first_of)
     }
 
+    /// Returns the smallest ID of the tick that contains the time `micros`, in microseconds since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// Returns [`TimeError`] if `micros` is after the last tick.
+    fn floor(micros: i64) -> Result<Self, TimeError> {
+        Self::lower(Self::TICKS.floor(micros))
+    }
+
     /// Returns the largest ID whose time is at or before `micros`, in microseconds since 1970-01-01 UTC.
     ///
     /// # Errors

@@ -33,6 +33,11 @@ impl Ticks {
         self.start(tick) <= micros && micros < self.start(tick + 1)
     }
 
+    /// Returns the start of the tick that contains the time `micros`, as if the range had no ends. Saturates.
+    pub const fn floor(self, micros: i64) -> i64 {
+        micros.saturating_sub(self.epoch).div_euclid(self.micros).saturating_mul(self.micros).saturating_add(self.epoch)
+    }
+
     /// Returns the first tick that starts at or after the time `micros`, which is tick 0 for a time before the epoch.
     ///
     /// # Errors
@@ -163,6 +168,23 @@ mod tests {
         const BEFORE_1970: Ticks = Ticks { epoch: -1_000_000, ..TICKS };
         assert_eq!(BEFORE_1970.at_or_after(i64::MAX), Err(TimeError), "too far from the epoch for 64 bits");
         assert_eq!(BEFORE_1970.at_or_before(i64::MAX), Ok(9));
+    }
+
+    #[test]
+    fn a_moment_is_truncated_to_its_tick() {
+        assert_eq!(
+            [1_002_999, 1_003_000, 1_003_999].map(|moment| TICKS.floor(moment)),
+            [1_002_000, 1_003_000, 1_003_000]
+        );
+        assert_eq!(
+            [999_999, -1, 1_010_001].map(|moment| TICKS.floor(moment)),
+            [999_000, -1_000, 1_010_000],
+            "out of range"
+        );
+        for moment in [i64::MIN, i64::MIN + 999, i64::MAX] {
+            let floor = TICKS.floor(moment);
+            assert_eq!(TICKS.starting_before(floor), TICKS.starting_before(moment), "{moment}");
+        }
     }
 
     #[test]

@@ -62,6 +62,9 @@ SELECT scru128_lower('-infinity');
 -- ### FUNCTION scru128_upper(timestamptz)
 SELECT scru128_upper('2025-01-01 12:00:00+00');
 SELECT scru128_upper('infinity');
+-- ### FUNCTION scru128_floor(timestamptz)
+SELECT scru128_floor('2025-01-01 12:00:00.0005+00');
+SELECT scru128_floor('-infinity');
 -- ### FUNCTION scru128_range_lower(tstzrange)
 SELECT scru128_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION scru128_range_upper(tstzrange)
@@ -266,6 +269,9 @@ SELECT scru160_lower('-infinity');
 -- ### FUNCTION scru160_upper(timestamptz)
 SELECT scru160_upper('2025-01-01 12:00:00+00');
 SELECT scru160_upper('infinity');
+-- ### FUNCTION scru160_floor(timestamptz)
+SELECT scru160_floor('2025-01-01 12:00:00.0005+00');
+SELECT scru160_floor('-infinity');
 -- ### FUNCTION scru160_range_lower(tstzrange)
 SELECT scru160_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION scru160_range_upper(tstzrange)
@@ -456,6 +462,9 @@ SELECT scru64_lower('-infinity');
 -- ### FUNCTION scru64_upper(timestamptz)
 SELECT scru64_upper('2025-01-01 12:00:00+00');
 SELECT scru64_upper('infinity');
+-- ### FUNCTION scru64_floor(timestamptz)
+SELECT scru64_floor('2025-01-01 12:00:00.0005+00');
+SELECT scru64_floor('-infinity');
 -- ### FUNCTION scru64_range_lower(tstzrange)
 SELECT scru64_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION scru64_range_upper(tstzrange)
@@ -653,6 +662,9 @@ SELECT ulid_lower('-infinity');
 -- ### FUNCTION ulid_upper(timestamptz)
 SELECT ulid_upper('2025-01-01 12:00:00+00');
 SELECT ulid_upper('infinity');
+-- ### FUNCTION ulid_floor(timestamptz)
+SELECT ulid_floor('2025-01-01 12:00:00.0005+00');
+SELECT ulid_floor('-infinity');
 -- ### FUNCTION ulid_range_lower(tstzrange)
 SELECT ulid_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION ulid_range_upper(tstzrange)
@@ -845,6 +857,9 @@ SELECT ulidflake_lower('-infinity');
 -- ### FUNCTION ulidflake_upper(timestamptz)
 SELECT ulidflake_upper('2025-01-01 12:00:00+00');
 SELECT ulidflake_upper('infinity');
+-- ### FUNCTION ulidflake_floor(timestamptz)
+SELECT ulidflake_floor('2025-01-01 12:00:00.0005+00');
+SELECT ulidflake_floor('-infinity');
 -- ### FUNCTION ulidflake_range_lower(tstzrange)
 SELECT ulidflake_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION ulidflake_range_upper(tstzrange)

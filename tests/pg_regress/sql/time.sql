@@ -71,6 +71,17 @@ SELECT * FROM each_type($$
     SELECT $T_lower('1969-07-20') = smallest('$T')::$T, $T_upper('20000-01-01') = largest('$T')::$T,
            '1969-07-20'::timestamptz::$T = smallest('$T')::$T
 $$);
+-- The first ID of the tick that contains a time. Times after the last tick have none.
+SELECT * FROM each_type($$
+    SELECT moment, $T_floor(moment) = $T_lower(truncated('$T', moment)) AS first, $T_timestamp($T_floor(moment)) - moment AS distance
+    FROM generate_series(timestamptz '2026-01-01 00:00:01.0239', '2026-01-01 00:00:01.0241', '0.0001 s') AS moment
+$$);
+SELECT * FROM each_type($$
+    SELECT $T_floor('-infinity') = smallest('$T')::$T, $T_floor('4713-01-01 BC') = smallest('$T')::$T, $T_floor('infinity') = largest('$T')::$T,
+           $T_floor(first - interval '1 us') = smallest('$T')::$T, $T_floor(last + interval '1 us') = $T_lower(last)
+    FROM $T_timestamp(smallest('$T')::$T) AS first, $T_timestamp(largest('$T')::$T) AS last
+$$);
+SELECT * FROM each_type($$ SELECT $T_floor('294276-12-31 23:59:59.999999') $$);
 SELECT * FROM each_type($$ SELECT $T_lower('20000-01-01') $$);
 SELECT * FROM each_type($$ SELECT $T_upper('1969-07-20') $$);
 SELECT * FROM each_type($$ SELECT '20000-01-01'::timestamptz::$T $$);
@@ -84,4 +95,4 @@ SET timezone = 'Asia/Kathmandu';
 SELECT * FROM each_type($$
     SELECT source, text FROM valid WHERE type = '$T' AND $T_timestamp(text::$T) <> timestamp
 $$);
-SELECT * FROM each_type($$ SELECT NULL = $T_timestamp(NULL), NULL = $T_lower(NULL::timestamptz), NULL = $T_upper(NULL::timestamptz) $$);
+SELECT * FROM each_type($$ SELECT NULL = $T_timestamp(NULL), NULL = $T_lower(NULL::timestamptz), NULL = $T_upper(NULL::timestamptz), NULL = $T_floor(NULL) $$);

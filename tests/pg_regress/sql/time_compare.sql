@@ -1,4 +1,4 @@
--- Comparison with a time: exact for every ID and every time, and answered by indexes of the ID.
+-- Comparison with a time: right for every ID and every time, and answered by indexes of the ID.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
@@ -37,7 +37,7 @@ SELECT * FROM each_type($$
 $$);
 
 -- Times around the ends of the type and around a tick, times far beyond the type's range, infinite times, and NULL.
-CREATE TABLE times (type text, time timestamptz, number serial);
+CREATE TABLE times (type text, time timestamptz, number serial, truncated timestamptz);
 CALL for_each_type($$
     INSERT INTO times
         SELECT '$T', unnest(ARRAY['-infinity', '4000-01-01 BC', '200000-01-01', 'infinity', NULL]::timestamptz[])
@@ -47,6 +47,7 @@ CALL for_each_type($$
              unnest(ARRAY[$T_timestamp(smallest('$T')::$T), $T_timestamp(largest('$T')::$T),
                           $T_timestamp($T_lower('2026-01-01 00:01:15'))]) AS moment
 $$);
+UPDATE times SET truncated = truncated(type, time);
 ANALYZE times;
 
 -- Every operator, in both directions, under NOT, and in tests for NULL.
@@ -70,11 +71,11 @@ CREATE FUNCTION of_joined_times(type text, kind text) RETURNS text LANGUAGE sql 
     format('concat(count(*), '' '', sum(hashint8(number * 10000 + n)::bigint)) FROM times JOIN %I AS ids ON times.type = %L AND',
            type || '_' || kind, type);
 
--- The expected results, from the time of every ID.
+-- The expected results, from the time of every ID and the time truncated to the tick.
 CREATE TABLE expected AS
-    SELECT type, form, time, found(of_one_time(type, 'none'), form, 'at', format('%L::timestamptz', time)) AS rows FROM times, forms;
+    SELECT type, form, time, found(of_one_time(type, 'none'), form, 'at', format('%L::timestamptz', truncated)) AS rows FROM times, forms;
 CREATE TABLE expected_of_join AS
-    SELECT name AS type, form, found(of_joined_times(name, 'none'), form, 'at', 'time') AS rows FROM types, forms;
+    SELECT name AS type, form, found(of_joined_times(name, 'none'), form, 'at', 'truncated') AS rows FROM types, forms;
 SELECT count(*), count(DISTINCT rows) FROM expected;
 
 -- Returns the number of comparisons, and those that found other rows. The time is a constant, a stable expression, a stable
@@ -196,8 +197,7 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partial WHERE n = 7 AND
 CALL for_each_type($$ DROP INDEX $T_by_time; CREATE INDEX $T_by_id ON $T_partial (n) WHERE id < $T_lower('2026-01-01 00:01:15') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partial WHERE n = 7 AND id < timestamptz ''2026-01-01 00:01:15''') $$);
 
--- On a partitioned table, ranges become comparisons. So a partial index is used if its predicate is a comparison, but not if its
--- predicate is a range.
+-- Constant ranges become comparisons. So a partial index is used whether its predicate is a comparison or a range.
 CALL for_each_type($$ CREATE INDEX $T_by_range ON $T_partitions (n) WHERE id <@ '[2026-01-01 00:02:30,)' $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_late WHERE n = 7 AND id <@ ''[2026-01-01 00:02:30,)''') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE n = 7 AND id <@ ''[2026-01-01 00:02:30,)''') $$);
@@ -340,4 +340,19 @@ $$);
 SELECT * FROM each_type($$
     SELECT $T_time_bound(now(), '=') AS bound, $T_time_lower(now(), '') AS lower, $T_time_upper(now(), '<<') AS upper,
            $T_time_possible(largest('$T')::$T, now(), '<>') AS possible
+$$);
+
+-- An ID that is generated after a time is at or after it, although the time is within the tick of the ID.
+SELECT * FROM each_type($$
+    SELECT count(*), count(*) FILTER (WHERE NOT id >= since) AS by_comparison, count(*) FILTER (WHERE id < since) AS before,
+           count(*) FILTER (WHERE NOT id <@ tstzrange(since, NULL)) AS by_range, count(*) FILTER (WHERE id < $T_floor(since)) AS by_floor
+    FROM (SELECT clock_timestamp() AS since, gen_$T() AS id FROM generate_series(1, 10000) OFFSET 0) AS generated
+$$);
+-- Consecutive half-open ranges contain each ID once, wherever they meet.
+SELECT * FROM each_type($$
+    SELECT count(*), count(*) FILTER (WHERE (id < at)::integer + (id >= at)::integer <> 1) AS by_comparison,
+           count(*) FILTER (WHERE (id <@ tstzrange(NULL, at))::integer + (id <@ tstzrange(at, NULL))::integer <> 1) AS by_range
+    FROM (SELECT id FROM $T_none WHERE id IS NOT NULL ORDER BY id OFFSET 500 LIMIT 20) AS ids,
+         (SELECT $T_timestamp(id) AS start FROM $T_none WHERE id IS NOT NULL ORDER BY id OFFSET 510 LIMIT 1) AS first,
+         LATERAL (SELECT start + us * interval '1 us' FROM unnest(ARRAY[-1, 0, 1, 999, 1000, 255999, 256000]) AS us) AS times (at)
 $$);
