@@ -4,6 +4,8 @@ use core::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 
+use crate::server;
+
 // Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
 // calls. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
@@ -190,8 +192,9 @@ pub unsafe fn name_and_schema(function: Oid) -> Option<(Name, Oid)> {
     }
 }
 
-/// Returns the function with a name and argument types in a schema; `None` if there is none, or if it is not written in C. The
-/// look-up ignores the user's privileges. This is safe because only a superuser can create a function in C.
+/// Returns the function with a name and argument types in a schema; `None` if there is none, if it is not written in C, or if the
+/// user must not execute it: a query must not fail because of a function that it does not contain. Only a superuser can create a
+/// function in C, so that a function of another user is never called.
 ///
 /// # Safety
 /// Must be called in a transaction.
@@ -207,7 +210,7 @@ pub unsafe fn function_in(schema: Oid, name: &Name, arguments: &[Oid]) -> Option
         let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
         let found = (function.prolang == Oid::from(pg_sys::ClanguageId)).then_some(function.oid);
         ReleaseSysCache(row);
-        found
+        found.filter(|&function| server::may_execute(function))
     }
 }
 

@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-use pgrx::pg_sys::{self, GucSource, Node};
+use pgrx::pg_sys::{self, GucSource, Node, Oid};
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -14,6 +14,26 @@ unsafe extern "C-unwind" {
     fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
     #[cfg(not(feature = "pg15"))]
     fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
+    #[cfg(feature = "pg15")]
+    fn pg_proc_aclcheck(function: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
+    #[cfg(not(feature = "pg15"))]
+    fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
+}
+
+/// Returns whether the current user may execute a function.
+///
+/// # Safety
+/// Must be called in a transaction.
+pub unsafe fn may_execute(function: Oid) -> bool {
+    // SAFETY: look-ups in the catalog. No frame has anything to drop if the server raises an error.
+    unsafe {
+        let (role, mode) = (pg_sys::GetUserId(), pg_sys::AclMode::from(pg_sys::ACL_EXECUTE));
+        #[cfg(feature = "pg15")]
+        let result = pg_proc_aclcheck(function, role, mode);
+        #[cfg(not(feature = "pg15"))]
+        let result = object_aclcheck(pg_sys::ProcedureRelationId, function, role, mode);
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
 }
 
 /// Starts an error report, and returns whether the caller must finish it. From PostgreSQL 16 on, the error is soft if `context`

@@ -7,7 +7,10 @@ import pytest
 
 import brin
 from idtypes import TYPES
+from server import oldest_and_newest
 from test_upgrade import each_earlier_release
+
+pytestmark = oldest_and_newest("the catalogs of operator classes are the same on all servers")
 
 
 def test_domains_have_brin_indexes(connection):

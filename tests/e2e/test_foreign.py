@@ -105,6 +105,17 @@ def test_without_the_option_nothing_is_pushed_down(foreign, id_type):
 
 
 @each_type
+def test_is_distinct_from_is_rejected_by_the_foreign_server(foreign, id_type):
+    """The remote query does not name the schema of the operator, which is not in the search path of postgres_fdw."""
+    foreign.execute(f"SET search_path = {id_type.name}, public")
+    foreign.execute("ALTER SERVER remote OPTIONS (SET use_remote_estimate 'false')")
+    with pytest.raises(psycopg.errors.UndefinedFunction, match=f"operator does not exist: public.{id_type} = public"):
+        foreign.execute("SELECT id FROM orders WHERE parent IS DISTINCT FROM id")
+    instead = "coalesce(id <> parent, (id IS NULL) <> (parent IS NULL))"
+    assert foreign.execute(f"SELECT id FROM orders WHERE {instead}").rowcount == ROWS - 1
+
+
+@each_type
 def test_changes_are_pushed_down(foreign, id_type):
     """The local default generates the IDs of new rows. Updates and deletions by ID are pushed down."""
     t = id_type.name

@@ -329,9 +329,7 @@ def test_malformed_text_in_sql_ascii(new_database, id_type, client_encoding):
     [("UTF8", "é" * 32), ("LATIN1", "é" * 64), ("EUC_JIS_2004", "x" + "é" * 31), ("SQL_ASCII", "xx")],
 )
 def test_a_long_malformed_text_is_quoted_in_part(new_database, encoding, quoted):
-    """A message quotes the first 64 bytes of the text, without the part of a character at their end.
-
-    The result does not depend on the server's version."""
+    """A message quotes the first 64 bytes of the text, without the part of a character at their end."""
     text = {"EUC_JIS_2004": "x", "SQL_ASCII": "xx"}.get(encoding, "") + "é" * 100
     with new_database(encoding=encoding).connect(client_encoding="UTF8") as connection:
         with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:

@@ -155,6 +155,46 @@ def test_row_level_security_holds_and_uses_the_index(connection, plain_user, id_
 
 
 @each_type
+def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, plain_user, id_type):
+    """The planner puts functions in place of a comparison only if the user may execute them. Otherwise the operator
+    remains, and returns the same rows."""
+    t = id_type.name
+    connection.execute(
+        f"""
+        CREATE TABLE orders (id {t} PRIMARY KEY);
+        INSERT INTO orders SELECT {t}_lower(now() + n * interval '1 hour') FROM generate_series(-100, 99) AS n;
+        CREATE TABLE parts (id {t} PRIMARY KEY) PARTITION BY RANGE (id);
+        CREATE TABLE part PARTITION OF parts DEFAULT;
+        INSERT INTO parts SELECT id FROM orders;
+        GRANT SELECT ON orders, parts TO {plain_user};
+        """
+    )
+    helpers = """
+        SELECT oid::regprocedure::text FROM pg_proc
+        WHERE proname ~ %s AND pronamespace = 'public'::regnamespace
+    """
+    pattern = f"^{t}_(lower|upper|floor|range_lower|range_upper|time_bound|time_lower|time_upper|time_possible)"
+    for (helper,) in connection.execute(helpers, [pattern]).fetchall():
+        connection.execute(f"REVOKE EXECUTE ON FUNCTION {helper} FROM PUBLIC")
+    time = "now() - interval '30 minutes'"
+    setting = "current_setting('test.time')::timestamptz"
+    connection.execute("SELECT set_config('test.time', now()::text, false)")
+    connection.execute(f"SET ROLE {plain_user}")
+    for table in "orders", "parts":
+        for condition in (
+            f"id >= {time}",
+            f"id > {time}",
+            f"id >= {setting}",
+            f"{setting} <= id",
+            f"id <@ tstzrange({time}, NULL)",
+            f"tstzrange({setting}, NULL) @> id",
+        ):
+            assert len(connection.execute(f"SELECT id FROM {table} WHERE {condition}").fetchall()) in (99, 100)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(f"SELECT {t}_lower(now())")
+
+
+@each_type
 def test_the_estimator_returns_a_default_for_other_operators(connection, id_type):
     """For a user's operator, the estimator returns a default. In recent minor releases, only superusers can create such
     an operator."""
