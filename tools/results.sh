@@ -1,19 +1,37 @@
 #!/usr/bin/env bash
-# results.sh [MAJOR|audit]…: prints the results of the tests on these servers, or of the audit (default: all servers, and the
-# audit): one line per suite, and the total. Succeeds if nothing failed. Reads the files that tools/test.sh and tools/audit.sh
-# write: suite, passed, failed, skipped, log, seconds.
+# results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
+# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/fresh-root.sh (default: all but these two): one line per
+# suite, one per reason for which tests were skipped, and the total. Succeeds if nothing failed. Reads the files `results` (suite,
+# passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the scripts write.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- "${MAJORS[@]}" audit
+mkdir -p target/test
+cd target/test
 
-for major in "$@"; do
-    # Missing results count as a failure.
-    { cat "target/test/$major/results" 2>/dev/null || echo 'nothing_ran 0 1 0'; } | sed "s/^/$major /"
+all() {
+    local directory
+    for directory in "$@"; do
+        # Missing results count as a failure.
+        { cat "$directory/results" 2>/dev/null || echo 'nothing_ran 0 1 0'; } | sed "s/^/$directory /"
+    done
+}
+all "$@" | awk '{
+    gsub("_", " ", $2)
+    printf "%-10s  %-15s %5d passed %3d failed %3d skipped %5d s %8s   %s\n", $1, $2, $3, $4, $5, $7, $8, $6
+}'
+echo
+for directory in "$@"; do
+    [ ! -f "$directory/skipped" ] || sed "s/^/$directory /" "$directory/skipped"
 done | awk '
     {
-        gsub("_", " ", $2)
-        printf "%s  %-15s %5d passed %3d failed %3d skipped %5d s   %s\n", $1, $2, $3, $4, $5, $7, $6
-        passed += $3; failed += $4; skipped += $5
+        directory = $1; tests = $2
+        sub(/^[^ ]+ [0-9]+ /, "")
+        skipped[$0] += tests
+        if (index(where[$0], " " directory) == 0) where[$0] = where[$0] " " directory
     }
+    END { for (reason in skipped) printf "%4d skipped (%s): %s\n", skipped[reason], substr(where[reason], 2), reason }' | sort -rn
+all "$@" | awk '
+    { passed += $3; failed += $4; skipped += $5 }
     END {
         printf "\n%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
         exit failed > 0

@@ -80,10 +80,15 @@ untouched_server() {
     diff "$LOGS/system_files" <(system_files)
 }
 
-# --------------------------------------------------------------- counts of passed, failed and skipped tests, from a log
+# ------------------------- counts of passed, failed and skipped tests, from a log; then a line for each reason: tests skipped, reason
 
 count_check() { echo "$((1 - STATUS)) $STATUS 0"; }
-count_cargo() { awk '/^test result:/ { p += $4; f += $6; s += $8 } END { print p + 0, f + 0, s + 0 }' "$1"; }
+count_cargo() {
+    awk '
+        /^test result:/ { p += $4; f += $6; s += $8 }
+        /^test .* \.\.\. ignored/ { sub(/^test .* \.\.\. ignored(, )?/, ""); reasons[$0 == "" ? "marked as ignored" : $0]++ }
+        END { print p + 0, f + 0, s + 0; for (reason in reasons) print reasons[reason], reason }' "$1"
+}
 # PostgreSQL 15 and fuzz.sh print "test NAME ... ok"; PostgreSQL 16 and newer print TAP.
 count_regress() {
     awk '/^test .* \.\.\. ok|^ok / { p++ } /^test .* \.\.\. FAILED|^not ok / { f++ } END { print p + 0, f + 0, 0 }' "$1"
@@ -92,11 +97,14 @@ count_pytest() { count_junit "$LOGS"/pytest-{alone,together}.xml; }
 count_packages() { count_junit "$LOGS/pytest-packages.xml"; }
 count_junit() {
     /usr/bin/python3 - "$@" <<'PYTHON'
-import sys, xml.etree.ElementTree as tree
+import collections, sys, xml.etree.ElementTree as tree
 suites = [tree.parse(path).find("testsuite") for path in sys.argv[1:]]
 run, failures, errors, skipped = (sum(int(suite.get(name)) for suite in suites)
                                   for name in ("tests", "failures", "errors", "skipped"))
 print(run - failures - errors - skipped, failures + errors, skipped)
+reasons = collections.Counter((skip.get("message") or "no reason").split("\n")[0] for suite in suites for skip in suite.iter("skipped"))
+for reason, tests in reasons.items():
+    print(tests, reason)
 PYTHON
 }
 
@@ -105,23 +113,25 @@ PYTHON
 # suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
 # no tests, has failed whatever the counts.
 suite() {
-    local name=$1 log=$LOGS/$1.log passed failed skipped begin=$SECONDS
+    local name=$1 log=$LOGS/$1.log passed failed skipped begin=$SECONDS time
+    time=$(date +%T)
     [[ $SUITES == '  ' || $SUITES == *" $name "* ]] || return 0
     say "${name//_/ }"
     set +e
     (set -e && "$name") 2>&1 | tee "$log"
     STATUS=$((PIPESTATUS[0] != 0))
-    read -r passed failed skipped < <("$2" "$log")
+    { read -r passed failed skipped && cat >>"$LOGS/skipped"; } < <("$2" "$log")
     set -e
     if [ $((${passed:=0} + ${failed:=0})) = 0 ] || { [ "$STATUS" = 1 ] && [ "$failed" = 0 ]; }; then failed=1; fi
-    echo "$name $passed $failed ${skipped:-0} $log $((SECONDS - begin))" >>"$LOGS/results"
+    echo "$name $passed $failed ${skipped:-0} $log $((SECONDS - begin)) $time" >>"$LOGS/results"
 }
 
-# skip NAME: counts a suite that cannot run on this machine.
+# skip NAME REASON: counts a suite that cannot run on this machine.
 skip() {
     [[ $SUITES == '  ' || $SUITES == *" $1 "* ]] || return 0
-    say "$1 is skipped"
+    say "$1 is skipped: $2"
     echo "$1 0 0 1 -" >>"$LOGS/results"
+    echo "1 $2" >>"$LOGS/skipped"
 }
 
 rm -rf "$LOGS"
@@ -149,7 +159,7 @@ suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 if [ "$PG_MAJOR" = "${MAJORS[0]}" ]; then
-    if tools/arm64.sh available; then suite arm64 count_cargo; else skip arm64; fi
+    if tools/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
 fi
 suite in_the_server count_cargo
 suite fuzz count_regress
