@@ -7,6 +7,7 @@
 #   operators  the tests of docs/several-servers.md
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
+#   root       tools/fresh-root.sh, which needs no build
 #   servers    tools/servers.sh
 #   bench      the benchmark
 #   report     the report of the benchmark, which needs no build
@@ -42,7 +43,7 @@ has_pglogical() { [ -f "$(pg pkglibdir)/pglogical.so" ]; }
 
 look_for_requirements() {
     missing=() packages=''
-    [ "${1:-}" = report ] || look_for_build
+    case ${1:-} in report | root) ;; *) look_for_build ;; esac
     case ${1:-} in
     test) look_for_tests ;;
     lint) look_for_linters ;;
@@ -50,6 +51,7 @@ look_for_requirements() {
     operators) look_for_operators ;;
     packages) look_for_packages ;;
     arm64) look_for_arm64 ;;
+    root) look_for_debootstrap ;;
     servers) look_for_servers ;;
     bench) need 'Python 3 with psycopg 3' python3-psycopg has_python_modules psycopg ;;
     report) look_for_report ;;

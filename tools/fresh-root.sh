@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# fresh-root.sh [--user] COMMAND…: makes a new Debian 12 that has only Rust, git, make, gcc, sudo and certificates, clones the last
+# commit into it, and runs the commands in the clone, each a line of shell, as root or as a user who may use sudo. Runs all of
+# them, and fails if one does. The Debian is removed at the end. Only downloads are cached. target/test is that of this tree.
+source "$(dirname "$0")/env.sh"
+
+PACKAGES=ca-certificates,gcc,git,libc6-dev,make,sudo
+DOWNLOADS=$CACHE/downloads
+CARGO=${CARGO_HOME:-$HOME/.cargo}
+# The variables that name the certificates and proxies of this machine, and those that make a build faster.
+VARIABLES=(SSL_CERT_FILE PIP_CERT NODE_EXTRA_CA_CERTS http_proxy https_proxy no_proxy CARGO_INCREMENTAL CARGO_PROFILE_DEV_DEBUG)
+
+# See `apart` in tools/servers.sh.
+apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
+
+# Runs a command in the new Debian.
+inside() {
+    local variable environment=(HOME="$HOME_INSIDE" LANG=C.UTF-8 TERM=dumb)
+    environment+=(PATH="$HOME_INSIDE/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    for variable in "${VARIABLES[@]}"; do [ -z "${!variable:-}" ] || environment+=("$variable=${!variable}"); done
+    chroot "$NEW" /usr/bin/env --ignore-environment "${environment[@]}" "$@"
+}
+
+bind() { mkdir -p "$1" "$NEW$2" && mount --bind "$1" "$NEW$2"; }
+copy() { [ ! -e "$1" ] || { mkdir -p "$NEW$2" && cp -r "$1" "$NEW$2"; }; }
+
+# The root directory is a mount point, so that programs inside can change how its mounts propagate.
+mount_system() {
+    mount --bind "$NEW" "$NEW"
+    mount -t proc proc "$NEW/proc"
+    mount --rbind /sys "$NEW/sys"
+    mount --rbind /dev "$NEW/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$NEW/dev/shm"
+}
+
+# Copies this machine's way to the registries, and the crates that it has downloaded.
+copy_network() {
+    copy /etc/resolv.conf /etc
+    copy /etc/hosts /etc
+    copy /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs
+    copy /etc/pip.conf /etc
+    copy "$HOME/.npmrc" "$HOME_INSIDE"
+    copy "$CARGO/config.toml" "$HOME_INSIDE/.cargo"
+    copy "$CARGO/registry/cache" "$HOME_INSIDE/.cargo/registry"
+    copy "$CARGO/registry/index" "$HOME_INSIDE/.cargo/registry"
+}
+
+make_user() {
+    inside useradd --no-create-home --home-dir="$HOME_INSIDE" --shell=/bin/bash "$NAME"
+    inside chown -R "$NAME:" "$HOME_INSIDE"
+    echo "$NAME ALL=(ALL) NOPASSWD: ALL" >"$NEW/etc/sudoers.d/$NAME"
+}
+
+# Rust as rustup installs it. What is added to it inside, such as another target, disappears with the new Debian.
+mount_rust() {
+    local toolchain
+    toolchain=$(rustc --print sysroot)
+    mkdir -p "$NEW$HOME_INSIDE"/{.cargo/bin,.rustup} "$WORK/rust"/{changes,work}
+    find "$CARGO/bin" \( -name rustup -o -lname rustup \) -exec cp -a -t "$NEW$HOME_INSIDE/.cargo/bin" {} +
+    mount -t overlay rust -o "lowerdir=${RUSTUP_HOME:-$HOME/.rustup},upperdir=$WORK/rust/changes,workdir=$WORK/rust/work" "$NEW$HOME_INSIDE/.rustup"
+    inside rustup --quiet default "${toolchain##*/}"
+}
+
+# Shows that the Debian is new: its time of creation, its packages, and that programs of the tests are missing.
+describe() {
+    local program
+    say "A new Debian $(cat "$NEW/etc/debian_version"), created at $(stat --format=%w "$NEW/etc/debian_version")"
+    inside rustc --version
+    # shellcheck disable=SC2016 # a format of dpkg-query
+    inside dpkg-query --show --showformat='${Package} ' | fold --spaces --width=120
+    echo
+    for program in clang debootstrap node psql python3; do
+        ! inside sh -c "command -v $program" || die "The new Debian has $program."
+        echo "$program: not found"
+    done
+}
+
+# Runs inside of `apart`.
+enter() {
+    local command failed time status=0
+    mount_system
+    copy_network
+    [ "$NAME" = root ] || make_user
+    mount_rust
+    describe
+    git clone --quiet "$ROOT" "$NEW$CLONE"
+    if [ "$NAME" = root ]; then
+        bind "$ROOT/target/test" "$CLONE/target/test"
+        bind "$DOWNLOADS/apt" /var/cache/apt/archives
+        bind "$DOWNLOADS/pip" "$HOME_INSIDE/.cache/pip"
+        bind "$DOWNLOADS/npm" "$HOME_INSIDE/.npm"
+    else
+        inside chown -R "$NAME:" "$CLONE"
+    fi
+    for command in "$@"; do
+        say "$NAME: $command"
+        SECONDS=0 failed=0 time=$(date +%T)
+        inside runuser -u "$NAME" -- bash -c "cd '$CLONE' && $command" </dev/null || failed=1
+        say "$NAME: $command: $((1 - failed)) passed, $failed failed, $SECONDS s"
+        echo "${command// /_} $((1 - failed)) $failed 0 - $SECONDS $time" >>"$LOGS/results"
+        status=$((status | failed))
+    done
+    exit "$status"
+}
+
+is_root || die 'debootstrap, mount and chroot need root. Run: sudo …'
+if [ "${1:-}" = enter ]; then
+    enter "${@:2}"
+fi
+tools/setup.sh root
+export NAME=root HOME_INSIDE=/root CLONE=$ROOT LOGS=$ROOT/target/test/fresh-root WORK NEW
+if [ "${1:-}" = --user ]; then
+    NAME=contributor HOME_INSIDE=/home/contributor CLONE=/home/contributor/scru LOGS=$ROOT/target/test/fresh-user
+    shift
+fi
+rm -rf "$LOGS"
+mkdir -p "$LOGS"
+WORK=$(mktemp -d /var/tmp/scru-fresh-XXXXXX)
+trap 'rm -rf --one-file-system "$WORK"' EXIT
+NEW=$WORK/root
+mkdir -p "$DOWNLOADS/apt/partial"
+say "Creating a new Debian in $NEW"
+WGETRC=${WGETRC:-$ROOT/tools/wgetrc} apart debootstrap --variant=minbase --include="$PACKAGES" --cache-dir="$DOWNLOADS/apt" bookworm "$NEW" \
+    >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
+apart "$0" enter "$@"
