@@ -66,9 +66,9 @@ def queries(connection: psycopg.Connection, id_type: IdType) -> dict[str, str]:
     return {
         f"SELECT id, note FROM orders WHERE id = '{middle}'": f"WHERE ((id = '{middle}'",
         f"SELECT id, note FROM orders WHERE {between}": f"WHERE ((id > '{low}'",
-        # A range is pushed down as it is. The other server, which has the index, derives two bounds from it.
-        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": "::scru_tstzrange)",
-        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": ")'::scru_tstzrange @> id)",
+        # A constant range is pushed down as two bounds. From any other range, the other server derives the bounds.
+        f"SELECT id, note FROM orders WHERE id <@ tstzrange('{since}', '{until}')": f"WHERE ((id >= '{low[:3]}",
+        f"SELECT id, note FROM orders WHERE tstzrange('{since}', '{until}') @> id": f"WHERE ((id >= '{low[:3]}",
         f"SELECT id, note FROM orders WHERE id <@ (SELECT tstzrange('{since}', '{until}'))": "(id <@ $1::",
         f"SELECT id, note FROM orders WHERE {t}_timestamp(id) >= '{since}'": f"{t}_timestamp(id) >= ",
         "SELECT id, note FROM orders ORDER BY id LIMIT 7": "ORDER BY id ASC NULLS LAST LIMIT 7",
