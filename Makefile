@@ -50,6 +50,9 @@ test: ## Install missing dependencies, and run every check and test
 test-all: ## Run the server tests on PostgreSQL 16 to 19, which it fetches; as root
 	@tools/test-all.sh
 
+test-mark: ## Test the high-water mark with all clock differences and delays of the disk
+	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
+
 fuzz: ## Fuzz the input of each type for TIME=60 seconds per target; keeps inputs that reach new code
 	@tools/setup.sh test
 	@tools/fuzz.sh $(or $(TIME),60) keep

@@ -260,3 +260,20 @@ END
 $$;
 
 SELECT scru_adapt_to_server();
+
+-- The sequences that carry the high-water marks.
+CREATE SEQUENCE scru64_mark;
+COMMENT ON SEQUENCE scru64_mark IS 'high-water mark of scru64, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE scru64_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE scru64_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('scru64_mark', '');
+CREATE SEQUENCE ulidflake_mark;
+COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
+
+CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs are above it';
+REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;

@@ -10,6 +10,7 @@ use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
+use crate::catalog::Schema;
 use crate::datum::{StoredDatum, StoredId};
 use crate::error::{self, Error};
 use crate::tstzrange;
@@ -29,6 +30,12 @@ impl Call {
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
+    }
+
+    /// Returns the schema of the function, which is that of the extension.
+    pub fn schema(self) -> Schema {
+        // SAFETY: the server passes a valid call of a function of the catalogs.
+        Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
     }
 
     /// Makes the result NULL.

@@ -44,3 +44,21 @@ pub unsafe fn has_rows(catalog: Oid) -> bool {
         has_rows
     }
 }
+
+/// The schema of the extension: that of the function with this OID.
+#[derive(Clone, Copy)]
+pub struct Schema {
+    /// The OID of a function of the extension.
+    pub of_function: Oid,
+}
+
+impl Schema {
+    /// No schema: the fast path needs none.
+    pub const NONE: Self = Self { of_function: Oid::INVALID };
+
+    /// Returns the OID of the schema.
+    pub fn oid(self) -> Oid {
+        // SAFETY: a look-up in the catalogs.
+        unsafe { pg_sys::get_func_namespace(self.of_function) }
+    }
+}

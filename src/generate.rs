@@ -9,14 +9,14 @@ use crate::error::Error;
 use crate::id_type::Type;
 use crate::random::with_random;
 use crate::settings::Common;
-use crate::{clock, epoch, node, promotion, settings, shared};
+use crate::{clock, epoch, node, recovery, settings, shared};
 
 /// `gen_T() → T`
-pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
+pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
     let id = match shared::draw_fast::<T>() {
         Some(id) => id,
-        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>()?,
-        None => draw::<T>()?,
+        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>(call)?,
+        None => draw::<T>(call)?,
     };
     Ok(id.to_datum())
 }
@@ -24,13 +24,13 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
 /// Out-of-line slow path; keeps the fast path free of register spills.
 #[cold]
 #[inline(never)]
-fn draw_out_of_line<T: Type>() -> Result<T, Error> {
-    draw()
+fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
+    draw(call)
 }
 
 /// Generates an ID by full steps. Repeats the step until it succeeds or is refused, and waits for the clock in between.
 #[inline(always)]
-fn draw<T: Type>() -> Result<T, Error> {
+fn draw<T: Type>(call: Call) -> Result<T, Error> {
     if T::SERVER_WIDE {
         refuse_in_recovery::<T>()?;
         settings::check_none_refused::<T>()?;
@@ -42,17 +42,16 @@ fn draw<T: Type>() -> Result<T, Error> {
     if common.server_wide {
         common.on_clock_rollback = OnClockRollback::Error;
     }
-    let context = || context::<T>(common);
     loop {
         let step = if T::SERVER_WIDE || common.server_wide {
             // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
-            let Some(step) = shared::step::<T>(context)? else {
+            let Some(step) = shared::step::<T>(call.schema(), common.on_clock_rollback)? else {
                 clock::check_for_interrupts();
                 continue;
             };
             step
         } else {
-            own_step::<T>(&context())?
+            own_step::<T>(&context::<T>(common))?
         };
         match step {
             Step::Made(_, id) => return Ok(id),
@@ -100,7 +99,7 @@ fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
 
 /// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
-    if promotion::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
+    if recovery::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
 }
 
 #[cold]

@@ -8,7 +8,7 @@ use scru_ids::{MAX_TEXT_LEN, registry};
 use crate::call::Call;
 use crate::error::Error;
 use crate::id_type::Type;
-use crate::{clock, epoch, promotion, settings, shared};
+use crate::{clock, epoch, recovery, settings, shared};
 
 /// A row of `scru_generators`: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded.
 type Row = (
@@ -64,22 +64,33 @@ fn text<T: Type>(id: T) -> String {
 ///
 /// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
 pub fn set_mark(call: Call) -> Result<Datum, Error> {
+    change_mark(call, false)
+}
+
+/// `scru_raise_mark(type text, mark timestamptz) → void`: raises the high-water mark of a type for this session's node, if it is
+/// lower
+///
+/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
+pub fn raise_mark(call: Call) -> Result<Datum, Error> {
+    change_mark(call, true)
+}
+
+fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark = mark.ok_or_else(|| {
         Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
     })?;
-    if promotion::is_in_recovery() {
-        return Err(Error::new(
-            SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION,
-            "cannot execute scru_set_mark() during recovery",
-        )
-        .hint("Set the mark on the primary, or after the promotion."));
+    if recovery::is_in_recovery() {
+        let function = if at_least { "scru_raise_mark" } else { "scru_set_mark" };
+        let message = format!("cannot execute {function}() during recovery");
+        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+            .hint("Set the mark on the primary, or after the promotion."));
     }
     macro_rules! set {
         ($type:ident, $id:ident) => {
             if name == stringify!($type).as_bytes() {
                 settings::check_none_refused::<scru_ids::$id>()?;
-                shared::set_mark::<scru_ids::$id>(mark)?;
+                shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
                 return Ok(Datum::null());
             }
         };

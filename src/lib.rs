@@ -13,6 +13,7 @@
 //! [`error::Error`], which [`call`] reports as PostgreSQL's own types report theirs.
 
 mod brin;
+mod buffer;
 mod call;
 mod casts;
 mod catalog;
@@ -29,16 +30,19 @@ mod hash;
 mod id_type;
 mod inspect;
 mod io;
-mod mark;
+mod log;
+mod mark_page;
+mod mark_sequence;
 mod near_clock;
 mod node;
+mod old_marks;
 mod per_process;
 mod planner;
 mod precision;
-mod promotion;
 mod random;
 mod range;
 mod range_support;
+mod recovery;
 mod selectivity;
 mod server;
 mod setting_sources;
@@ -55,7 +59,6 @@ mod time;
 mod time_compare;
 mod time_support;
 mod tstzrange;
-mod wal;
 mod window;
 
 #[cfg(any(test, feature = "pg_test"))]
@@ -71,16 +74,10 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
-    // SAFETY: reads variables of the server.
-    let (is_preloading, is_backend) =
-        unsafe { (pg_sys::process_shared_preload_libraries_in_progress, pg_sys::IsUnderPostmaster) };
-    if is_preloading {
+    // SAFETY: reads a variable of the server.
+    if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
         shared::preload();
         startup::register();
-    } else if is_backend {
-        // Does not allocate the shared memory of the generators, because the session may never generate an ID. An error is
-        // ignored here: the generation of an ID tries again and reports it.
-        let _ = promotion::write_marks();
     }
 }
 

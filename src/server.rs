@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-use pgrx::pg_sys::{self, GucSource, Node, Oid};
+use pgrx::pg_sys::{self, BlockNumber, ForkNumber, GucSource, LOCKMODE, Node, Oid};
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -190,23 +190,62 @@ unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _a
     unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
 }
 
-/// Returns the position of the first WAL record that begins at or after `from`; 0 if there is none.
-///
-/// # Safety
-/// `reader` is a valid reader of the server.
-pub unsafe fn find_wal_record(reader: *mut pg_sys::XLogReaderState, from: pg_sys::XLogRecPtr) -> pg_sys::XLogRecPtr {
+/// Creates the file of a page in `global/` that belongs to no catalog, unless it exists.
+pub fn create_global_page(number: u32) {
+    // SAFETY: the lock lets one backend at a time create and extend the file. Replay of the page's first record creates it, too.
+    unsafe {
+        let file = pg_sys::smgropen(global_file(number), NO_BACKEND);
+        if has_block(file) {
+            return;
+        }
+        let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);
+        pg_sys::LockSharedObject(class, object, 0, lock);
+        if !has_block(file) {
+            pg_sys::smgrcreate(file, ForkNumber::MAIN_FORKNUM, true);
+            pg_sys::ReleaseBuffer(read_global_block(number, BlockNumber::MAX));
+        }
+        pg_sys::UnlockSharedObject(class, object, 0, lock);
+    }
+}
+
+/// Returns the pinned buffer of a page in `global/` that exists.
+pub fn read_global_page(number: u32) -> pg_sys::Buffer {
+    read_global_block(number, 0)
+}
+
+unsafe fn has_block(file: pg_sys::SMgrRelation) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        {
-            pg_sys::XLogFindNextRecord(reader, from)
-        }
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        {
-            let mut message = ptr::null_mut();
-            pg_sys::XLogFindNextRecord(reader, from, &mut message)
-        }
+        pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM) && pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0
     }
+}
+
+/// Reads a block, or extends the file if `block` is the largest number.
+fn read_global_block(number: u32, block: BlockNumber) -> pg_sys::Buffer {
+    // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
+    unsafe {
+        pg_sys::ReadBufferWithoutRelcache(
+            global_file(number),
+            ForkNumber::MAIN_FORKNUM,
+            block,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            ptr::null_mut(),
+            true,
+        )
+    }
+}
+
+/// The number of no backend: the file is not temporary.
+const NO_BACKEND: c_int = -1;
+
+#[cfg(feature = "pg15")]
+fn global_file(number: u32) -> pg_sys::RelFileNode {
+    pg_sys::RelFileNode { spcNode: pg_sys::GLOBALTABLESPACE_OID, dbNode: Oid::INVALID, relNode: number.into() }
+}
+
+#[cfg(not(feature = "pg15"))]
+fn global_file(number: u32) -> pg_sys::RelFileLocator {
+    pg_sys::RelFileLocator { spcOid: pg_sys::GLOBALTABLESPACE_OID, dbOid: Oid::INVALID, relNumber: number.into() }
 }
 
 /// Returns the number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.

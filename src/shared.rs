@@ -1,25 +1,24 @@
-//! Server-wide generators: one shared word per type, an atomic integer in shared memory.
+//! Server-wide generators: one shared word per type, an atomic integer in shared memory, and the extension's accesses for the
+//! [`protocol`] by which the backends share it.
 //!
-//! The backends use no lock, so a backend that is killed leaves none held. Preloading is optional: the first backend that needs
-//! the word allocates it. The backends also share the state of the durable high-water mark ([`crate::mark`]): an ID of a
-//! server-wide type is generated only after the IDs of its node up to its tick have been reserved durably.
+//! Preloading is optional: the first backend that needs the word allocates it.
 
 use std::ffi::CString;
-use std::path::Path;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use rand::RngExt;
-use scru_ids::mark::{self as decide, Cover, Entry, Mark, NodeCode, Reservation};
-use scru_ids::{Context, FastRange, SortableId, State, Step, Word, registry};
+use rand::rngs::StdRng;
+use scru_ids::mark::{Mark, Reservation};
+use scru_ids::protocol::{self, Access, Carried, Pending, Position};
+use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, registry};
 
-use crate::datum;
+use crate::catalog::Schema;
 use crate::error::Error;
-use crate::mark::{self, Record};
+use crate::mark_page::MarkPage;
 use crate::per_process::PerProcess;
 use crate::random::with_random;
 use crate::settings::Configured;
-use crate::{clock, promotion, server, settings};
+use crate::{clock, datum, log, mark_sequence, old_marks, recovery, server, settings};
 
 /// The size of a word in shared memory, in bytes. It is the same for all types.
 const WORD_SIZE: usize = size_of::<u128>();
@@ -39,18 +38,8 @@ pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
     /// process.
     fn is_lock_free() -> bool;
 
-    /// Returns the word + 1.
-    fn next(self) -> Self;
-
-    /// Returns the lower 64 bits.
-    fn low(self) -> u64;
-
     /// Loads the word.
     fn load(word: &Self::Atomic) -> Self;
-
-    /// Stores a word unconditionally.
-    fn store(word: &Self::Atomic, new: Self);
-
     /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
     fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
 }
@@ -64,24 +53,12 @@ macro_rules! shared_word {
                 <$atomic>::is_lock_free()
             }
 
-            fn next(self) -> Self {
-                self + 1
-            }
-
-            fn low(self) -> u64 {
-                self as u64
-            }
-
             fn load(word: &$atomic) -> Self {
-                word.load(Ordering::Acquire)
-            }
-
-            fn store(word: &$atomic, new: Self) {
-                word.store(new, Ordering::Release);
+                word.load(Ordering::SeqCst)
             }
 
             fn replace(word: &$atomic, old: Self, new: Self) -> bool {
-                word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                word.compare_exchange(old, new, Ordering::SeqCst, Ordering::Relaxed).is_ok()
             }
         }
     };
@@ -103,8 +80,10 @@ pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
 pub struct ProcessState<T: SharedState> {
     /// The shared memory; `None` until it is looked up.
     memory: PerProcess<Option<Memory<T>>>,
-    /// Whether this process has ensured that the reservation respects the last promotion.
-    respects_promotion: PerProcess<bool>,
+    /// The reservation up to which this process knows the database's own mark to reach.
+    known_carried: PerProcess<u64>,
+    /// The reservation that this process has last asked to renew.
+    asked: PerProcess<u64>,
     /// The fast path; `None` until a full [`step`] opens it.
     fast_path: PerProcess<Option<OpenFastPath<T>>>,
 }
@@ -114,32 +93,28 @@ impl<T: SharedState> ProcessState<T> {
     pub const fn new() -> Self {
         Self {
             memory: PerProcess::new(None),
-            respects_promotion: PerProcess::new(false),
+            known_carried: PerProcess::new(0),
+            asked: PerProcess::new(0),
             fast_path: PerProcess::new(None),
         }
     }
 }
 
-/// The state of a type's high-water mark that the backends share. All fields are initially 0.
+/// The state of a type's high-water mark that the backends share. All fields are initially 0. Except for `reserved`, `flush_time`
+/// and `announced`, they are accessed under the lock of the page only.
 #[repr(C)]
 pub struct Shared {
     /// The packed [`Reservation`].
     reserved: AtomicU64,
-    /// The claim to write the next reservation: its time by [`clock::monotonic_micros`], or [`decide::SETS_MARK`]; 0 if there is
-    /// none.
-    claim: AtomicU64,
-    /// The random number of this state; 0 before the first reservation.
-    state: AtomicU64,
-    /// The number of the state that ended with `start`; 0 if there is none.
-    predecessor: AtomicU64,
-    /// The word with which this state starts; 0 if it is unknown.
-    start: AtomicU64,
-    /// The timeline of the last promotion whose mark is written and which the reservation respects; 0 if there is none.
-    promotion: AtomicU64,
-    /// The generation: the number of times that the reservation was withdrawn.
-    generation: AtomicU64,
+    /// The time that a flush takes, in microseconds; 0 if none has been measured.
+    flush_time: AtomicU64,
     /// 1 if the node has been logged, otherwise 0.
     announced: AtomicU64,
+    /// The fields of [`Pending`].
+    pending_reserved: AtomicU64,
+    pending_position: AtomicU64,
+    /// The random number of the run; 0 before the first reservation.
+    run: AtomicU64,
 }
 
 /// A type's shared memory.
@@ -149,286 +124,193 @@ pub struct Memory<T: SharedState> {
     shared: &'static Shared,
 }
 
+/// A backend's access to what the backends share.
+struct Backend<T: SharedState> {
+    memory: Memory<T>,
+    /// The schema of the function that draws, in which the extension's sequences are.
+    schema: Schema,
+    on_clock_rollback: OnClockRollback,
+    page: Option<MarkPage>,
+}
+
+impl<T: SharedState> Backend<T> {
+    fn new(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Self, Error> {
+        Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, page: None })
+    }
+
+    /// Returns the locked page.
+    fn page(&self) -> &MarkPage {
+        // Impossible: the protocol accesses the page under its lock only, which the model checks.
+        self.page.as_ref().unwrap_or_else(|| unreachable!("the page is not locked"))
+    }
+}
+
+impl<T: SharedState> Access<T> for Backend<T> {
+    type Error = Error;
+    type Random = StdRng;
+
+    #[inline(always)]
+    fn context(&self, now: i64) -> Context<T::Settings> {
+        Context { settings: settings::of::<T>(), on_clock_rollback: self.on_clock_rollback, now }
+    }
+
+    #[inline(always)]
+    fn now(&mut self) -> Result<i64, Error> {
+        Ok(clock::now())
+    }
+
+    #[inline(always)]
+    fn word(&mut self) -> Result<Word<T>, Error> {
+        Ok(Word::<T>::load(self.memory.word))
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
+        Ok(Word::<T>::replace(self.memory.word, old, new))
+    }
+
+    #[inline(always)]
+    fn reserved(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.shared.reserved.load(Ordering::SeqCst))
+    }
+
+    #[inline(always)]
+    fn random<R>(&mut self, draw: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
+        with_random(draw)
+    }
+
+    #[inline(always)]
+    fn flush_time(&self) -> i64 {
+        self.memory.shared.flush_time.load(Ordering::Relaxed) as i64
+    }
+
+    fn is_due(&mut self, reserved: u64) -> bool {
+        T::shared_state().asked.with(|asked| core::mem::replace(asked, reserved) != reserved)
+    }
+
+    fn lock(&mut self, wait: bool) -> Result<bool, Error> {
+        self.page = MarkPage::lock(wait);
+        Ok(self.page.is_some())
+    }
+
+    fn unlock(&mut self) -> Result<(), Error> {
+        self.page = None;
+        Ok(())
+    }
+
+    fn marks(&mut self) -> Result<Vec<Mark>, Error> {
+        self.page().marks::<T>()
+    }
+
+    fn log(&mut self, marks: &[Mark]) -> Result<Position, Error> {
+        self.page().log::<T>(marks)
+    }
+
+    fn reserve(&mut self, reserved: u64) -> Result<(), Error> {
+        let Shared { reserved: old, flush_time, .. } = self.memory.shared;
+        if old.swap(reserved, Ordering::SeqCst) != reserved {
+            // One slow flush must not lengthen all later reservations.
+            flush_time.store(flush_time.load(Ordering::Relaxed) / 16 * 15, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn pending(&mut self) -> Result<Pending, Error> {
+        let Shared { pending_reserved, pending_position, .. } = self.memory.shared;
+        let (reserved, position) = (pending_reserved.load(Ordering::Relaxed), pending_position.load(Ordering::Relaxed));
+        Ok(Pending { reserved, position })
+    }
+
+    fn set_pending(&mut self, pending: Pending) -> Result<(), Error> {
+        self.memory.shared.pending_reserved.store(pending.reserved, Ordering::Relaxed);
+        self.memory.shared.pending_position.store(pending.position, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.shared.run.load(Ordering::Relaxed))
+    }
+
+    fn set_run(&mut self, run: u64) -> Result<(), Error> {
+        self.memory.shared.run.store(run, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn is_flushed(&mut self, position: Position) -> Result<bool, Error> {
+        Ok(log::is_flushed(position))
+    }
+
+    fn flush(&mut self, position: Position) -> Result<(), Error> {
+        if !log::is_flushed(position) {
+            let start = clock::monotonic_micros();
+            log::flush(position);
+            let taken = clock::monotonic_micros() - start;
+            let flush_time = &self.memory.shared.flush_time;
+            flush_time.fetch_max(taken, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn flush_later(&mut self, position: Position) -> Result<(), Error> {
+        log::flush_later(position);
+        Ok(())
+    }
+
+    fn left(&mut self) -> Result<Vec<Mark>, Error> {
+        old_marks::read::<T>()
+    }
+
+    fn forget_left(&mut self) -> Result<(), Error> {
+        old_marks::remove::<T>();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn known_carried(&self) -> u64 {
+        T::shared_state().known_carried.with(|known| *known)
+    }
+
+    fn know_carried(&mut self, reserved: u64) {
+        T::shared_state().known_carried.with(|known| *known = reserved);
+    }
+
+    fn carried(&mut self) -> Result<Carried, Error> {
+        Ok(mark_sequence::read::<T>(self.schema.oid()))
+    }
+
+    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Error> {
+        Ok(mark_sequence::write::<T>(self.schema.oid(), old, new))
+    }
+}
+
 /// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
 /// another backend has changed the state or because a reservation was required first.
-///
-/// The clock is read after the state. If it were read before, and other backends advanced the state in between, the clock would
-/// seem to have moved back.
 ///
 /// # Errors
 /// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
 #[inline(always)]
-pub fn step<T: SharedState>(context: impl FnOnce() -> Context<T::Settings>) -> Result<Option<Step<T>>, Error> {
-    let memory = memory::<T>()?;
-    memory.respect_promotion()?;
-    let generation = memory.shared.generation.load(Ordering::Acquire);
-    let old = Word::<T>::load(memory.word);
-    let reserved = memory.shared.reserved.load(Ordering::Acquire);
-    let context = context();
-    let node = T::node(&context.settings);
-    if !Reservation::unpack::<T>(reserved).is_some_and(|reservation| reservation.node == node) {
-        return memory.enter(old, reserved, node, context.now);
+pub fn step<T: SharedState>(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Option<Step<T>>, Error> {
+    let mut backend = Backend::<T>::new(schema, on_clock_rollback)?;
+    if !T::SERVER_WIDE && recovery::is_in_recovery() {
+        return protocol::draw_unlogged(&mut backend);
     }
-    let step = with_random(|rng| T::step(T::State::unpack(old), &context, rng))?;
-    let Step::Made(next, id) = step else { return Ok(Some(step)) };
-    let cover = if T::SERVER_WIDE { decide::cover::<T>(reserved, node, id.tick()) } else { Cover::Within };
-    if cover == Cover::Outside {
-        memory.reserve(old, node, id.tick())?;
-        return Ok(None);
+    let step = protocol::draw(&mut backend)?;
+    if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
+        let range = (fast_path.range)(*id, &settings::of::<T>());
+        let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
+        T::shared_state().fast_path.with(|state| *state = Some(open));
     }
-    if !Word::<T>::replace(memory.word, old, next.pack()) {
-        return Ok(None);
-    }
-    // The compare-and-swap alone does not prove that the reservation is still valid: after the word was loaded, a backend that
-    // sets the mark may have withdrawn the reservation and stored the same word again. Such a backend changes the generation
-    // before it stores the word.
-    if memory.shared.generation.load(Ordering::Acquire) != generation {
-        return Ok(None);
-    }
-    if let Some(fast_path) = T::FAST_PATH {
-        let (word, range) = (memory.word, (fast_path.range)(id, &context.settings));
-        T::shared_state()
-            .fast_path
-            .with(|state| *state = Some(OpenFastPath { word, range, as_of: settings::changes() }));
-    }
-    if cover == Cover::Last {
-        memory.reserve_ahead(next.pack(), node, id.tick());
-    }
-    Ok(Some(step))
+    Ok(step)
 }
 
-impl<T: SharedState> Memory<T> {
-    /// Prepares the first step of a node: raises the word above all IDs that predecessors of this state may have generated, and
-    /// makes the node's first reservation. Returns `None` if the step must be repeated; otherwise a wait or a refusal.
-    ///
-    /// # Errors
-    /// Returns an error if the high-water mark cannot be read or written, or if random numbers are not available.
-    #[cold]
-    #[inline(never)]
-    fn enter(self, old: Word<T>, reserved: u64, node: NodeCode, now: i64) -> Result<Option<Step<T>>, Error> {
-        let records = mark::read::<T>()?;
-        // Loaded after the records are read: the number of a state is stored before its first record is written. Each record of
-        // this state is therefore recognized as its own.
-        let own = [&self.shared.state, &self.shared.predecessor].map(|state| state.load(Ordering::Acquire));
-        let floor = decide::floor(records.into_iter().filter_map(Record::mark), node, own);
-        let start = self.start(now);
-        let word = match with_random(|rng| decide::enter::<T>(old, start, floor, now, rng))? {
-            Entry::Ready => old,
-            Entry::Raise(new) if Word::<T>::replace(self.word, old, new) => new,
-            Entry::Raise(_) => return Ok(None),
-            Entry::Wait(until) => return Ok(Some(Step::Wait(until))),
-            Entry::Refused(refusal) => return Ok(Some(Step::Refused(refusal))),
-        };
-        if T::SERVER_WIDE {
-            self.reserve(word, node, decide::first_tick::<T>(word, now))?;
-        } else {
-            let entered = Reservation { node, until: 0 }.pack::<T>();
-            let _ = self.shared.reserved.compare_exchange(reserved, entered, Ordering::AcqRel, Ordering::Relaxed);
-        }
-        Ok(None)
-    }
-
-    /// Returns the word with which this state starts. The first call determines it for all backends.
-    fn start(self, now: i64) -> Word<T> {
-        let start = decide::start::<T>(Word::<T>::from(self.shared.start.load(Ordering::Acquire)), now);
-        match self.shared.start.compare_exchange(0, start.low(), Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => start,
-            Err(start) => Word::<T>::from(start),
-        }
-    }
-
-    /// Ensures that this or another backend reserves the node's IDs at least up to a tick. Makes no reservation if `word`, the
-    /// word that requires it, has been set back. The caller must repeat its step in both cases.
-    ///
-    /// # Errors
-    /// Returns an error if the reservation cannot be written.
-    #[cold]
-    #[inline(never)]
-    fn reserve(self, word: Word<T>, node: NodeCode, tick: u64) -> Result<(), Error> {
-        loop {
-            let reserved = self.shared.reserved.load(Ordering::Acquire);
-            if decide::cover::<T>(reserved, node, tick) != Cover::Outside {
-                return Ok(());
-            }
-            let Some(generation) = self.generation_of(word) else { return Ok(()) };
-            if let Some(_claim) = self.claim() {
-                return self.write(reserved, generation, node, tick);
-            }
-            clock::wait(1_000, &clock::MARK);
-        }
-    }
-
-    /// Makes the next reservation before it is required, unless another backend holds the claim. Ignores errors: the backend that
-    /// requires the reservation raises them.
-    #[cold]
-    #[inline(never)]
-    fn reserve_ahead(self, word: Word<T>, node: NodeCode, tick: u64) {
-        let Some(generation) = self.generation_of(word) else { return };
-        if let Some(_claim) = self.claim() {
-            let reserved = self.shared.reserved.load(Ordering::Acquire);
-            if decide::cover::<T>(reserved, node, tick) == Cover::Last {
-                let _ = self.write(reserved, generation, node, tick);
-            }
-        }
-    }
-
-    /// Returns the generation of the reservations for a word; `None` if the word has been set back.
-    ///
-    /// The generation is loaded before the word, while `set_mark_claimed` stores the word before it changes the generation for
-    /// the last time. A backend that loads the last generation therefore also finds that the word has been set back. No
-    /// reservation for the old word is made in that generation.
-    fn generation_of(self, word: Word<T>) -> Option<u64> {
-        let generation = self.shared.generation.load(Ordering::Acquire);
-        (!decide::is_set_back::<T>(Word::<T>::load(self.word), word)).then_some(generation)
-    }
-
-    /// Writes the mark of a reservation durably, then publishes the reservation in place of `reserved`. Writes no mark if the
-    /// generation has ended, and publishes nothing if another backend has withdrawn or replaced `reserved` in the meantime.
-    ///
-    /// # Errors
-    /// Returns an error if the mark cannot be written, or if random numbers are not available.
-    fn write(self, reserved: u64, generation: u64, node: NodeCode, tick: u64) -> Result<(), Error> {
-        let reservation = Reservation::from::<T>(node, tick);
-        let until = Mark { node, tick: reservation.until, state: self.state()? };
-        // Listed before the mark is written: a lower record that appears later may belong to a new generation, after the mark was
-        // set back, and must remain.
-        let below = mark::list::<T>(|record| matches!(record, Record::Mark(mark) if until.replaces(mark)));
-        let is_wanted = || self.shared.generation.load(Ordering::Acquire) == generation;
-        if !mark::write::<T>(Record::Mark(until), is_wanted)? {
-            return Ok(());
-        }
-        let new = reservation.pack::<T>();
-        if self.shared.reserved.compare_exchange(reserved, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            mark::remove_but_highest::<T>(below);
-        }
-        Ok(())
-    }
-
-    /// Returns the number of this state, which the first call generates.
-    ///
-    /// # Errors
-    /// Returns an error if the directory cannot be prepared, or if random numbers are not available.
-    fn state(self) -> Result<u64, Error> {
-        let state = &self.shared.state;
-        if state.load(Ordering::Acquire) == 0 {
-            // Before the number is stored: a backend that finds a number relies on a prepared directory.
-            mark::prepare::<T>()?;
-            let random = with_random(|rng| rng.random_range(1..Mark::PROMOTION))?;
-            let _ = state.compare_exchange(0, random, Ordering::AcqRel, Ordering::Relaxed);
-        }
-        Ok(state.load(Ordering::Acquire))
-    }
-
-    /// Claims the right to write a reservation. Returns `None` if another backend holds a claim that has not expired. A claim
-    /// expires because its holder may be suspended.
-    fn claim(self) -> Option<Claim> {
-        let now = clock::monotonic_micros();
-        self.claim_as(now, now)
-    }
-
-    fn claim_as(self, value: u64, now: u64) -> Option<Claim> {
-        let holder = &self.shared.claim;
-        let old = holder.load(Ordering::Acquire);
-        let is_taken = decide::is_free(old, now)
-            && holder.compare_exchange(old, value, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        is_taken.then_some(Claim { holder, value })
-    }
-
-    /// Withdraws the reservation, so that every node enters again. The generation changes last: a backend that loads the new
-    /// generation finds no reservation of an earlier one.
-    fn withdraw(self) {
-        let generation = self.shared.generation.load(Ordering::Acquire) + 1;
-        self.shared.reserved.store(Reservation::none::<T>(generation), Ordering::Release);
-        self.shared.generation.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// Ensures that the reservation respects the mark of the last promotion, if there is one. Each process does this once after
-    /// recovery: recovery is never re-entered.
-    ///
-    /// # Errors
-    /// Returns an error if the WAL cannot be read or the marks of the promotion cannot be written.
-    #[inline(always)]
-    fn respect_promotion(self) -> Result<(), Error> {
-        if T::shared_state().respects_promotion.with(|respects| *respects) { Ok(()) } else { self.apply_promotion() }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn apply_promotion(self) -> Result<(), Error> {
-        if promotion::is_in_recovery() {
-            return Ok(());
-        }
-        if let Some(timeline) = promotion::timeline()
-            && self.shared.promotion.load(Ordering::Acquire) != u64::from(timeline)
-        {
-            promotion::write_marks()?;
-            // Before the timeline is stored: a backend that finds the timeline must not find a reservation from before the
-            // promotion.
-            self.withdraw();
-            self.shared.promotion.store(timeline.into(), Ordering::Release);
-        }
-        T::shared_state().respects_promotion.with(|respects| *respects = true);
-        Ok(())
-    }
-
-    /// Sets the mark of a node, and the state of the whole server, to a tick. The claim does not expire, so no other backend
-    /// starts to write a reservation in the meantime.
-    ///
-    /// # Errors
-    /// Returns an error if the mark cannot be written, if a replaced record cannot be removed, or if random numbers are not
-    /// available.
-    fn set_mark(self, node: NodeCode, tick: u64) -> Result<(), Error> {
-        loop {
-            if let Some(_claim) = self.claim_as(decide::SETS_MARK, clock::monotonic_micros()) {
-                return self.set_mark_claimed(Mark { node, tick, state: 0 });
-            }
-            clock::wait(1_000, &clock::MARK);
-        }
-    }
-
-    /// Sets the mark while this backend holds the claim.
-    ///
-    /// A backend that was suspended while it wrote a reservation must not restore a record that this function removes. Such a
-    /// backend checks the generation before it renames its temporary file, so this function ends the generation before it removes
-    /// files. It removes the temporary files first: a backend that has passed the check then has no file to rename. It removes
-    /// the records last, including those that were renamed in between.
-    fn set_mark_claimed(self, asked: Mark) -> Result<(), Error> {
-        let removed = mark::list::<T>(|record| matches!(record, Record::Mark(old) if asked.removes(old)));
-        let new = asked.in_place_of(removed.into_iter().filter_map(Record::mark));
-        mark::write::<T>(Record::Mark(new), || true)?;
-        promotion::forget::<T>()?;
-        self.withdraw();
-        mark::remove_for_good::<T>(|record| record.mark().is_none_or(|old| old != new && asked.removes(old)))?;
-        // The word is set back below the IDs of other nodes as well. Without the numbers of this state and its predecessor, the
-        // remaining marks count as those of other states, so that their nodes enter above them.
-        self.shared.state.store(0, Ordering::Release);
-        self.shared.predecessor.store(0, Ordering::Release);
-        let word = with_random(|rng| T::state_after(asked.tick, rng))?.pack();
-        Word::<T>::store(self.word, word);
-        // After the word is stored: reservations for the old word belong to an earlier generation.
-        self.withdraw();
-        Ok(())
-    }
-}
-
-/// The right of a backend to write the durable mark, until the claim is dropped or expires.
-struct Claim {
-    holder: &'static AtomicU64,
-    value: u64,
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        let _ = self.holder.compare_exchange(self.value, 0, Ordering::AcqRel, Ordering::Relaxed);
-    }
-}
-
-/// Sets the high-water mark of a type's generator, for this session's node, to a time.
+/// Sets the high-water mark of a type's generator, for this session's node, to a time. With `at_least`, only raises it.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available, or if the mark cannot be written.
-pub fn set_mark<T: SharedState>(micros: i64) -> Result<(), Error> {
-    memory::<T>()?.set_mark(T::node(&settings::of::<T>()), T::TICKS.nearest(micros))
+pub fn set_mark<T: SharedState>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
+    let mut backend = Backend::<T>::new(schema, OnClockRollback::default())?;
+    let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
+    if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
 }
 
 /// The status of a type's server-wide generator.
@@ -467,7 +349,7 @@ pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a
 /// comparison with `as_of` detects every change of a setting.
 pub struct OpenFastPath<T: SharedState> {
-    word: &'static Atomic<T>,
+    memory: Memory<T>,
     range: FastRange<T>,
     /// The value of [`settings::changes`] when the fast path was opened.
     as_of: u32,
@@ -479,14 +361,13 @@ pub struct OpenFastPath<T: SharedState> {
 pub fn draw_fast<T: SharedState>() -> Option<T> {
     let fast_path = T::FAST_PATH?;
     T::shared_state().fast_path.with(|open| {
-        let OpenFastPath { word, range, as_of } = open.as_ref()?;
-        let old = Word::<T>::load(word);
-        let is_in_range = range.words.contains(&old) && *as_of == settings::changes();
-        if !is_in_range || !range.times.contains(&clock::now()) {
+        let OpenFastPath { memory, range, as_of } = open.as_ref()?;
+        if *as_of != settings::changes() {
             return None;
         }
-        let new = old.next();
-        Word::<T>::replace(word, old, new).then(|| (fast_path.id)(new))
+        let mut backend =
+            Backend { memory: *memory, schema: Schema::NONE, on_clock_rollback: OnClockRollback::Reset, page: None };
+        protocol::draw_fast(&mut backend, range).ok().flatten().map(fast_path.id)
     })
 }
 
@@ -531,7 +412,7 @@ fn word_name<T: SharedState>() -> CString {
 
 /// Returns the name by which the backends find a type's [`Shared`].
 fn mark_name<T: SharedState>() -> CString {
-    datum::c_string(format!("scru {} mark v1", T::NAME))
+    datum::c_string(format!("scru {} mark v2", T::NAME))
 }
 
 #[cold]
@@ -583,15 +464,10 @@ unsafe extern "C-unwind" fn startup() {
             };
         }
         registry!(start);
-        if !pg_sys::IsUnderPostmaster {
-            pg_sys::on_shmem_exit(Some(shutdown), pg_sys::Datum::null());
-        }
     }
 }
 
-/// Allocates a type's shared memory. For a server-wide type, also stores the word with which its state starts: the last word of
-/// its predecessor. If that word is unknown, stores a word above all IDs that a predecessor may have generated until now. In
-/// archive recovery, stores no word.
+/// Allocates a type's shared memory.
 ///
 /// # Safety
 /// Must be called from the startup hook of shared memory.
@@ -607,67 +483,4 @@ unsafe fn start<T: SharedState>() {
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
     T::shared_state().memory.with(|state| *state = Some(memory));
-    if found || !T::SERVER_WIDE {
-        return;
-    }
-    let last = take_last::<T>();
-    if starts_in_archive_recovery() {
-        return;
-    }
-    let start = match last {
-        Some((state, word)) => {
-            memory.shared.predecessor.store(state, Ordering::Release);
-            word
-        }
-        None => T::successor_state(clock::now()).pack().low(),
-    };
-    memory.shared.start.store(start, Ordering::Release);
-}
-
-/// Removes the record of the last shutdown, which is valid for one start only, and returns its content: the number and the last
-/// word of the predecessor. Returns `None` if there is no such record, or if it cannot be read or removed.
-fn take_last<T: SharedState>() -> Option<(u64, u64)> {
-    let records = mark::read::<T>().ok()?;
-    let last = records.into_iter().filter_map(|record| match record {
-        Record::Last { state, word } => Some((state, word)),
-        Record::Mark(_) => None,
-    });
-    let last = last.max_by_key(|(_, word)| *word)?;
-    mark::remove_for_good::<T>(|record| matches!(record, Record::Last { .. })).ok()?;
-    Some(last)
-}
-
-/// Writes the last word of each server-wide type when the postmaster exits after a shutdown: no other process is left to change
-/// it. Does nothing if `code` is not 0: the postmaster also calls this function after a crash, before it restarts the server.
-/// Shared memory may then be corrupted.
-#[pg_guard]
-unsafe extern "C-unwind" fn shutdown(code: core::ffi::c_int, _argument: pg_sys::Datum) {
-    // SAFETY: reads a variable of the server. It is true in every child of the postmaster.
-    if code != 0 || unsafe { pg_sys::IsUnderPostmaster } {
-        return;
-    }
-    macro_rules! save {
-        ($name:ident, $id:ident) => {
-            save_last::<scru_ids::$id>();
-        };
-    }
-    registry!(save);
-}
-
-fn save_last<T: SharedState>() {
-    let Some(memory) = T::shared_state().memory.with(|memory| *memory).filter(|_| T::SERVER_WIDE) else { return };
-    let load = |value: &AtomicU64| value.load(Ordering::Acquire);
-    let (state, predecessor) = (load(&memory.shared.state), load(&memory.shared.predecessor));
-    let (word, start) = (Word::<T>::load(memory.word).low(), load(&memory.shared.start));
-    if let Some((state, word)) = decide::last(state, word, predecessor, start) {
-        // A failure is ignored: without this record, the next state starts above the marks.
-        let _ = mark::write::<T>(Record::Last { state, word }, || true);
-    }
-}
-
-/// Returns whether the server starts in archive recovery: as a standby, or to reach a recovery target. Its predecessor is then
-/// the server whose WAL it replays, which may generate IDs until the promotion. The server itself recognizes archive recovery by
-/// the same files in its working directory.
-fn starts_in_archive_recovery() -> bool {
-    ["standby.signal", "recovery.signal"].iter().any(|file| Path::new(file).exists())
 }

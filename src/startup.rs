@@ -1,5 +1,4 @@
-//! The background workers that run when recovery has finished, if the library is preloaded: one writes the marks of a promotion,
-//! and one logs the node.
+//! The background worker that logs the node when recovery has finished, if the library is preloaded.
 
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -8,16 +7,13 @@ use pgrx::{pg_guard, pg_sys};
 use scru_ids::{SortableId, registry};
 
 use crate::error::{self, Error};
-use crate::{node, promotion, settings};
+use crate::{node, settings};
 
 /// The database that every server has.
 const TEMPLATE1: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::Template1DbOid);
 
-/// Registers the background workers. Must be called from `_PG_init` when the server starts.
+/// Registers the background worker. Must be called from `_PG_init` when the server starts.
 pub fn register() {
-    // Has a restart time, because the server forgets workers with BGW_NEVER_RESTART after a crash. A worker that has succeeded
-    // is not restarted.
-    register_one("scru promotion", "scru_write_marks", pg_sys::BGWORKER_SHMEM_ACCESS, 1);
     // Reading the values of ALTER ROLE ALL SET needs a database. If this worker fails, the node is logged with the first ID.
     let with_database = pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION;
     register_one("scru node", "scru_name_node", with_database, pg_sys::BGW_NEVER_RESTART);
@@ -43,13 +39,6 @@ fn copy_name(to: &mut [c_char], name: &str) {
     for (to, byte) in to.iter_mut().zip(name.bytes()) {
         *to = byte as c_char;
     }
-}
-
-/// The entry point of the worker that writes the marks of a promotion.
-#[pg_guard]
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn scru_write_marks(_argument: pg_sys::Datum) {
-    report(promotion::write_marks());
 }
 
 /// The entry point of the worker that logs the node.

@@ -279,5 +279,6 @@ export!(guarded, "scru_inspect_wrapper", inspect::of_text);
 export!(guarded, "scru_types_wrapper", inspect::types);
 export!(guarded, "scru_generators_wrapper", generators::all);
 export!(guarded, "scru_set_mark", generators::set_mark);
+export!(guarded, "scru_raise_mark", generators::raise_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

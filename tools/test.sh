@@ -141,6 +141,7 @@ tools/setup.sh test
 [[ $SUITES != '  ' ]] || tools/clients.sh
 [[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
 [[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'Tests that need an older library will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.2.0 || say 'Tests that need an older library will be skipped'
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
 system_files >"$LOGS/system_files"

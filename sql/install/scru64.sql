@@ -444,3 +444,11 @@ COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 has the number of this server, which is set by scru.scru64_node';
+
+-- Carries the high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
+-- whoever restores it, the owner of the extension, sets it.
+CREATE SEQUENCE scru64_mark;
+COMMENT ON SEQUENCE scru64_mark IS 'high-water mark of scru64, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE scru64_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE scru64_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('scru64_mark', '');

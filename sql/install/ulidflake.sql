@@ -444,3 +444,11 @@ COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previo
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';
+
+-- Carries the high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
+-- whoever restores it, the owner of the extension, sets it.
+CREATE SEQUENCE ulidflake_mark;
+COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');

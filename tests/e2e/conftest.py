@@ -21,6 +21,7 @@ for name in [name for name in os.environ if name.startswith("PG") and name != "P
     del os.environ[name]
 
 from clock import Clock  # noqa: E402
+from marks import Times  # noqa: E402
 from server import Server, last_lines, reason_to_skip  # noqa: E402
 
 # Enough parallel workers for every test that uses them.
@@ -143,6 +144,14 @@ def clock() -> Iterator[Clock]:
     clock = Clock()
     yield clock
     clock.remove()
+
+
+@pytest.fixture
+def times() -> Iterator[Times]:
+    """The clocks of a server and of its successor."""
+    times = Times()
+    yield times
+    times.remove()
 
 
 @pytest.fixture

@@ -62,6 +62,8 @@ def major_of(program: str) -> int:
 
 BINDIR = bindir_of(PG_CONFIG)
 MAJOR = major_of(PG_CONFIG)
+# The programs of an older server that has the extension, or those of this server.
+OLD_BINDIR = bindir_of(os.environ.get("OLD_PG_CONFIG", PG_CONFIG))
 
 
 MAJORS = [
@@ -311,6 +313,15 @@ class Server:
     def pg_restore(self, dbname: str, dump: bytes, *options: str) -> None:
         """Restores a dump that is not plain SQL."""
         self.run("pg_restore", "--exit-on-error", "-d", dbname, *options, input=dump)
+
+    def pg_upgrade(self, old: Server, *options: str) -> None:
+        """Migrates the data of another server into this one, which is initialized. Both are stopped."""
+        directories = ["-b", old.bindir, "-B", self.bindir, "-d", old.data, "-D", self.data, "-s", self.directory]
+        try:
+            self.run("pg_upgrade", *options, *directories, "-U", "postgres", as_server=True, cwd=self.directory)
+        except RuntimeError as error:
+            logs = self.data.glob("pg_upgrade_output.d/**/*.log")
+            raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
 
     # ---------------------------------------------------------------------------------------------------------- standby
 

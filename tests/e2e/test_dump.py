@@ -8,7 +8,7 @@ import pytest
 
 import amcheck
 import orders
-from idtypes import TYPES, each_type, of_types
+from idtypes import SERVER_WIDE, TYPES, each_type, of_types
 from server import oldest_and_newest, on_the_oldest
 
 
@@ -68,7 +68,10 @@ def test_dump_and_restore(server, new_database, form, home):
 
 
 def test_a_data_only_dump_restores_into_another_schema(server, new_database):
-    """A data-only dump does not name the schema of the types. It restores into tables with types of another schema."""
+    """A data-only dump does not name the schema of the types. It restores into tables with types of another schema.
+
+    The sequences of the marks are left out, because the dump would name their schema.
+    """
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:
         amcheck.install(there)
@@ -76,7 +79,8 @@ def test_a_data_only_dump_restores_into_another_schema(server, new_database):
         for id_type in TYPES:
             orders.create(here, id_type)
             orders.create(there, id_type, "elsewhere, public", rows=0)
-        dump = server.pg_dump(source.name, "--format=custom", "--data-only")
+        marks = [f"--exclude-table=*.{id_type}_mark" for id_type in SERVER_WIDE]
+        dump = server.pg_dump(source.name, "--format=custom", "--data-only", *marks)
         server.pg_restore(target.name, dump, "--data-only", "--disable-triggers")
         for id_type in TYPES:
             orders.set_search_path(here, id_type)

@@ -1,7 +1,7 @@
 """An upgrade of the library while sessions are connected.
 
 Connected sessions keep the old library, later ones load the new one, and both use the same state in shared memory.
-`tools/old-library.sh 0.1.0` builds the old library from the commit of the release.
+`tools/old-library.sh VERSION` builds an old library from the commit of its release.
 """
 
 from __future__ import annotations
@@ -16,30 +16,31 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from idtypes import TYPES
-from load import assert_all_different
+from idtypes import SERVER_WIDE, TYPES
+from load import Load, assert_all_different
+from marks import HOUR, assert_behind_mark, draw
 from server import MAJOR, Server, bindir_of, pg_config, wait_until
 
 ROOT = Path(__file__).parents[2]
-OLD_VERSION = "0.1.0"
-OLD = ROOT / f"target/compare/{MAJOR}-{OLD_VERSION}/scru.so"
 NEW = Path(pg_config("--pkglibdir")) / "scru.so"
-
-pytestmark = pytest.mark.skipif(
-    not OLD.exists(), reason=f"tools/old-library.sh {OLD_VERSION} has not built the library"
-)
 
 
 class UpgradedServer(Server):
     """A server with its own copy of the programs, so that a test can replace the library while the server runs."""
 
-    def __init__(self):
-        copy = [ROOT / "tools/server.sh", "copy", "mixed"]
-        environment = {**os.environ, "PG_MAJOR": str(MAJOR)}
-        copied = subprocess.run(copy, check=True, capture_output=True, text=True, env=environment)
+    def __init__(self, version: str, environment: dict[str, str]):
+        old = ROOT / f"target/compare/{MAJOR}-{version}/scru.so"
+        if not old.exists():
+            pytest.skip(f"tools/old-library.sh {version} has not built the library")
+        # One copy for each process that runs tests in parallel.
+        copy = [ROOT / "tools/server.sh", "copy", f"mixed-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"]
+        variables = {**os.environ, "PG_MAJOR": str(MAJOR)}
+        copied = subprocess.run(copy, check=True, capture_output=True, text=True, env=variables)
         self.program = copied.stdout.strip()
         self.library = Path(pg_config("--pkglibdir", self.program)) / "scru.so"
-        super().__init__({"scru.scru64_node": "5/8"}, bindir=bindir_of(self.program))
+        super().__init__({"scru.scru64_node": "5/8"}, environment, bindir_of(self.program))
+        self.version = version
+        self.install(old)
 
     def install(self, library: Path) -> None:
         """Replaces the library as an installation does: processes that have loaded the old library keep it."""
@@ -54,11 +55,12 @@ class UpgradedServer(Server):
         return inode == self.library.stat().st_ino
 
 
-@pytest.fixture
-def server():
-    server = UpgradedServer()
-    server.install(OLD)
-    with server:
+@pytest.fixture(params=["0.1.0", "0.2.0"])
+def server(request, clock):
+    """A server with the library of a release, and with its SQL."""
+    with UpgradedServer(request.param, clock.environment) as server:
+        with server.connect() as connection:
+            connection.execute(f"CREATE EXTENSION scru VERSION '{server.version}'")
         yield server
         assert server.crashes() == []
 
@@ -72,8 +74,6 @@ def test_sessions_of_two_libraries_share_their_state(server):
             connection.execute(f"SELECT {id_type.generator}")
         return connection
 
-    with server.connect() as connection:
-        connection.execute(f"CREATE EXTENSION scru VERSION '{OLD_VERSION}'")
     with ExitStack() as stack:
         old = [stack.enter_context(connect()) for _ in range(3)]
         server.install(NEW)
@@ -92,6 +92,44 @@ def test_sessions_of_two_libraries_share_their_state(server):
         for id_type in (id_type for id_type in TYPES if id_type.is_server_wide):
             [(after,)] = connection.execute(f"SELECT {id_type.generator}::text").fetchall()
             assert after > max(drawn[id_type])
+
+
+@pytest.mark.parametrize("update", [False, True], ids=["library", "extension"])
+@pytest.mark.parametrize("behind", [3, HOUR])
+def test_an_upgrade_under_load_repeats_nothing(server, clock, behind, update):
+    """Sessions of both libraries generate IDs. Then all processes are killed, and the clock is set back.
+
+    The files with the marks of 0.2.0 exist. The old sessions write more of them after the new ones have read them.
+    """
+    with ExitStack() as stack:
+        old = [stack.enter_context(Load(server.connect, id_type, 2)) for id_type in SERVER_WIDE]
+        for load in old:
+            load.wait_for(100)
+        assert len(list((server.data / "scru").glob("scru64-*"))) >= (server.version != "0.1.0")
+        server.install(NEW)
+        latest = {load.id_type: load.latest for load in old}
+        new = [stack.enter_context(Load(server.connect, t, 2, after=latest[t])) for t in SERVER_WIDE]
+        if update:
+            with server.connect() as connection:
+                connection.execute("ALTER EXTENSION scru UPDATE")
+        for load in old + new:
+            load.wait_for(300)
+        server.kill()
+    given_out = {id_type: [] for id_type in SERVER_WIDE}
+    for load in old + new:
+        given_out[load.id_type] += load.ids
+    clock.shift(-behind)
+    server.start()
+    if behind == HOUR:
+        for id_type in SERVER_WIDE:
+            assert_behind_mark(server, id_type, HOUR)
+        clock.shift(0)
+    for id_type, ids in given_out.items():
+        after = draw(server, id_type)
+        assert_all_different(ids, after)
+        assert max(ids) < min(after)
+    # 0.2.0 leaves a file of this name if it is killed while it writes.
+    assert {path.name.split("-")[0] for path in (server.data / "scru").glob("*")} <= {"tmp"}
 
 
 def draw_in_turns(first: psycopg.Connection, second: psycopg.Connection, id_type) -> list[str]:

@@ -91,20 +91,6 @@ def test_it_works_without_preloading(new_server):
     assert late(measure) == {}
 
 
-def test_preloading_spares_the_wait(new_server):
-    def measure() -> dict[str, float]:
-        server = new_server({"shared_preload_libraries": "scru"})
-        with server.connect() as connection:
-            connection.execute("CREATE EXTENSION scru")
-            connection.execute("SET scru.generator_scope = server")
-            age = "SELECT clock_timestamp() - pg_postmaster_start_time() > interval '1.3 s'"
-            wait_until(lambda: server.value(age), "all IDs of an earlier run of the server are in the past")
-            times = {str(id_type): seconds_to_draw(connection, id_type) for id_type in TYPES}
-        return {name: time for name, time in times.items() if time >= 0.1}
-
-    assert late(measure) == {}
-
-
 # --------------------------------------------------------------------------------------------------- ahead of the clock
 
 

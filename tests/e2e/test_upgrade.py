@@ -192,15 +192,7 @@ def test_pg_upgrade(mode):
         new = Server(initdb=checksums)
         try:
             new.initialize()
-            directories = ["-b", old.bindir, "-B", new.bindir, "-d", old.data, "-D", new.data, "-s", new.directory]
-            try:
-                new.run("pg_upgrade", mode, *directories, "-U", "postgres", as_server=True, cwd=new.directory)
-            except RuntimeError as error:
-                logs = new.data.glob("pg_upgrade_output.d/**/*.log")
-                raise RuntimeError("\n".join([str(error), *(log.read_text()[-2000:] for log in logs)])) from error
-            # pg_upgrade does not copy the directory `scru`.
-            assert not (new.data / "scru").exists()
-            new.run("/bin/cp", "-R", old.data / "scru", new.data, as_server=True)
+            new.pg_upgrade(old, mode)
             new.start()
             assert indexes(new) == files
             with new.connect() as connection:

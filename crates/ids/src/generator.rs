@@ -1,7 +1,7 @@
 //! The parts that the generators of all types share: the state, the context and the result of a step.
 
 use core::fmt::{self, Debug};
-use core::ops::Range;
+use core::ops::{Add, Range};
 
 use crate::{SortableId, TimeError};
 
@@ -28,7 +28,7 @@ pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 /// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
 pub trait State: Copy + Default {
     /// `u64` or `u128`.
-    type Word: Copy + Default + Ord + Debug;
+    type Word: Copy + Default + Ord + Debug + From<u8> + Add<Output = Self::Word>;
 
     /// Returns the state as a word.
     fn pack(self) -> Self::Word;

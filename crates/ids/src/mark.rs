@@ -1,29 +1,35 @@
-//! The decisions about the durable high-water mark. They access neither files nor shared memory.
+//! The decisions about the durable high-water mark. They access neither shared memory nor the log.
 //!
-//! Before a server generates the first ID of a node, it durably reserves the node's IDs up to a tick. A state is a generator in
-//! shared memory, until the server restarts or an administrator sets a mark. After a clean shutdown, a new state continues from
-//! the last word of its predecessor. Otherwise, it starts above the reservations of all earlier states for overlapping nodes.
+//! Before a server generates the first ID of a node, it durably reserves the node's IDs up to a tick: it logs a mark. A *run* is
+//! a generator state in shared memory, until the server restarts or an administrator sets the mark back. A new run starts above
+//! the marks of all earlier runs for overlapping nodes.
 
 use rand::Rng;
 
 use crate::SortableId;
-use crate::generator::{MAX_AHEAD_MICROS, Refusal, State, Word};
+use crate::generator::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, Refusal, State, Step, Word};
 
-/// The maximum lead of a new state over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
+/// The maximum lead of a new run over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
+///
+/// Half as much would refuse after a crash on a disk whose flushes take 5 s, because [`MAX_LEAD_MICROS`] follows from it. Twice
+/// as much would hold the locks of a waiting transaction for 20 s.
 pub const MAX_PATIENCE_MICROS: i64 = 10_000_000;
 
-/// The length of a reservation after the tick that requires it, in microseconds: 1.5 s.
-const RESERVED_MICROS: i64 = 1_500_000;
+/// The length of a reservation after the tick that requires it, if flushes take no time, in microseconds: 0.7 s.
+///
+/// A new run may start up to 1 s ahead of the clock without waiting ([`MAX_AHEAD_MICROS`]). After a reservation of 0.7 s, which
+/// ends with its tick of at most 256 ms, it therefore starts at once. Twice as much would make the first ID after a crash wait.
+/// Half as much would end before the WAL writer, which flushes every 200 ms, has flushed the next reservation.
+const LEAD_MICROS: i64 = 700_000;
 
-/// The length of the last part of a reservation, in which the next one is made in advance, in microseconds: 0.5 s.
-const LOW_MICROS: i64 = 500_000;
+/// The maximum length of a reservation, in microseconds: 9 s. A longer one would exceed [`MAX_PATIENCE_MICROS`] after a crash, and
+/// generation would be refused until the clock has caught up.
+const MAX_LEAD_MICROS: i64 = 9_000_000;
 
-/// The time after which a claim to write a reservation expires, in microseconds: 200 ms.
-pub const CLAIM_MICROS: u64 = 200_000;
-
-/// The tolerance for times in the WAL that are earlier than the time of a preceding record, in microseconds: 1 s. A transaction
-/// reads the clock before it writes its record, and other transactions write theirs in between.
-pub const WAL_DISORDER_MICROS: i64 = 1_000_000;
+/// The length of the last part of a reservation, in which the next one is made ahead, if flushes take no time, in microseconds:
+/// 0.35 s. The WAL writer flushes every 200 ms. Half as much would let generation wait for a flush in each reservation. Twice as
+/// much would make a reservation for each tick.
+const LOW_MICROS: i64 = 350_000;
 
 /// The code of a node: a 1, followed by the bits that all IDs of the node share. Two nodes overlap if the code of one is a prefix
 /// of the other's code.
@@ -51,131 +57,126 @@ impl NodeCode {
 
     /// Returns whether two nodes have IDs in common: one code is a prefix of the other.
     pub const fn overlaps(self, other: Self) -> bool {
-        let (short, long) = if self.0 < other.0 { (self.0, other.0) } else { (other.0, self.0) };
-        long >> (short.leading_zeros() - long.leading_zeros()) == short
+        self.join(other).0 == if self.0 < other.0 { self.0 } else { other.0 }
+    }
+
+    /// Returns the smallest node that includes both nodes: their longest common prefix.
+    pub const fn join(self, other: Self) -> Self {
+        let (mut short, long) = if self.0 < other.0 { (self.0, other.0) } else { (other.0, self.0) };
+        let long = long >> (short.leading_zeros() - long.leading_zeros());
+        short >>= u32::BITS - (short ^ long).leading_zeros();
+        Self(short)
     }
 }
 
-/// A durable record: a state may have generated IDs of a node up to a tick.
+/// A durable record: a run may have generated IDs of a node up to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
     /// The node.
     pub node: NodeCode,
     /// The last tick.
     pub tick: u64,
-    /// The number of the state that made the reservation: a random number below [`Self::PROMOTION`]. 0 for a mark that an
-    /// administrator has set; [`Self::PROMOTION`] + the timeline for the mark of a promotion.
-    pub state: u64,
+    /// The random number of the run that made the reservation, or 0: every run starts above a mark without a run.
+    pub run: u64,
 }
 
 impl Mark {
-    /// The smallest number that stands for a promotion.
-    pub const PROMOTION: u64 = 1 << 63;
-
-    /// Returns the mark of the promotion that began a timeline. All IDs that the primary generated in replayed transactions are
-    /// at or below it. `last_micros` is the last time in the replayed WAL, in microseconds since 1970-01-01 UTC; without it, the
-    /// mark is that of tick 0.
-    pub fn of_promotion<T: SortableId>(timeline: u32, last_micros: Option<i64>) -> Self {
-        let floor = last_micros.map(|last| last.saturating_add(MAX_AHEAD_MICROS + WAL_DISORDER_MICROS));
-        let tick = floor.map_or(0, |floor| T::TICKS.nearest(floor));
-        Self { node: NodeCode::ALL, tick, state: Self::PROMOTION + timeline as u64 }
-    }
-
-    /// Returns whether this is the mark of the promotion that began a timeline.
-    pub const fn is_of_promotion(self, timeline: u32) -> bool {
-        self.state == Self::PROMOTION + timeline as u64
-    }
-
-    /// Returns whether this mark makes another one redundant: a lower reservation of the same node. The marks of promotions and
-    /// of administrators are never redundant.
-    pub const fn replaces(self, other: Self) -> bool {
-        let is_reservation = other.state != 0 && other.state < Self::PROMOTION;
-        self.node.0 == other.node.0 && other.tick < self.tick && is_reservation
-    }
-
-    /// Returns whether setting this mark removes another one: a mark that is not lower and whose node overlaps. A mark of tick 0
-    /// is kept, because it does not delay any node.
-    pub fn removes(self, other: Self) -> bool {
-        self != other && self.node.overlaps(other.node) && other.tick >= self.tick.max(1)
-    }
-
-    /// Returns the mark to write instead of this one and all marks that it removes. Its node is the broadest among them, because
-    /// the removed marks also covered the lower ticks of their nodes.
-    pub fn in_place_of(self, removed: impl IntoIterator<Item = Self>) -> Self {
-        // The nodes that overlap a node are its parts, or its prefixes. The broadest of them has the smallest code.
-        let node = removed.into_iter().map(|mark| mark.node).min().map_or(self.node, |node| node.min(self.node));
-        Self { node, ..self }
+    /// Returns the smallest mark that includes both marks.
+    pub fn join(self, other: Self) -> Self {
+        Self { node: self.node.join(other.node), tick: self.tick.max(other.tick), run: 0 }
     }
 }
 
-/// Returns the last tick of which a state other than the `own` ones may have generated IDs of a node; `None` if there is no mark
-/// of such a state.
-pub fn floor(marks: impl IntoIterator<Item = Mark>, node: NodeCode, own: [u64; 2]) -> Option<u64> {
-    let is_foreign = |mark: &Mark| mark.state == 0 || !own.contains(&mark.state);
-    marks.into_iter().filter(|mark| mark.node.overlaps(node) && is_foreign(mark)).map(|mark| mark.tick).max()
+/// The maximum number of marks of a type. Each node that the server has had takes one or two.
+pub const MAX_MARKS: usize = 32;
+
+/// Adds a mark in place of the mark of the same node, whose tick it keeps if that is later. A mark without a run replaces only
+/// its like: it must not make the reservation of the present run that of another run, above which every session would wait. If
+/// there are too many marks, joins the lowest two: their nodes have not been used for the longest time.
+pub fn add(marks: &mut Vec<Mark>, new: Mark) {
+    match marks.iter_mut().find(|mark| mark.node == new.node && (mark.run == 0) == (new.run == 0)) {
+        Some(old) => *old = Mark { tick: old.tick.max(new.tick), ..new },
+        None => marks.push(new),
+    }
+    if marks.len() > MAX_MARKS {
+        marks.sort_unstable_by_key(|mark| mark.tick);
+        let joined = marks.remove(0).join(marks.remove(0));
+        add(marks, joined);
+    }
+}
+
+/// Sets the mark of a node back. Removes the marks of overlapping nodes that are not lower. The new mark is that of the broadest
+/// node among them, because the removed marks also covered the lower ticks of their nodes.
+pub fn set_back(marks: &mut Vec<Mark>, node: NodeCode, tick: u64) {
+    let mut broadest = node;
+    marks.retain(|old| {
+        let goes = old.node.overlaps(node) && old.tick >= tick;
+        if goes {
+            broadest = broadest.min(old.node);
+        }
+        !goes
+    });
+    add(marks, Mark { node: broadest, tick, run: 0 });
+}
+
+/// Returns the last tick of which a run other than `own` may have generated IDs of a node; `None` if there is no such mark.
+pub fn floor(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
+    let is_foreign = |mark: &&Mark| mark.run == 0 || mark.run != own;
+    marks.iter().filter(|mark| mark.node.overlaps(node)).filter(is_foreign).map(|mark| mark.tick).max()
 }
 
 /// The change of a type's word that a node requires before its first ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry<W> {
-    /// No change is required.
-    Ready,
-    /// The word must be replaced by this one with a compare-and-swap.
-    Raise(W),
+    /// The word must be this one. If it differs from the present word, it replaces it by a compare-and-swap.
+    At(W),
     /// The clock must first reach this time, in microseconds since 1970-01-01 UTC.
     Wait(i64),
     /// The clock is too far behind.
     Refused(Refusal),
 }
 
-/// Returns the word with which an unused state starts. This is `start`, the last word of its predecessor. If `start` is 0
-/// (unknown), it is the word of [`SortableId::successor_state`] at `now`. The caller stores the result of its first call.
-pub fn start<T: SortableId>(start: Word<T>, now: i64) -> Word<T> {
-    if start == Word::<T>::default() { T::successor_state(now).pack() } else { start }
-}
-
-/// Returns the change that a node requires before its first ID. Its IDs continue from `word`, or from the state's [`start()`] if
-/// `word` is unused, and above the tick `floor`. `now` is in microseconds since 1970-01-01 UTC.
-pub fn enter<T: SortableId>(
-    word: Word<T>,
-    start: Word<T>,
-    floor: Option<u64>,
-    now: i64,
-    rng: &mut impl Rng,
-) -> Entry<Word<T>> {
-    let first = T::State::unpack(if word == Word::<T>::default() { start } else { word });
+/// Returns the change that a node requires before its first ID. Its IDs continue from `word`, and above the tick `floor`. `now`
+/// is in microseconds since 1970-01-01 UTC.
+pub fn enter<T: SortableId>(word: Word<T>, floor: Option<u64>, now: i64, rng: &mut impl Rng) -> Entry<Word<T>> {
     let state = match floor {
-        Some(floor) if T::state_tick(first) <= floor => T::state_after(floor, rng),
-        _ => first,
+        Some(floor) if T::state_tick(T::State::unpack(word)) <= floor => T::state_after(floor, rng),
+        _ => return Entry::At(word),
     };
-    if state.pack() == word {
-        return Entry::Ready;
-    }
-    let begin = T::TICKS.start(T::state_tick(state));
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
-    match begin.saturating_sub(now) {
+    match ahead::<T>(T::state_tick(state), now) {
         ahead if ahead > MAX_PATIENCE_MICROS => Entry::Refused(Refusal::BehindMark(ahead as u64)),
-        ahead if ahead > patience => Entry::Wait(begin - patience),
-        _ => Entry::Raise(state.pack()),
+        ahead if ahead > patience => Entry::Wait(now + ahead - patience),
+        _ => Entry::At(state.pack()),
     }
 }
 
-/// Returns the tick that the reservation of a node must include before the node's first ID: that of the word or of the clock,
-/// whichever is later.
+/// Returns how far a tick starts ahead of the clock, in microseconds; negative if it starts before.
+fn ahead<T: SortableId>(tick: u64, now: i64) -> i64 {
+    T::TICKS.start(tick).saturating_sub(now)
+}
+
+/// Returns the wait or the refusal before a mark that arrived with the data of another server; `None` if the mark can be moved
+/// into the page. Does not depend on nodes: whoever restores a database can choose its mark, and must not delay other databases.
+pub fn delay_of_arrival<T: SortableId>(arrived: Mark, now: i64) -> Option<Step<T>> {
+    match ahead::<T>(arrived.tick, now) {
+        ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
+        ahead if ahead > MAX_AHEAD_MICROS => Some(Step::Wait(now + ahead - MAX_AHEAD_MICROS)),
+        _ => None,
+    }
+}
+
+/// Returns the word after an administrator has set the mark back to a tick. A word that the clock has reached, or that it waits
+/// for, remains: its IDs may be in use.
+pub fn set_word<T: SortableId>(word: Word<T>, tick: u64, now: i64, rng: &mut impl Rng) -> Word<T> {
+    let last = T::state_tick(T::State::unpack(word));
+    let is_current = ahead::<T>(last, now) <= MAX_BEHIND_MICROS;
+    if last <= tick || is_current { word } else { T::state_after(tick, rng).pack() }
+}
+
+/// Returns the tick that a reservation must include: that of the word or of the clock, whichever is later.
 pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
     T::state_tick(T::State::unpack(word)).max(T::TICKS.generated_at(now).unwrap_or_default())
-}
-
-/// Returns whether the word has been set back since it was `before`: its tick is earlier.
-pub fn is_set_back<T: SortableId>(word: Word<T>, before: Word<T>) -> bool {
-    T::state_tick(T::State::unpack(word)) < T::state_tick(T::State::unpack(before))
-}
-
-/// Returns the record of a clean shutdown: the number of the state that generated the last ID, and the last word of that state.
-/// If `word` is unused, that state is the `predecessor`, whose last word is `start`. `None` if the state has no number.
-pub fn last(state: u64, word: u64, predecessor: u64, start: u64) -> Option<(u64, u64)> {
-    let last = if word == 0 { (predecessor, start) } else { (state, word) };
-    (last.0 != 0).then_some(last)
 }
 
 /// A reservation: the node's IDs up to a tick may be generated.
@@ -199,10 +200,14 @@ pub enum Cover {
 }
 
 impl Reservation {
-    /// Returns the reservation to make when the node's IDs have reached a tick.
-    pub fn from<T: SortableId>(node: NodeCode, tick: u64) -> Self {
-        let until = T::TICKS.nearest(T::TICKS.start(tick).saturating_add(RESERVED_MICROS));
-        Self { node, until }
+    /// The word for no reservation.
+    pub const NONE: u64 = 0;
+
+    /// Returns the reservation to make when the node's IDs have reached a tick. `flush` is the time that a flush takes, in
+    /// microseconds: the reservation must outlast the flush of its own mark and that of the next one.
+    pub fn from<T: SortableId>(node: NodeCode, tick: u64, flush: i64) -> Self {
+        let lead = LEAD_MICROS.saturating_add(flush.saturating_mul(2)).min(MAX_LEAD_MICROS);
+        Self { node, until: T::TICKS.nearest(T::TICKS.start(tick).saturating_add(lead)) }
     }
 
     /// Returns the reservation packed into one word.
@@ -217,36 +222,26 @@ impl Reservation {
             None => None,
         }
     }
-
-    /// Returns the word for no reservation. It differs for each generation, so that a late compare-and-swap of an earlier
-    /// generation fails.
-    pub const fn none<T: SortableId>(generation: u64) -> u64 {
-        generation << T::NODE_BITS
-    }
 }
 
-/// Returns the position of a node's IDs of a tick relative to a packed reservation.
+/// Returns whether a packed reservation is that of a node.
 #[inline(always)]
-pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64) -> Cover {
+pub fn is_of<T: SortableId>(reserved: u64, node: NodeCode) -> bool {
+    reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.0
+}
+
+/// Returns the position of a node's IDs of a tick relative to a packed reservation. `flush` is the time that a flush takes, in
+/// microseconds.
+#[inline(always)]
+pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
     let until = reserved >> T::NODE_BITS;
-    let is_own = reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.0;
-    if !is_own || tick > until {
+    if !is_of::<T>(reserved, node) || tick > until {
         Cover::Outside
-    } else if (until - tick) * (T::TICKS.micros as u64) < LOW_MICROS as u64 {
+    } else if (until - tick) as i64 * T::TICKS.micros < LOW_MICROS + flush {
         Cover::Last
     } else {
         Cover::Within
     }
-}
-
-/// The claim of a backend that sets the mark for an administrator. This claim does not expire.
-pub const SETS_MARK: u64 = u64::MAX;
-
-/// Returns whether a backend may claim the right to write the mark: there is no claim, or it has expired. `claim` is the time of
-/// the claim, or 0 if there is none, in microseconds of a monotonic clock like `now`. A time later than `now` counts as expired.
-/// The claim [`SETS_MARK`] never expires.
-pub const fn is_free(claim: u64, now: u64) -> bool {
-    claim != SETS_MARK && (claim == 0 || claim > now || now - claim > CLAIM_MICROS)
 }
 
 #[cfg(test)]
@@ -255,7 +250,7 @@ mod tests {
     use rand::rngs::StdRng;
 
     use super::*;
-    use crate::generator::{Context, Step};
+    use crate::generator::Context;
     use crate::{OnClockRollback, Scru64, Scru128, Ticks, UlidFlake};
 
     /// 2026-11-01 12:00 UTC, the start of a tick of each type.
@@ -268,12 +263,16 @@ mod tests {
         TICKS.at_or_before(micros).unwrap()
     }
 
-    fn entered(word: u64, start: u64, floor: Option<u64>) -> Entry<u64> {
-        enter::<Scru64>(word, start, floor, NOON, &mut StdRng::seed_from_u64(1))
+    fn entered(word: u64, floor: Option<u64>) -> Entry<u64> {
+        enter::<Scru64>(word, floor, NOON, &mut StdRng::seed_from_u64(1))
     }
 
     fn last_of(tick: u64) -> u64 {
         Scru64::last_of(tick).to_u64()
+    }
+
+    fn mark(id: u32, size: u32, tick: u64, run: u64) -> Mark {
+        Mark { node: NodeCode::new(id, size), tick, run }
     }
 
     #[test]
@@ -297,72 +296,80 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_is_the_highest_mark_of_an_overlapping_node_and_another_state() {
-        let mark = |id, size, tick, state| Mark { node: NodeCode::new(id, size), tick, state };
+    fn nodes_join_to_their_longest_common_prefix() {
+        let join = |a: (u32, u32), b: (u32, u32)| {
+            let (a, b) = (NodeCode::new(a.0, a.1), NodeCode::new(b.0, b.1));
+            assert_eq!(a.join(b), b.join(a));
+            a.join(b)
+        };
+        assert_eq!(join((5, 8), (5, 8)), NodeCode::new(5, 8));
+        assert_eq!(join((0, 4), (0, 8)), NodeCode::new(0, 4));
+        assert_eq!(join((4, 8), (5, 8)), NodeCode::new(2, 7));
+        assert_eq!(join((0, 8), (128, 8)), NodeCode::ALL);
+        assert_eq!(join((8_388_607, 23), (0, 1)), NodeCode::ALL);
+        assert_eq!(NodeCode::ALL.join(NODE), NodeCode::ALL);
+    }
+
+    #[test]
+    fn the_floor_is_the_highest_mark_of_an_overlapping_node_and_another_run() {
         let marks = [mark(5, 20, 7, 1), mark(5, 20, 9, 2), mark(6, 20, 99, 1), mark(0, 1, 8, 3), mark(5, 20, 6, 0)];
-        assert_eq!(floor(marks, NODE, [0, 0]), Some(9));
-        assert_eq!(floor(marks, NODE, [2, 0]), Some(8));
-        assert_eq!(floor(marks, NODE, [2, 3]), Some(7));
-        assert_eq!(floor([marks[4]], NODE, [0, 0]), Some(6), "every state respects the mark of an administrator");
-        assert_eq!(floor([marks[2]], NODE, [0, 0]), None);
-        assert_eq!(floor([Mark { node: NodeCode::ALL, tick: 5, state: 0 }], NODE, [1, 2]), Some(5));
+        assert_eq!(floor(&marks, NODE, 4), Some(9));
+        assert_eq!(floor(&marks, NODE, 2), Some(8));
+        assert_eq!(floor(&marks[4..], NODE, 0), Some(6), "every run respects a mark without a run");
+        assert_eq!(floor(&marks[2..3], NODE, 0), None);
+        assert_eq!(floor(&[Mark { node: NodeCode::ALL, tick: 5, run: 0 }], NODE, 1), Some(5));
     }
 
     #[test]
-    fn a_promoted_server_begins_two_seconds_above_the_last_time_in_the_wal() {
-        let mark = Mark::of_promotion::<Scru64>(3, Some(NOON));
-        assert_eq!((mark.tick, mark.node), (tick(NOON + 2 * SECOND), NodeCode::ALL));
-        assert_eq!(Mark::of_promotion::<Scru128>(3, Some(NOON)).tick, (NOON + 2 * SECOND) as u64 / 1_000);
-        assert_eq!(Mark::of_promotion::<Scru64>(3, None).tick, 0);
-        assert!(mark.is_of_promotion(3) && !mark.is_of_promotion(2));
+    fn a_node_has_one_mark_with_its_latest_tick() {
+        let mut marks = vec![mark(5, 20, 7, 1), mark(6, 20, 8, 1)];
+        add(&mut marks, mark(5, 20, 9, 2));
+        assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 1)]);
+        add(&mut marks, mark(6, 20, 3, 3));
+        assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 3)]);
+        add(&mut marks, mark(5, 20, 4, 0));
+        assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 3), mark(5, 20, 4, 0)], "a mark without a run");
     }
 
     #[test]
-    fn a_mark_replaces_only_lower_reservations_of_its_node() {
-        let mark = |id, tick, state| Mark { node: NodeCode::new(id, 20), tick, state };
-        assert!(mark(5, 7, 1).replaces(mark(5, 6, 2)) && mark(5, 7, 1).replaces(mark(5, 6, 1)));
-        assert!(!mark(5, 7, 1).replaces(mark(5, 7, 2)) && !mark(5, 7, 1).replaces(mark(6, 6, 2)));
-        assert!(!mark(5, 7, 1).replaces(mark(5, 6, 0)), "the mark of an administrator");
-        let own = Mark { node: NodeCode::ALL, tick: Mark::of_promotion::<UlidFlake>(2, Some(NOON)).tick + 1, state: 1 };
-        assert!(!own.replaces(Mark::of_promotion::<UlidFlake>(2, Some(NOON))));
-    }
-
-    #[test]
-    fn setting_a_mark_removes_marks_that_are_not_lower() {
-        let new = Mark { node: NODE, tick: 7, state: 0 };
-        for other in
-            [Mark { state: 1, ..new }, Mark { tick: 8, ..new }, Mark { node: NodeCode::ALL, tick: 8, state: 0 }]
-        {
-            assert!(new.removes(other), "{other:?}");
+    fn the_lowest_of_too_many_marks_are_joined() {
+        let mut marks = Vec::new();
+        for id in 0..MAX_MARKS as u32 {
+            add(&mut marks, mark(id, 20, 100 + u64::from(id), 1));
         }
-        for other in [new, Mark { tick: 6, state: 1, ..new }, Mark { node: NodeCode::new(6, 20), tick: 9, state: 2 }] {
-            assert!(!new.removes(other), "{other:?}");
+        assert_eq!(marks.len(), MAX_MARKS);
+        add(&mut marks, mark(0xfffff, 20, 500, 1));
+        assert_eq!(marks.len(), MAX_MARKS);
+        assert!(marks.contains(&mark(0, 19, 101, 0)), "the nodes 0/20 and 1/20");
+        for id in 0..MAX_MARKS as u32 {
+            assert!(floor(&marks, NodeCode::new(id, 20), 9) >= Some(100 + u64::from(id)));
         }
-        let first = Mark { tick: 0, ..new };
-        assert!(!first.removes(Mark { state: 1, ..first }) && first.removes(Mark { tick: 1, ..first }));
     }
 
     #[test]
-    fn a_set_mark_covers_the_broadest_node_of_the_marks_it_removes() {
-        let mark = |id, size| Mark { node: NodeCode::new(id, size), tick: 7, state: 1 };
-        let asked = Mark { state: 0, ..mark(5, 20) };
-        assert_eq!(asked.in_place_of([]), asked);
-        assert_eq!(asked.in_place_of([mark(11, 21), mark(5, 20)]), asked, "a removed mark of a part of the node");
-        assert_eq!(asked.in_place_of([mark(5, 20), mark(1, 18), mark(2, 19)]), Mark { state: 0, ..mark(1, 18) });
+    fn setting_a_mark_back_replaces_overlapping_marks_that_are_not_lower() {
+        let set = |mut marks: Vec<Mark>| {
+            set_back(&mut marks, NODE, 7);
+            marks
+        };
+        assert_eq!(set(vec![mark(5, 20, 9, 1)]), [mark(5, 20, 7, 0)]);
+        let all = Mark { node: NodeCode::ALL, tick: 8, run: 0 };
+        assert_eq!(set(vec![all]), [Mark { tick: 7, ..all }], "the broadest node");
+        assert_eq!(set(vec![mark(11, 21, 9, 1), mark(1, 18, 7, 2)]), [mark(1, 18, 7, 0)]);
+        let others = [mark(6, 20, 9, 1), mark(1, 18, 6, 1)];
+        assert_eq!(set(others.to_vec()), [others[0], others[1], mark(5, 20, 7, 0)], "another node, and a lower tick");
     }
 
     #[test]
-    fn a_word_is_set_back_if_its_tick_is_earlier() {
-        assert!(is_set_back::<Scru64>(last_of(6), last_of(7)));
-        assert!(!is_set_back::<Scru64>(last_of(7), last_of(7)) && !is_set_back::<Scru64>(last_of(8), last_of(7)));
-        assert!(!is_set_back::<Scru64>(last_of(7) - 1, last_of(7)), "within the same tick");
-    }
-
-    #[test]
-    fn a_clean_shutdown_records_the_last_word_or_that_of_the_predecessor() {
-        assert_eq!(last(1, 99, 2, 88), Some((1, 99)));
-        assert_eq!(last(1, 0, 2, 88), Some((2, 88)), "the word is unused");
-        assert_eq!((last(0, 99, 2, 88), last(1, 0, 0, 88)), (None, None), "the state has no number");
+    fn a_word_is_set_back_only_if_it_is_far_ahead_of_the_clock() {
+        let set = |word, to| set_word::<Scru64>(word, to, NOON, &mut StdRng::seed_from_u64(1));
+        let (now, far) = (tick(NOON), tick(NOON + 3 * SECOND));
+        assert_eq!(set(last_of(far), now), last_of(now));
+        assert_eq!(set(last_of(far), far + 1), last_of(far), "to a later tick");
+        let waiting = tick(NOON + 2 * SECOND);
+        assert_eq!(set(last_of(waiting), now), last_of(waiting), "sessions wait for the clock");
+        assert_eq!(set(last_of(now) - 7, now - 9), last_of(now) - 7);
+        assert_eq!(set(0, now), 0);
     }
 
     #[test]
@@ -373,51 +380,64 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_word_begins_at_its_start_or_after_a_possible_predecessor() {
-        assert_eq!(start::<Scru64>(0, NOON), Scru64::successor_state(NOON).pack());
-        assert_eq!(start::<Scru64>(7, NOON), 7);
-        assert_eq!(entered(0, last_of(tick(NOON)) - 7, None), Entry::Raise(last_of(tick(NOON)) - 7));
-        assert_eq!(entered(last_of(tick(NOON)) - 7, last_of(tick(NOON)), None), Entry::Ready, "the word is in use");
-    }
-
-    #[test]
     fn a_word_is_raised_above_the_floor() {
         let floor = tick(NOON) + 2;
-        assert_eq!(entered(last_of(tick(NOON)), 0, Some(floor)), Entry::Raise(last_of(floor)));
-        assert_eq!(entered(last_of(floor) - 7, 0, Some(floor)), Entry::Raise(last_of(floor)), "in the same tick");
-        assert_eq!(entered(last_of(floor), 0, Some(floor)), Entry::Ready);
-        assert_eq!(entered(last_of(floor) + 1, 0, Some(floor)), Entry::Ready);
-        assert_eq!(entered(0, last_of(floor) - 7, Some(floor)), Entry::Raise(last_of(floor)));
+        assert_eq!(entered(last_of(tick(NOON)), Some(floor)), Entry::At(last_of(floor)));
+        assert_eq!(entered(last_of(floor) - 7, Some(floor)), Entry::At(last_of(floor)), "in the same tick");
+        assert_eq!(entered(last_of(floor) + 1, Some(floor)), Entry::At(last_of(floor) + 1));
+        assert_eq!(entered(0, Some(floor)), Entry::At(last_of(floor)));
+        assert_eq!(entered(0, None), Entry::At(0), "a new run starts at the clock");
+        assert_eq!(entered(last_of(floor), None), Entry::At(last_of(floor)));
     }
 
     #[test]
     fn generation_waits_for_a_mark_up_to_ten_seconds_ahead() {
         let at = |micros| {
-            (TICKS.at_or_after(NOON + micros).unwrap(), TICKS.start(TICKS.at_or_after(NOON + micros).unwrap()) - NOON)
+            let tick = TICKS.at_or_after(NOON + micros).unwrap();
+            (tick, TICKS.start(tick) - NOON)
         };
         let (near, ahead) = at(SECOND + 1);
-        assert_eq!(entered(0, 0, Some(near)), Entry::Wait(NOON + ahead - SECOND));
+        assert_eq!(entered(0, Some(near)), Entry::Wait(NOON + ahead - SECOND));
         let (far, ahead) = at(10 * SECOND);
-        assert_eq!(entered(0, 0, Some(far)), Entry::Refused(Refusal::BehindMark(ahead as u64)));
-        assert_eq!(entered(0, 0, Some(far - 1)), Entry::Wait(NOON + ahead - 256_000 - SECOND));
-        assert_eq!(entered(0, last_of(far), None), Entry::Refused(Refusal::BehindMark(ahead as u64)));
+        assert_eq!(entered(0, Some(far)), Entry::Refused(Refusal::BehindMark(ahead as u64)));
+        assert_eq!(entered(0, Some(far - 1)), Entry::Wait(NOON + ahead - 256_000 - SECOND));
+    }
+
+    #[test]
+    fn a_mark_that_arrived_delays_its_database_only() {
+        let delay = |tick| delay_of_arrival::<Scru64>(Mark { node: NODE, tick, run: 0 }, NOON);
+        assert_eq!(delay(tick(NOON + SECOND)), None);
+        let near = tick(NOON + SECOND) + 1;
+        assert_eq!(delay(near), Some(Step::Wait(TICKS.start(near) - SECOND)));
+        let far = TICKS.at_or_after(NOON + 10 * SECOND + 1).unwrap();
+        let ahead = (TICKS.start(far) - NOON) as u64;
+        assert_eq!(delay(far), Some(Step::Refused(Refusal::BehindMark(ahead))));
     }
 
     #[test]
     fn ids_within_the_reservation_are_covered() {
-        let reserved = Reservation::from::<Scru64>(NODE, tick(NOON));
-        assert_eq!(reserved.until, tick(NOON + 1_500_000));
+        let reserved = Reservation::from::<Scru64>(NODE, tick(NOON), 0);
+        assert_eq!(reserved.until, tick(NOON + 700_000));
         let word = reserved.pack::<Scru64>();
         assert_eq!(Reservation::unpack::<Scru64>(word), Some(reserved));
-        let cover = |tick| cover::<Scru64>(word, NODE, tick);
+        let cover = |tick| cover::<Scru64>(word, NODE, tick, 0);
         assert_eq!([reserved.until - 2, reserved.until - 1].map(cover), [Cover::Within, Cover::Last]);
         assert_eq!([reserved.until, reserved.until + 1].map(cover), [Cover::Last, Cover::Outside]);
-        assert_eq!(super::cover::<Scru64>(word, NodeCode::new(6, 20), tick(NOON)), Cover::Outside);
-        for generation in 0..3 {
-            let none = Reservation::none::<Scru64>(generation);
-            assert_eq!(Reservation::unpack::<Scru64>(none), None);
-            assert_eq!(super::cover::<Scru64>(none, NODE, 0), Cover::Outside);
-        }
+        assert_eq!(super::cover::<Scru64>(word, NodeCode::new(6, 20), tick(NOON), 0), Cover::Outside);
+        assert_eq!(Reservation::unpack::<Scru64>(Reservation::NONE), None);
+        assert_eq!(super::cover::<Scru64>(Reservation::NONE, NODE, 0, 0), Cover::Outside);
+    }
+
+    #[test]
+    fn a_reservation_outlasts_slow_flushes() {
+        let until = |flush| Reservation::from::<UlidFlake>(NodeCode::ALL, 0, flush).until;
+        assert_eq!([0, 800_000, 1_600_000].map(until), [700, 2_300, 3_900]);
+        assert_eq!([5_000_000, i64::MAX].map(until), [9_000, 9_000]);
+        let cover = |tick| {
+            let word = Reservation { node: NodeCode::ALL, until: 3_900 }.pack::<UlidFlake>();
+            cover::<UlidFlake>(word, NodeCode::ALL, tick, 1_600_000)
+        };
+        assert_eq!([1_950, 1_951, 3_901].map(cover), [Cover::Within, Cover::Last, Cover::Outside]);
     }
 
     #[test]
@@ -437,22 +457,15 @@ mod tests {
     fn a_128_bit_type_continues_above_the_floor() {
         let millis = NOON as u64 / 1_000;
         let mut rng = StdRng::seed_from_u64(1);
-        let mut enter = |word, floor| enter::<Scru128>(word, 0, floor, NOON, &mut rng);
-        assert_eq!(enter(0, None), Entry::Ready);
-        let Entry::Raise(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
-        assert_eq!(enter(word, Some(millis + 9_998)), Entry::Ready);
+        let mut enter = |word, floor| enter::<Scru128>(word, floor, NOON, &mut rng);
+        assert_eq!(enter(0, None), Entry::At(0));
+        let Entry::At(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
+        assert_eq!(enter(word, Some(millis + 9_998)), Entry::At(word));
         assert_eq!(enter(0, Some(millis + 10_000)), Entry::Refused(Refusal::BehindMark(10_001_000)));
         let on_clock_rollback = OnClockRollback::Error;
         let context = Context { now: NOON, on_clock_rollback, settings: () };
         let state = <Scru128 as SortableId>::State::unpack(word);
         let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("less than 10 s behind") };
         assert!(id > Scru128::last_of(millis + 9_998));
-    }
-
-    #[test]
-    fn a_claim_expires() {
-        assert!(is_free(0, 5) && is_free(7, 5), "no claim, or a later one");
-        assert!(!is_free(5, 5) && !is_free(5, 5 + CLAIM_MICROS) && is_free(5, 6 + CLAIM_MICROS));
-        assert!(!is_free(SETS_MARK, 5), "a claim that sets the mark does not expire");
     }
 }

@@ -1,167 +1,407 @@
-//! The state of the model: the clock, shared memory, the marks on disk, the standby, the backends, and the generated IDs.
+//! The state of the model: the clock, the log, shared memory, the backends, and the generated IDs.
 
-use std::collections::BTreeSet;
+use scru_ids::mark::{Mark, NodeCode};
+use scru_ids::protocol::{Carried, Pending, Position};
+use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, SortableId};
 
-use scru_ids::mark::{self, Mark, NodeCode, Reservation};
-use scru_ids::{MAX_AHEAD_MICROS, Scru64, SortableId};
+use crate::access::Answer;
+use crate::{Bounds, NOON, TICKS, id};
 
-use crate::backend::Backend;
-use crate::{NOON, TICKS, id};
+/// The number of databases.
+const DATABASES: usize = 2;
+
+/// The databases with which an ID must not be shared: a bit for each.
+const ALL_DATABASES: u8 = (1 << DATABASES) - 1;
 
 /// The state of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) clock: i64,
-    /// The monotonic clock, by which claims expire, in microseconds.
-    pub(crate) monotonic: u64,
     /// The number of actions so far.
     pub(crate) counts: Counts,
-    /// Whether the clock was never set back and the server never lost its shared memory.
-    pub(crate) is_undisturbed: bool,
-    pub(crate) node: usize,
+    /// Whether there is a reason for a wait or a refusal: a clock that moved back, a lost state, or a mark that was raised.
+    pub(crate) may_refuse: bool,
+    pub(crate) log: Log,
     pub(crate) shared: Shared,
-    /// The durable marks.
-    pub(crate) marks: BTreeSet<Mark>,
-    /// The number of the next state. Each state has its own.
-    pub(crate) next_state: u64,
-    /// The last time in the WAL that the standby has replayed.
-    pub(crate) replayed: i64,
-    /// The timeline: 1, or 2 after the promotion.
-    pub(crate) timeline: u32,
-    pub(crate) handed_out: BTreeSet<u64>,
-    /// The node whose mark was set, and the tick to which it was set; `None` once an ID is generated or the clock advances.
-    pub(crate) set_to: Option<(usize, u64)>,
-    pub(crate) fault: Option<Fault>,
+    /// The mark that 0.2.0 left in a file.
+    pub(crate) left: Option<Mark>,
     pub(crate) backends: Vec<Backend>,
+    /// The IDs that must not be generated again, and the databases in which they must not.
+    pub(crate) given: Vec<(u64, u8)>,
+    /// The mark that was raised last.
+    pub(crate) raised: Option<Raised>,
+    /// The backend's node and database, and the tick, of a mark that was set; `None` once an ID is generated or the clock advances.
+    pub(crate) set_to: Option<(usize, usize, u64)>,
+    /// Whether the mark that is being set has set the word back.
+    pub(crate) sets_back: bool,
+    pub(crate) fault: Option<Fault>,
 }
 
-/// The number of actions so far, for each kind that [`crate::Bounds`] limits.
+/// A mark that was raised: later IDs are above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Raised {
+    pub(crate) node: NodeCode,
+    pub(crate) tick: u64,
+    /// The database whose session raised it.
+    pub(crate) database: usize,
+    /// Whether only the IDs of this database are above it, because the server has changed.
+    pub(crate) is_local: bool,
+}
+
+/// The number of actions so far, for each kind that [`Bounds`] limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Counts {
+    pub(crate) ids: usize,
     pub(crate) clock_moves: u8,
     pub(crate) clock_setbacks: u8,
-    pub(crate) suspensions: u8,
     pub(crate) crashes: u8,
-    pub(crate) stops: u8,
-    pub(crate) standby_restarts: u8,
+    pub(crate) promotions: u8,
+    pub(crate) upgrades: u8,
     pub(crate) node_changes: u8,
     pub(crate) mark_sets: u8,
+    pub(crate) mark_raises: u8,
+    pub(crate) failures: u8,
+    pub(crate) flushes: u8,
 }
 
-/// Shared memory: the shared word and the state of the high-water mark. All fields are 0 after a crash.
+/// Shared memory. All fields are 0 after a crash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shared {
     pub(crate) word: u64,
     pub(crate) reserved: u64,
-    pub(crate) claim: u64,
-    pub(crate) state: u64,
-    pub(crate) predecessor: u64,
-    pub(crate) start: u64,
-    /// The timeline of the promotion that the reservation respects; 0 if there is none.
-    pub(crate) promotion: u32,
-    pub(crate) generation: u64,
+    pub(crate) is_locked: bool,
+    pub(crate) pending: Pending,
+    pub(crate) run: u64,
 }
 
-/// The mark of a state that ended long ago.
-const LONG_AGO: Mark = Mark { node: NodeCode::new(5, 23), tick: TICKS.nearest(NOON) - 100, state: 1 };
-
-/// A violation of an invariant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Fault {
-    Twice,
-    NotIncreasing,
-    TooFarAhead,
-    RefusedWithoutReason,
+/// What the log restores.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Disk {
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) carried: Vec<Carried>,
+    /// The rows: the ID, and a bit for the database.
+    pub(crate) rows: Vec<(u64, u8)>,
 }
 
-impl World {
-    /// Returns a server whose predecessor ended long ago, so that its first ID requires no wait.
-    pub(crate) fn new(backends: usize) -> Self {
-        let start = Scru64::first_of(TICKS.nearest(NOON) - 1).to_u64();
-        Self {
-            clock: NOON,
-            monotonic: 1,
-            counts: Counts::default(),
-            is_undisturbed: true,
-            node: 0,
-            shared: Shared { start, ..Shared::default() },
-            marks: BTreeSet::from([LONG_AGO]),
-            next_state: LONG_AGO.state + 1,
-            replayed: whole_seconds(NOON),
-            timeline: 1,
-            handed_out: BTreeSet::new(),
-            set_to: None,
-            fault: None,
-            backends: vec![Backend::default(); backends],
+/// A record of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Record {
+    Marks(Vec<Mark>),
+    Carried(usize, Carried),
+    Row(u64, u8),
+}
+
+/// The log: a state, and the records that follow it. A position is the number of records before it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Log {
+    base: Disk,
+    records: Vec<Record>,
+    /// The position up to which the log is durable.
+    pub(crate) flushed: Position,
+}
+
+impl Log {
+    /// Returns the position of the end.
+    pub(crate) fn end(&self) -> Position {
+        self.records.len() as u64
+    }
+
+    /// Returns the runs of all marks.
+    fn runs(&self) -> impl Iterator<Item = u64> {
+        let records = self.records.iter();
+        let later = records.filter_map(|record| if let Record::Marks(marks) = record { Some(marks) } else { None });
+        later.chain([&self.base.marks]).flatten().map(|mark| mark.run)
+    }
+
+    /// Returns the state after all records.
+    pub(crate) fn disk(&self) -> Disk {
+        let mut disk = self.base.clone();
+        self.records.iter().for_each(|record| disk.replay(record));
+        disk
+    }
+
+    pub(crate) fn write_marks(&mut self, marks: &[Mark]) -> Position {
+        self.write(Record::Marks(marks.to_vec()))
+    }
+
+    pub(crate) fn write_carried(&mut self, database: usize, carried: Carried) -> Position {
+        self.write(Record::Carried(database, carried))
+    }
+
+    fn write(&mut self, record: Record) -> Position {
+        self.records.push(record);
+        self.end()
+    }
+
+    /// Makes the records up to a position durable.
+    pub(crate) fn flush(&mut self, position: Position) {
+        self.flushed = self.flushed.max(position.min(self.end()));
+    }
+
+    /// Merges the durable records into the state that precedes them, and returns their number. Positions count from them.
+    fn compact(&mut self) -> u64 {
+        let durable = std::mem::take(&mut self.flushed);
+        for record in self.records.drain(..durable as usize) {
+            self.base.replay(&record);
         }
+        durable
     }
 
-    /// Kills all backends and clears shared memory.
-    pub(crate) fn begin_anew(&mut self) {
-        self.is_undisturbed = false;
-        self.shared = Shared::default();
-        self.backends.fill(Backend::default());
+    /// Discards the records after a position.
+    fn cut(&mut self, position: Position) {
+        self.records.truncate(position as usize);
+        self.flushed = position;
     }
 
-    /// Shuts the server down cleanly and restarts it.
-    pub(crate) fn restart(&mut self) {
-        let Shared { state, word, predecessor, start, .. } = self.shared;
-        self.begin_anew();
-        if let Some((predecessor, start)) = mark::last(state, word, predecessor, start) {
-            (self.shared.predecessor, self.shared.start) = (predecessor, start);
-        }
-    }
-
-    /// Promotes the standby. Its data directory is a copy from before the first ID.
-    pub(crate) fn promote(&mut self) {
-        self.begin_anew();
-        self.marks = BTreeSet::from([LONG_AGO]);
-        self.timeline = 2;
-    }
-
-    /// Returns the timeline that began with the promotion; `None` before the promotion.
-    pub(crate) fn promotion(&self) -> Option<u32> {
-        (self.timeline > 1).then_some(self.timeline)
-    }
-
-    /// Withdraws the reservation, so that every node enters again. The caller then begins the next generation.
-    pub(crate) fn withdraw(&mut self) {
-        self.shared.reserved = Reservation::none::<Scru64>(self.shared.generation + 1);
-    }
-
-    /// Returns an ID to its client, and commits the transaction. Records a violation of an invariant.
-    pub(crate) fn hand_out(&mut self, backend: usize, new: u64, now: i64) {
-        let last = &mut self.backends[backend].last;
-        let fault = if new <= *last {
-            Some(Fault::NotIncreasing)
-        } else if self.handed_out.contains(&new) {
-            Some(Fault::Twice)
-        } else if id(new).timestamp_micros() > now + MAX_AHEAD_MICROS {
-            Some(Fault::TooFarAhead)
-        } else {
-            None
-        };
-        *last = new;
-        self.fault = self.fault.or(fault);
-        self.handed_out.insert(new);
-        self.set_to = None;
-        if self.timeline == 1 {
-            self.replayed = self.replayed.max(self.clock);
-        }
-    }
-
-    /// Permits the IDs of a node after a tick to be generated again, because an administrator has set the mark to that tick.
-    pub(crate) fn forget_after(&mut self, tick: u64, is_local: impl Fn(u64) -> bool) {
-        self.handed_out.retain(|made| id(*made).tick() <= tick || !is_local(*made));
-        for backend in &mut self.backends {
-            if id(backend.last).tick() > tick {
-                backend.last = 0;
+    /// Removes the rows for which `goes` returns `true`.
+    pub(crate) fn forget_rows(&mut self, goes: impl Fn(u64) -> bool) {
+        self.base.rows.retain(|(row, _)| !goes(*row));
+        for record in &mut self.records {
+            if let Record::Row(row, _) = record
+                && goes(*row)
+            {
+                *record = Record::Row(0, 0);
             }
         }
     }
 }
 
-/// Returns the start of the second that contains a time. A checkpoint record has its time in whole seconds.
-pub(crate) fn whole_seconds(micros: i64) -> i64 {
-    micros - micros.rem_euclid(1_000_000)
+impl Disk {
+    fn replay(&mut self, record: &Record) {
+        match record {
+            Record::Marks(marks) => self.marks.clone_from(marks),
+            Record::Carried(database, carried) => self.carried[*database] = *carried,
+            Record::Row(0, _) => {}
+            Record::Row(id, database) => self.rows.push((*id, *database)),
+        }
+    }
+}
+
+/// A backend: its operation and its private memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Backend {
+    pub(crate) database: usize,
+    /// The index of its node.
+    pub(crate) node: usize,
+    pub(crate) operation: Option<Operation>,
+    /// The last ID that its client received; 0 if there is none.
+    pub(crate) last: u64,
+    /// The fast path: the start and the end of the words and of the times.
+    pub(crate) range: Option<(u64, u64, i64, i64)>,
+    pub(crate) known_carried: u64,
+    pub(crate) due: u64,
+    /// Whether its operation began before the last mark was raised.
+    pub(crate) precedes_raise: bool,
+}
+
+/// An operation that has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Operation {
+    pub(crate) call: Call,
+    pub(crate) answers: Vec<Answer>,
+    /// The IDs that may be generated again, for a mark that is set.
+    pub(crate) given: Vec<u64>,
+}
+
+/// The call of a function of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Call {
+    Draw,
+    DrawFast,
+    /// Sets the mark of the backend's node to a tick.
+    SetMark(u64),
+    /// Raises the mark of the backend's node to a tick.
+    RaiseMark(u64),
+}
+
+/// The number of the run of [`LONG_AGO`].
+const OLD_RUN: u64 = 1;
+
+/// The tick of a run that ended long ago.
+const LONG_AGO: u64 = TICKS.nearest(NOON) - 100;
+
+/// A violation of an invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// An ID is generated twice.
+    Twice,
+    /// An ID is not greater than the last one of the session.
+    NotIncreasing,
+    /// An ID is more than 1 s ahead of the clock.
+    TooFarAhead,
+    /// A wait or a refusal has no reason.
+    RefusedWithoutReason,
+    /// The page is accessed without its lock, or the lock is held where it must not be.
+    Lock,
+    /// An operation does not end.
+    Endless,
+    /// An ID is not above a mark that was raised.
+    BelowRaisedMark,
+}
+
+impl World {
+    /// Returns a server whose last run ended long ago, so that its first ID requires no wait; or a new server.
+    pub(crate) fn new(bounds: &Bounds) -> Self {
+        let node = |node: usize| bounds.code(node);
+        let marks = match bounds.is_new {
+            true => Vec::new(),
+            false => vec![Mark { node: node(0), tick: LONG_AGO, run: OLD_RUN }],
+        };
+        let carried = (0..DATABASES).map(|database| match bounds.carriers.get(database) {
+            Some(false) => Carried::Nothing,
+            _ if bounds.is_new => Carried::Own(None),
+            _ => Carried::Own(Some(Mark { node: node(0), tick: LONG_AGO, run: 0 })),
+        });
+        let backends = bounds.backends.iter().map(|(database, node)| Backend {
+            database: *database,
+            node: *node,
+            ..Backend::default()
+        });
+        Self {
+            clock: NOON,
+            counts: Counts::default(),
+            may_refuse: bounds.is_new || bounds.left.is_some(),
+            log: Log {
+                base: Disk { marks, carried: carried.collect(), rows: Vec::new() },
+                records: Vec::new(),
+                flushed: 0,
+            },
+            shared: Shared::default(),
+            left: bounds.left.map(|ticks| Mark { node: node(0), tick: TICKS.nearest(NOON) + ticks, run: 0 }),
+            given: bounds
+                .left
+                .map(|ticks| (bounds.first_id(0, TICKS.nearest(NOON) + ticks), ALL_DATABASES))
+                .into_iter()
+                .collect(),
+            backends: backends.collect(),
+            raised: None,
+            set_to: None,
+            sets_back: false,
+            fault: None,
+        }
+    }
+
+    pub(crate) fn fail(&mut self, fault: Fault) {
+        self.fault = self.fault.or(Some(fault));
+    }
+
+    /// Forgets the order of the durable records. States that differ only in their history become equal.
+    pub(crate) fn compact(&mut self) {
+        let durable = self.log.compact();
+        let answers = self.backends.iter_mut().filter_map(|backend| backend.operation.as_mut());
+        let answers = answers.flat_map(|operation| &mut operation.answers).filter_map(Answer::position_mut);
+        for position in answers.chain([&mut self.shared.pending.position]) {
+            *position = position.saturating_sub(durable);
+        }
+    }
+
+    /// Returns a number for a run that no other run has. `answers` are those of the present operation.
+    pub(crate) fn next_run(&self, answers: &[Answer]) -> u64 {
+        let operations = self.backends.iter().filter_map(|backend| backend.operation.as_ref());
+        let answers = operations.flat_map(|operation| &operation.answers).chain(answers);
+        let drawn = answers.filter_map(|answer| if let Answer::Run(run) = answer { Some(*run) } else { None });
+        drawn.chain(self.log.runs()).chain([OLD_RUN, self.shared.run]).max().unwrap_or(0) + 1
+    }
+
+    pub(crate) fn are_idle(&self) -> bool {
+        self.backends.iter().all(|backend| backend.operation.is_none())
+    }
+
+    /// Kills all backends, and clears shared memory.
+    fn begin_anew(&mut self) {
+        self.shared = Shared::default();
+        self.sets_back = false;
+        for backend in &mut self.backends {
+            *backend = Backend { database: backend.database, node: backend.node, ..Backend::default() };
+        }
+    }
+
+    /// Restarts the server after a crash. The log keeps its durable records, and those up to a position.
+    pub(crate) fn crash(&mut self, position: Position) {
+        self.begin_anew();
+        self.log.cut(position);
+    }
+
+    /// Promotes a standby that has replayed the log up to a position.
+    pub(crate) fn promote(&mut self, position: Position) {
+        self.begin_anew();
+        self.log.cut(position);
+        self.given = self.log.disk().rows.iter().map(|(row, _)| (*row, ALL_DATABASES)).collect();
+        self.given.sort_unstable();
+        self.raised = None;
+        self.set_to = None;
+    }
+
+    /// Moves the databases to a new server, as pg_upgrade does or a dump.
+    pub(crate) fn upgrade(&mut self) {
+        self.begin_anew();
+        let Disk { carried, rows, .. } = self.log.disk();
+        let carried = carried.into_iter().map(|carried| match carried {
+            Carried::Own(Some(mark)) => Carried::Arrived(mark),
+            carried => carried,
+        });
+        let carries = |raised: &Raised| self.log.disk().carried[raised.database] != Carried::Nothing;
+        self.raised = self.raised.filter(carries).map(|raised| Raised { is_local: true, ..raised });
+        self.given.clone_from(&rows);
+        self.given.sort_unstable();
+        self.left = None;
+        self.log =
+            Log { base: Disk { marks: Vec::new(), carried: carried.collect(), rows }, records: Vec::new(), flushed: 0 };
+    }
+
+    /// Returns an ID to its client, which inserts it. Records a violation of an invariant.
+    pub(crate) fn hand_out(&mut self, bounds: &Bounds, backend: usize, new: u64, now: i64) {
+        let Backend { database, node, last, precedes_raise, .. } = self.backends[backend];
+        let bit = 1 << database;
+        let at = self.given.partition_point(|(given, _)| *given < new);
+        let is_again = self.given.get(at).is_some_and(|(given, _)| *given == new);
+        if is_again && self.given[at].1 & bit != 0 {
+            self.fail(Fault::Twice);
+        } else if new <= last {
+            self.fail(Fault::NotIncreasing);
+        } else if id(new).timestamp_micros() > now + MAX_AHEAD_MICROS {
+            self.fail(Fault::TooFarAhead);
+        } else if let Some(raised) = self.raised
+            && raised.node.overlaps(bounds.code(node))
+            && (raised.database == database || !raised.is_local)
+            && !precedes_raise
+            && id(new).tick() <= raised.tick
+        {
+            self.fail(Fault::BelowRaisedMark);
+        }
+        if is_again {
+            self.given[at].1 = ALL_DATABASES;
+        } else {
+            self.given.insert(at, (new, ALL_DATABASES));
+        }
+        self.backends[backend].last = new;
+        self.counts.ids += 1;
+        self.set_to = None;
+        if bounds.needs_rows(self) {
+            self.log.write(Record::Row(new, bit));
+        }
+    }
+
+    /// Permits the IDs above a mark that is being set to be generated again: those far ahead of the clock and, if the word has
+    /// been set back, all that were given when the operation began.
+    pub(crate) fn forget_above_mark(&mut self, backend: usize) {
+        let Some(Operation { call: Call::SetMark(tick), given, .. }) = &self.backends[backend].operation else {
+            return;
+        };
+        let (tick, given) = (*tick, given.clone());
+        let latest = self.clock + MAX_BEHIND_MICROS;
+        let sets_back = std::mem::take(&mut self.sets_back);
+        let goes = |made: u64| {
+            let is_far = id(made).timestamp_micros() > latest;
+            id(made).tick() > tick && (is_far || sets_back) && given.contains(&made)
+        };
+        self.given.retain(|(made, _)| !goes(*made));
+        self.log.forget_rows(goes);
+        self.raised = None;
+        for backend in &mut self.backends {
+            if goes(backend.last) || sets_back && id(backend.last).tick() > tick {
+                backend.last = 0;
+            }
+        }
+    }
 }

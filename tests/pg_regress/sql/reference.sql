@@ -33,6 +33,8 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ '[2025-01-01,)'::scru_tstzrange;
 SELECT type, scope, node, preloaded FROM scru_generators();
 -- ### FUNCTION scru_set_mark(text, timestamptz)
 SELECT scru_set_mark('scru64', now());
+-- ### FUNCTION scru_raise_mark(text, timestamptz)
+SELECT scru_raise_mark('scru64', now());
 -- ### FUNCTION scru_adapt_to_server()
 SELECT scru_adapt_to_server();
 
@@ -453,6 +455,8 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_scru64() < gen_scru64();
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
+-- ### SEQUENCE scru64_mark
+SELECT last_value > 0 FROM scru64_mark;
 -- ## Time
 -- ### FUNCTION scru64_timestamp(scru64)
 SELECT scru64_timestamp('0v422ft6p3jt');
@@ -848,6 +852,8 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_ulidflake() < gen_ulidflake();
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
+-- ### SEQUENCE ulidflake_mark
+SELECT last_value > 0 FROM ulidflake_mark;
 -- ## Time
 -- ### FUNCTION ulidflake_timestamp(ulidflake)
 SELECT ulidflake_timestamp('00XFPNEF81A1S');

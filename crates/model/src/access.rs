@@ -1,0 +1,401 @@
+//! The accesses of a backend to the world: the model's [`Access`].
+//!
+//! A backend's state is its operation and the answers that it has received so far. To continue, the operation runs again from the
+//! start, receives the recorded answers, performs one more access, and stops at the next one.
+
+use std::convert::Infallible;
+
+use rand::TryRng;
+use scru_ids::mark::Mark;
+use scru_ids::protocol::{Access, Carried, Pending, Position};
+use scru_ids::{Context, OnClockRollback, Scru64, Scru64Settings};
+
+use crate::Bounds;
+use crate::world::{Fault, World};
+
+/// The maximum number of accesses of an operation. An operation that takes more does not end.
+const MAX_ACCESSES: usize = 80;
+
+/// The error of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halt {
+    /// The operation stops before its next access.
+    Stop,
+    /// The access failed.
+    Failed,
+}
+
+/// The answer to an access.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Answer {
+    Done,
+    Failed,
+    Flag(bool),
+    Number(u64),
+    Time(i64),
+    Marks(Vec<Mark>),
+    Pending(Pending),
+    Position(Position),
+    Run(u64),
+    Carried(Carried),
+    Written(Option<Position>),
+}
+
+impl Answer {
+    /// Returns the position that the answer contains.
+    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
+        match self {
+            Self::Position(position) | Self::Pending(Pending { position, .. }) => Some(position),
+            Self::Written(position) => position.as_mut(),
+            _ => None,
+        }
+    }
+}
+
+/// Whether another action can come between an access and the previous one of the same backend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Another action can precede it and observe or change what it accesses.
+    Shared,
+    /// It accesses data that only the holder of the lock, or this backend, accesses.
+    Private,
+}
+
+impl Kind {
+    /// Returns the kind of an access to shared memory. A single backend shares it with no other, and a crash clears it.
+    fn of_memory(world: &World) -> Self {
+        if world.backends.len() > 1 { Self::Shared } else { Self::Private }
+    }
+}
+
+/// The run of an operation for one more access.
+pub struct Run<'a> {
+    bounds: &'a Bounds,
+    pub(crate) world: &'a mut World,
+    backend: usize,
+    pub(crate) answers: Vec<Answer>,
+    next: usize,
+    /// Whether an access that other actions can precede was performed in this run.
+    has_acted: bool,
+    pub(crate) has_stopped: bool,
+    /// Whether the access of this run fails, and whether it has failed.
+    fails: bool,
+    pub(crate) has_failed: bool,
+    pub(crate) holds_lock: bool,
+    pub(crate) known_carried: u64,
+    pub(crate) due: u64,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(bounds: &'a Bounds, world: &'a mut World, backend: usize, fails: bool) -> Self {
+        let private = &mut world.backends[backend];
+        let answers = private.operation.as_mut().map(|operation| std::mem::take(&mut operation.answers));
+        let (known_carried, due) = (private.known_carried, private.due);
+        Self {
+            bounds,
+            world,
+            backend,
+            answers: answers.unwrap_or_default(),
+            next: 0,
+            has_acted: false,
+            has_stopped: false,
+            fails,
+            has_failed: false,
+            holds_lock: false,
+            known_carried,
+            due,
+        }
+    }
+
+    /// Returns the first reading of the clock, which an ID was generated from.
+    pub(crate) fn first_time(&self) -> i64 {
+        let times = self.answers.iter();
+        times.flat_map(|answer| if let Answer::Time(now) = answer { Some(*now) } else { None }).next().unwrap_or(0)
+    }
+
+    fn stop<R>(&mut self) -> Result<R, Halt> {
+        self.has_stopped = true;
+        Err(Halt::Stop)
+    }
+
+    /// Performs an access, or returns its recorded answer.
+    fn access(&mut self, kind: Kind, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+        if self.has_stopped {
+            return Err(Halt::Stop);
+        }
+        if self.next == self.answers.len() {
+            if kind == Kind::Shared && self.has_acted {
+                return self.stop();
+            }
+            self.has_acted |= kind == Kind::Shared;
+            if self.answers.len() > MAX_ACCESSES {
+                self.world.fail(Fault::Endless);
+                return self.stop();
+            }
+            let answer = perform(self.world);
+            self.answers.push(answer);
+        }
+        self.next += 1;
+        Ok(self.answers[self.next - 1].clone())
+    }
+
+    /// Performs an access that can fail.
+    fn attempt(&mut self, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+        let fails = self.fails && !self.has_acted && self.next == self.answers.len() && !self.has_stopped;
+        self.has_failed |= fails;
+        match self.access(Kind::Shared, |world| if fails { Answer::Failed } else { perform(world) })? {
+            Answer::Failed => Err(Halt::Failed),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Performs an access that requires the lock.
+    fn locked(&mut self, kind: Kind, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+        self.require_lock(true);
+        self.access(kind, perform)
+    }
+
+    fn require_lock(&mut self, holds: bool) {
+        if !self.has_stopped && self.holds_lock != holds {
+            self.world.fail(Fault::Lock);
+        }
+    }
+
+    fn number(answer: Answer) -> u64 {
+        if let Answer::Number(number) = answer { number } else { u64::MAX }
+    }
+
+    fn flag(answer: Answer) -> bool {
+        answer == Answer::Flag(true)
+    }
+}
+
+/// A random source. Counters start at 0, so a tick that starts twice repeats its first ID. Each run has its own number.
+pub struct Random {
+    run: u64,
+    is_used: bool,
+}
+
+impl TryRng for Random {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(0)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.is_used = true;
+        Ok(self.run)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        bytes.fill(0);
+        Ok(())
+    }
+}
+
+impl Access<Scru64> for Run<'_> {
+    type Error = Halt;
+    type Random = Random;
+
+    fn context(&self, now: i64) -> Context<Scru64Settings> {
+        let settings = self.bounds.settings(self.world.backends[self.backend].node);
+        Context { now, on_clock_rollback: OnClockRollback::Error, settings }
+    }
+
+    fn now(&mut self) -> Result<i64, Halt> {
+        let kind = if self.bounds.can_move_clock(self.world) { Kind::Shared } else { Kind::Private };
+        match self.access(kind, |world| Answer::Time(world.clock))? {
+            Answer::Time(now) => Ok(now),
+            _ => Ok(0),
+        }
+    }
+
+    fn word(&mut self) -> Result<u64, Halt> {
+        self.access(Kind::of_memory(self.world), |world| Answer::Number(world.shared.word)).map(Self::number)
+    }
+
+    fn swap(&mut self, old: u64, new: u64) -> Result<bool, Halt> {
+        let holds_lock = self.holds_lock;
+        let swap = |world: &mut World| {
+            let is_current = world.shared.word == old;
+            if is_current {
+                world.shared.word = new;
+                world.sets_back |= new < old && holds_lock;
+            }
+            Answer::Flag(is_current)
+        };
+        self.access(Kind::of_memory(self.world), swap).map(Self::flag)
+    }
+
+    fn reserved(&mut self) -> Result<u64, Halt> {
+        self.access(Kind::of_memory(self.world), |world| Answer::Number(world.shared.reserved)).map(Self::number)
+    }
+
+    fn random<R>(&mut self, draw: impl FnOnce(&mut Random) -> R) -> Result<R, Halt> {
+        if self.has_stopped {
+            return Err(Halt::Stop);
+        }
+        let recorded = match self.answers.get(self.next) {
+            Some(Answer::Run(run)) => *run,
+            Some(_) => 0,
+            None => self.world.next_run(&self.answers),
+        };
+        let mut random = Random { run: recorded, is_used: false };
+        let drawn = draw(&mut random);
+        let answer = if random.is_used { Answer::Run(recorded) } else { Answer::Done };
+        self.access(Kind::Private, |_| answer)?;
+        Ok(drawn)
+    }
+
+    fn flush_time(&self) -> i64 {
+        self.bounds.flush_time
+    }
+
+    fn is_due(&mut self, reserved: u64) -> bool {
+        std::mem::replace(&mut self.due, reserved) != reserved
+    }
+
+    /// Locking is no action of its own: it is equivalent to locking directly before the next access.
+    fn lock(&mut self, wait: bool) -> Result<bool, Halt> {
+        self.require_lock(false);
+        let is_new = !self.has_stopped && self.next == self.answers.len();
+        if is_new && (self.has_acted || wait && self.world.shared.is_locked) {
+            return self.stop();
+        }
+        let is_locked = self.next == self.answers.len() && self.world.shared.is_locked;
+        let kind = if is_locked { Kind::Shared } else { Kind::Private };
+        let locked = self.access(kind, |world| {
+            let locked = !std::mem::replace(&mut world.shared.is_locked, true);
+            Answer::Flag(locked)
+        });
+        let locked = locked.map(Self::flag)?;
+        self.holds_lock |= locked;
+        Ok(locked)
+    }
+
+    /// Unlocking is no action of its own: it is equivalent to unlocking directly after the previous access.
+    fn unlock(&mut self) -> Result<(), Halt> {
+        self.locked(Kind::Private, |world| {
+            world.shared.is_locked = false;
+            Answer::Done
+        })?;
+        self.holds_lock = false;
+        Ok(())
+    }
+
+    fn marks(&mut self) -> Result<Vec<Mark>, Halt> {
+        match self.locked(Kind::Private, |world| Answer::Marks(world.log.disk().marks))? {
+            Answer::Marks(marks) => Ok(marks),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn log(&mut self, marks: &[Mark]) -> Result<Position, Halt> {
+        self.require_lock(true);
+        let backend = self.backend;
+        self.attempt(|world| {
+            world.forget_above_mark(backend);
+            Answer::Position(world.log.write_marks(marks))
+        })
+        .map(|answer| if let Answer::Position(position) = answer { position } else { Position::MAX })
+    }
+
+    fn reserve(&mut self, reserved: u64) -> Result<(), Halt> {
+        self.locked(Kind::of_memory(self.world), |world| {
+            world.shared.reserved = reserved;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn pending(&mut self) -> Result<Pending, Halt> {
+        match self.locked(Kind::Private, |world| Answer::Pending(world.shared.pending))? {
+            Answer::Pending(pending) => Ok(pending),
+            _ => Ok(Pending::default()),
+        }
+    }
+
+    fn set_pending(&mut self, pending: Pending) -> Result<(), Halt> {
+        self.locked(Kind::Private, |world| {
+            world.shared.pending = pending;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn run(&mut self) -> Result<u64, Halt> {
+        self.locked(Kind::Private, |world| Answer::Number(world.shared.run)).map(Self::number)
+    }
+
+    fn set_run(&mut self, run: u64) -> Result<(), Halt> {
+        self.locked(Kind::Private, |world| {
+            world.shared.run = run;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn is_flushed(&mut self, position: Position) -> Result<bool, Halt> {
+        self.access(Kind::Shared, |world| Answer::Flag(world.log.flushed >= position)).map(Self::flag)
+    }
+
+    fn flush(&mut self, position: Position) -> Result<(), Halt> {
+        self.require_lock(false);
+        self.attempt(|world| {
+            world.log.flush(position);
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn flush_later(&mut self, _: Position) -> Result<(), Halt> {
+        self.access(Kind::Private, |_| Answer::Done).map(|_| ())
+    }
+
+    fn left(&mut self) -> Result<Vec<Mark>, Halt> {
+        let kind = if self.bounds.left.is_some() { Kind::Shared } else { Kind::Private };
+        match self.access(kind, |world| Answer::Marks(world.left.into_iter().collect()))? {
+            Answer::Marks(marks) => Ok(marks),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn forget_left(&mut self) -> Result<(), Halt> {
+        let kind = if self.bounds.left.is_some() { Kind::Shared } else { Kind::Private };
+        self.access(kind, |world| {
+            world.left = None;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn known_carried(&self) -> u64 {
+        self.known_carried
+    }
+
+    fn know_carried(&mut self, reserved: u64) {
+        self.known_carried = reserved;
+    }
+
+    fn carried(&mut self) -> Result<Carried, Halt> {
+        let database = self.world.backends[self.backend].database;
+        match self.attempt(|world| Answer::Carried(world.log.disk().carried[database]))? {
+            Answer::Carried(carried) => Ok(carried),
+            _ => Ok(Carried::Nothing),
+        }
+    }
+
+    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Halt> {
+        let database = self.world.backends[self.backend].database;
+        let answer = self.attempt(|world| {
+            let present = world.log.disk().carried[database];
+            let is_current = old.is_none_or(|old| old == present);
+            Answer::Written(is_current.then(|| world.log.write_carried(database, Carried::Own(Some(new)))))
+        });
+        match answer? {
+            Answer::Written(position) => Ok(position),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The worlds that the tests explore. Each is small, so that every state is visited.
+
+use crate::Bounds;
+
+/// The property that all IDs of a world are generated in some order of its actions.
+pub const ALL_GENERATED: &str = "all IDs are generated";
+
+/// A named world.
+pub type Named = (&'static str, Bounds);
+
+/// A single backend. The clock moves between its operations, and a part of the log may be flushed.
+fn alone() -> Bounds {
+    Bounds {
+        backends: vec![(0, 0)],
+        ids: 3,
+        clock_moves: 1,
+        forward: vec![9],
+        flushes: 1,
+        is_clock_calm: true,
+        ..Bounds::default()
+    }
+}
+
+/// Two backends. Each access of one can precede each access of the other.
+fn two() -> Bounds {
+    Bounds { backends: vec![(0, 0), (0, 0)], ids: 2, is_clock_calm: true, ..Bounds::default() }
+}
+
+/// Returns all worlds.
+pub fn worlds() -> Vec<Named> {
+    let back = |bounds| Bounds { clock_setbacks: 1, back: vec![6], ..bounds };
+    vec![
+        (
+            "clock",
+            Bounds {
+                is_clock_calm: false,
+                checks_ends: true,
+                clock_moves: 2,
+                forward: vec![1, 9],
+                clock_setbacks: 1,
+                back: vec![2, 6, 100],
+                ..alone()
+            },
+        ),
+        ("crash", Bounds { crashes: 1, checks_ends: true, forward: vec![1, 9], ..back(alone()) }),
+        ("crashes", Bounds { crashes: 2, flushes: 0, ..back(alone()) }),
+        ("new, crash", Bounds { is_new: true, crashes: 1, ids: 2, ..back(alone()) }),
+        ("promotions", Bounds { promotions: 2, promotion: vec![-12, 0], clock_moves: 0, flushes: 2, ..alone() }),
+        ("promotion, crash", Bounds { promotions: 1, crashes: 1, promotion: vec![-12, 0], flushes: 0, ..alone() }),
+        (
+            "upgrade, crash",
+            Bounds {
+                upgrades: 1,
+                crashes: 1,
+                checks_ends: true,
+                promotion: vec![-4, 0],
+                clock_moves: 1,
+                forward: vec![1, 3],
+                flushes: 0,
+                ..alone()
+            },
+        ),
+        (
+            "upgrade, promotion",
+            Bounds {
+                upgrades: 1,
+                promotions: 1,
+                promotion: vec![-4],
+                clock_moves: 1,
+                forward: vec![1],
+                flushes: 0,
+                ..alone()
+            },
+        ),
+        ("no carrier", Bounds { carriers: vec![false, true], crashes: 1, flushes: 0, ..back(alone()) }),
+        ("failures", Bounds { failures: 1, crashes: 1, flushes: 0, checks_ends: true, ..back(alone()) }),
+        (
+            "nodes, crash",
+            Bounds {
+                nodes: vec!["5/23", "2/22", "6/23"],
+                node_changes: 2,
+                crashes: 1,
+                flushes: 0,
+                ids: 2,
+                forward: vec![4],
+                ..back(alone())
+            },
+        ),
+        (
+            "nodes, upgrade",
+            Bounds {
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 2,
+                upgrades: 1,
+                promotion: vec![-12],
+                clock_moves: 0,
+                flushes: 0,
+                ..alone()
+            },
+        ),
+        ("slow disk, crash", Bounds { flush_time: 800_000, crashes: 1, ..back(alone()) }),
+        ("left", Bounds { left: Some(6), crashes: 1, flushes: 0, ids: 2, ..back(alone()) }),
+        (
+            "left, mark set",
+            Bounds {
+                left: Some(100),
+                crashes: 1,
+                flushes: 0,
+                ids: 1,
+                mark_sets: 1,
+                set_to: vec![5],
+                clock_moves: 1,
+                ..alone()
+            },
+        ),
+        (
+            "mark set",
+            Bounds {
+                forward: vec![100],
+                clock_setbacks: 1,
+                back: vec![100],
+                mark_sets: 1,
+                set_to: vec![0, 5],
+                crashes: 1,
+                flushes: 0,
+                ids: 2,
+                ..alone()
+            },
+        ),
+        (
+            "mark raised",
+            Bounds { mark_raises: 1, raise_to: vec![0, 8], crashes: 1, is_fast: true, flushes: 0, ..alone() },
+        ),
+        (
+            "mark raised, upgrade",
+            Bounds {
+                mark_raises: 1,
+                raise_to: vec![8],
+                upgrades: 1,
+                promotion: vec![-6, 0],
+                forward: vec![3],
+                flushes: 0,
+                ..alone()
+            },
+        ),
+        ("two", Bounds { clock_moves: 1, forward: vec![9], ..two() }),
+        (
+            "two, clock",
+            Bounds {
+                clock_moves: 1,
+                forward: vec![1],
+                is_clock_calm: false,
+                ids: 1,
+                clock_setbacks: 1,
+                back: vec![6],
+                ..two()
+            },
+        ),
+        ("two, fast", Bounds { is_fast: true, ids: 3, clock_moves: 1, forward: vec![1], ..two() }),
+        ("two, crash", Bounds { crashes: 1, ..back(two()) }),
+        ("two, promotion", Bounds { promotions: 1, promotion: vec![-6], ..two() }),
+        (
+            "two databases, two nodes",
+            Bounds { backends: vec![(0, 0), (1, 1)], nodes: vec!["5/23", "2/22"], ids: 1, ..two() },
+        ),
+        (
+            "two databases, upgrade",
+            Bounds {
+                backends: vec![(0, 0), (1, 0)],
+                upgrades: 1,
+                promotion: vec![-4],
+                clock_moves: 1,
+                forward: vec![1, 3],
+                ..two()
+            },
+        ),
+        (
+            "two, mark set",
+            Bounds {
+                clock_moves: 1,
+                forward: vec![100],
+                clock_setbacks: 1,
+                back: vec![100],
+                mark_sets: 1,
+                set_to: vec![5],
+                ..two()
+            },
+        ),
+        (
+            "two, mark set twice",
+            Bounds {
+                clock_moves: 1,
+                forward: vec![100],
+                clock_setbacks: 1,
+                back: vec![100],
+                mark_sets: 2,
+                set_to: vec![5],
+                ids: 1,
+                ..two()
+            },
+        ),
+        ("two, mark raised", Bounds { mark_raises: 1, raise_to: vec![8], is_fast: true, ..two() }),
+    ]
+}

@@ -1,0 +1,24 @@
+//! The server's write-ahead log: flushing it up to a position.
+
+use core::ptr;
+
+use pgrx::pg_sys;
+use scru_ids::protocol::Position;
+
+/// Returns whether the log is flushed up to a position.
+pub fn is_flushed(position: Position) -> bool {
+    // SAFETY: reads shared memory. The server is not in recovery.
+    unsafe { pg_sys::GetFlushRecPtr(ptr::null_mut()) >= position }
+}
+
+/// Flushes the log up to a position. Like the flush of a COMMIT, it cannot be canceled.
+pub fn flush(position: Position) {
+    // SAFETY: the position is the end of a record.
+    unsafe { pg_sys::XLogFlush(position) };
+}
+
+/// Lets the WAL writer flush the log up to a position, within about 200 ms.
+pub fn flush_later(position: Position) {
+    // SAFETY: as in `flush`.
+    unsafe { pg_sys::XLogSetAsyncXactLSN(position) };
+}

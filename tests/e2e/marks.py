@@ -1,0 +1,152 @@
+"""The durable high-water mark, for tests that end, promote or move servers: IDs before and after, and the page."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Iterable
+from datetime import datetime
+
+import psycopg
+import pytest
+
+from clock import Clock
+from idtypes import SERVER_WIDE, TYPES
+from load import assert_all_different
+from server import Server, wait_until
+
+NODE = {"scru.scru64_node": "5/20"}
+"""A node that leaves scru64 four bits for the counter, so that its IDs run ahead of the clock."""
+ALONE = {"scru.scru64_node": "5/8", "scru.ulidflake_entropy_bits": "1"}
+"""Settings with which a server generates many IDs of each type while the clock stands still."""
+HOUR = 3600
+BEHIND_MARK = "could not generate a {}: the system clock is behind the high-water mark"
+MARK_HINT = (
+    "Correct the clock, or wait until it has caught up."
+    " If the mark is wrong, a superuser can set it back with scru_set_mark()."
+)
+
+# The clock of the server that takes over, minus that of its predecessor, in seconds. TEST_ALL_CLOCK_DIFFERENCES adds
+# those around the limits: 1 s without a wait, and 10 s without a refusal.
+SOME = [-HOUR, -3, HOUR]
+ALL = [-HOUR, -600, -120, -60, -40, -30, -20, -15, -12, -11, -10, -9, -8, -5, -3, -2, -1, 0, 1, 2, 5, 10, 30, 60, HOUR]
+DIFFERENCES = ALL if "TEST_ALL_CLOCK_DIFFERENCES" in os.environ else SOME
+each_difference = pytest.mark.parametrize("difference", DIFFERENCES)
+
+
+def create(server: Server) -> Server:
+    """Creates the extension, and returns the server."""
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    return server
+
+
+def draw(server: Server, id_type, count: int = 20, dbname: str = "postgres") -> list[str]:
+    """Returns `count` IDs of a new session, which generates them from the shared state of the server."""
+    query = f"SELECT {id_type.generator}::text FROM generate_series(1, {count})"
+    with server.connect(dbname, options="-c scru.generator_scope=server") as connection:
+        return [id_ for (id_,) in connection.execute(query)]
+
+
+def draw_all(server: Server, count: int = 20, dbname: str = "postgres") -> dict:
+    """Returns `count` IDs of each of scru64 and ulidflake."""
+    return {id_type: draw(server, id_type, count, dbname) for id_type in SERVER_WIDE}
+
+
+def insert(server: Server, count: int = 50, types: Iterable = TYPES, dbname: str = "postgres") -> dict:
+    """Inserts `count` IDs of each type, each in its own transaction, and returns them."""
+    ids = {}
+    with server.connect(dbname, options="-c scru.generator_scope=server") as connection:
+        for id_type in types:
+            t = id_type.name
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {t}_orders (id {t} PRIMARY KEY DEFAULT {id_type.generator})"
+            )
+            query = f"INSERT INTO {t}_orders DEFAULT VALUES RETURNING id::text"
+            ids[id_type] = [connection.execute(query).fetchone()[0] for _ in range(count)]
+    return ids
+
+
+def assert_later(before: dict, after: dict) -> None:
+    """Asserts that no ID occurs twice, and that the new IDs are greater than all earlier ones."""
+    for id_type, ids in after.items():
+        assert_all_different(before[id_type], ids)
+        assert max(before[id_type]) < min(ids)
+
+
+def assert_behind_mark(server: Server, id_type, seconds: float, dbname: str = "postgres") -> None:
+    """Asserts that generation fails because the clock is about `seconds` behind the mark. Tolerates a slow machine."""
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as caught:
+        draw(server, id_type, 1, dbname)
+    diag = caught.value.diag
+    assert diag.message_primary == BEHIND_MARK.format(id_type)
+    detail = diag.message_detail.removeprefix("The clock is ")
+    behind = float(detail.removesuffix(" s behind the last ID that may already have been generated."))
+    assert behind > 10 and abs(behind - seconds) < 120
+    assert diag.message_hint == MARK_HINT
+
+
+def can_generate(server: Server, id_type, dbname: str = "postgres") -> bool:
+    """Returns whether the server generates an ID; false if its clock is too far behind the mark."""
+    try:
+        draw(server, id_type, 1, dbname)
+    except psycopg.errors.ObjectNotInPrerequisiteState as refusal:
+        assert refusal.diag.message_primary == BEHIND_MARK.format(id_type)
+        return False
+    return True
+
+
+def page(server: Server) -> set[tuple[str, int, int, int]]:
+    """Returns the marks in the page on the disk: type, node, tick and run. Writes the page first if the server runs."""
+    if server.process and not server.value("SELECT pg_is_in_recovery()"):
+        with server.connect() as connection:
+            connection.execute("CHECKPOINT")
+    content = (server.data / "global/8672").read_bytes()[24:]
+    magic, version, count = struct.unpack_from("<4sHH", content)
+    assert (magic, version) == (b"scru", 1)
+    entries = [struct.unpack_from("<12sIQQ", content, 16 + 32 * index) for index in range(count)]
+    return {(name.rstrip(b"\0").decode(), node, tick, run) for name, node, tick, run in entries}
+
+
+class Times:
+    """The clocks of a server and of its successor. The last IDs of the server have the time `last`."""
+
+    def __init__(self) -> None:
+        self.before, self.after = Clock(), Clock()
+        self.last = 0
+
+    def stop(self, server: Server) -> None:
+        """Stops the clock of the server, after its first IDs, which wait for the clock."""
+        draw_all(server, 1)
+        self.last = int(time.time()) + 3
+        self.before.freeze(f"{datetime.fromtimestamp(self.last):%Y-%m-%d %H:%M:%S}")
+
+    def differ(self, seconds: float) -> None:
+        """Stops the clock of the successor, at a difference to that of the server."""
+        self.after.freeze(f"{datetime.fromtimestamp(self.last + seconds):%Y-%m-%d %H:%M:%S}")
+
+    def run(self, seconds: float) -> None:
+        """Lets the clock of the successor run, from a difference to the stopped clock of the server."""
+        self.after.shift(self.last + seconds - time.time())
+
+    def assert_takes_over(self, server: Server, before: dict, difference: float, dbname: str = "postgres") -> None:
+        """Asserts that a successor generates IDs of the types in `before` that are greater than all earlier ones.
+
+        It refuses if its clock is too far behind, and continues when the clock is right.
+        """
+        if difference < -10:
+            for id_type in before:
+                self.run(difference)
+                assert_behind_mark(server, id_type, -difference, dbname)
+            difference = 0
+        self.run(difference)
+        if difference < -8:
+            for id_type in before:
+                wait_until(lambda: can_generate(server, id_type, dbname), "the clock is near the mark")  # noqa: B023
+        assert_later(before, insert(server, 5, before, dbname))
+
+    def remove(self) -> None:
+        """Removes the clocks."""
+        self.before.remove()
+        self.after.remove()
