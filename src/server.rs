@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
-use pgrx::pg_sys::{self, BlockNumber, ForkNumber, GucSource, LOCKMODE, Node, Oid};
+use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -202,36 +202,36 @@ pub fn create_global_page(number: u32) {
         pg_sys::LockSharedObject(class, object, 0, lock);
         if !has_block(file) {
             pg_sys::smgrcreate(file, ForkNumber::MAIN_FORKNUM, true);
-            pg_sys::ReleaseBuffer(read_global_block(number, BlockNumber::MAX));
+            let mut zeros = ZeroPage([0; pg_sys::BLCKSZ as usize]);
+            pg_sys::smgrextend(file, ForkNumber::MAIN_FORKNUM, 0, zeros.0.as_mut_ptr().cast(), false);
         }
         pg_sys::UnlockSharedObject(class, object, 0, lock);
     }
 }
 
+/// A page of zeros, aligned as direct I/O requires.
+#[repr(align(4096))]
+struct ZeroPage([u8; pg_sys::BLCKSZ as usize]);
+
 /// Returns the pinned buffer of a page in `global/` that exists.
 pub fn read_global_page(number: u32) -> pg_sys::Buffer {
-    read_global_block(number, 0)
+    // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
+    unsafe {
+        pg_sys::ReadBufferWithoutRelcache(
+            global_file(number),
+            ForkNumber::MAIN_FORKNUM,
+            0,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            ptr::null_mut(),
+            true,
+        )
+    }
 }
 
 unsafe fn has_block(file: pg_sys::SMgrRelation) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
         pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM) && pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0
-    }
-}
-
-/// Reads a block, or extends the file if `block` is the largest number.
-fn read_global_block(number: u32, block: BlockNumber) -> pg_sys::Buffer {
-    // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
-    unsafe {
-        pg_sys::ReadBufferWithoutRelcache(
-            global_file(number),
-            ForkNumber::MAIN_FORKNUM,
-            block,
-            pg_sys::ReadBufferMode::RBM_NORMAL,
-            ptr::null_mut(),
-            true,
-        )
     }
 }
 
