@@ -19,6 +19,7 @@ use scru_ids::Stored;
 use scru_ids::selectivity::{self, Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 
 use crate::call::Call;
+use crate::clock;
 use crate::datum::{self, StoredDatum, StoredId};
 use crate::error::Error;
 use crate::planner;
@@ -132,6 +133,10 @@ unsafe fn estimate<T: StoredId>(
     }
 }
 
+/// The maximum number of a table's conditions at which a derived index condition takes its share of them. Its share is not stored
+/// for others, so without this limit n conditions would take quadratic time.
+const MAX_CONDITIONS_OF_DERIVED: usize = 32;
+
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Test {
@@ -192,7 +197,11 @@ impl Column {
         unsafe {
             let Some(conjunction) = Conjunction::of(table, arguments) else {
                 // An index condition that the planner has derived from a condition, or part of another expression.
-                let (_, bounds) = self.conditions::<T>(&Conjunction::of_table(table), None);
+                let conditions = Conjunction::of_table(table);
+                if planner::length(conditions.list) > MAX_CONDITIONS_OF_DERIVED {
+                    return alone;
+                }
+                let (_, bounds) = self.conditions::<T>(&conditions, None);
                 return selectivity::derived_share(own, bounds, nulls).unwrap_or(alone);
             };
             let (conditions, bounds) = self.conditions::<T>(&conjunction, Some((arguments, own)));
@@ -224,6 +233,7 @@ impl Column {
             let bounds = datum::slice(length, |_| Bounds::default());
             let mut count = 0;
             for index in 0..length {
+                clock::check_for_interrupts();
                 let Some(condition) = conjunction.condition(index) else { continue };
                 let found = match own {
                     Some((arguments, bounds)) if arguments_of(condition) == arguments => Some(bounds),
