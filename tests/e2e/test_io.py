@@ -234,10 +234,16 @@ def invalid_text(id_type: IdType, text: str, detail: str) -> tuple[str, str, str
     """Returns the error for an invalid text."""
     return (
         expect.INVALID_TEXT,
-        f'invalid input syntax for type {id_type.name}: "{text}"',
+        f'invalid input syntax for type {id_type.name}: "{quoted(text)}"',
         detail,
         hint(id_type, text, detail),
     )
+
+
+def quoted(text: str) -> str:
+    """Returns a text as a message quotes it: at most its first 64 bytes, without a part of a character at their end."""
+    start = text.encode()[:64].decode(errors="ignore")
+    return text if start == text else f"{start}..."
 
 
 def hint(id_type: IdType, text: str, detail: str) -> str | None:
