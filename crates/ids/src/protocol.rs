@@ -160,7 +160,7 @@ pub fn draw_fast<T: SortableId, A: Access<T>>(
     Ok(access.swap(old, new)?.then_some(new))
 }
 
-/// Draws an ID without a reservation, for a standby, which has no log: only for types whose IDs are unique without a state.
+/// Draws an ID without a reservation. A standby cannot log marks, so it draws this way. Only for types without `SERVER_WIDE`.
 pub fn draw_unlogged<T: SortableId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let word = access.word()?;
     let now = access.now()?;
