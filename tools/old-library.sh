@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# old-library.sh COMMIT|VERSION: builds the library of a commit for the server of PG_CONFIG, unless it is built already. VERSION,
-# a released version, stands for the commit that froze its SQL. Prints the directory with the commit's source and the library,
-# `scru.so`.
+# old-library.sh [--quick] COMMIT|VERSION: builds the library of a commit for the server of PG_CONFIG, unless it is built already.
+# VERSION, a released version, stands for the commit that froze its SQL. Prints the directory with the commit's source and the
+# library, `scru.so`. With --quick, the build is faster, and the library is slower.
 source "$(dirname "$0")/env.sh"
 BUILT=$ROOT/target/compare
+QUICK=''
+if [ "${1:-}" = --quick ]; then
+    QUICK=-quick
+    export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+    shift
+fi
 
 # `--locked` builds with the dependencies of that commit.
 build() {
@@ -21,7 +27,7 @@ commit=${1:?missing commit or version}
 frozen=sql/released/scru--$1.sql
 [ ! -e "$frozen" ] || commit=$(git log -1 --diff-filter=A --format=%h -- "$frozen")
 [ -n "$commit" ] || die "The history of this clone does not include the release of $1."
-tree=$BUILT/$PG_MAJOR-$(git rev-parse --short "$commit")
+tree=$BUILT/$PG_MAJOR-$(git rev-parse --short "$commit")$QUICK
 [ -e "$tree/scru.so" ] || build "$commit" "$tree"
 [ ! -e "$frozen" ] || ln -sfn "$tree" "$BUILT/$PG_MAJOR-$1"
 echo "$tree"

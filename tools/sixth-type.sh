@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Tests that a type is defined by one file. Adds a type of 12 bytes to a copy of this tree: its file, its line in the registry,
-# and its vectors. Builds the copy, and runs the tests of the vectors and some of the end-to-end tests on this type.
+# and its vectors. Builds the copy in the dev profile, and runs the tests of the vectors and some of the end-to-end tests on this
+# type.
+export LIBRARY_PROFILE=dev
 source "$(dirname "$0")/env.sh"
 COPY=$ROOT/target/sixth-type
 
@@ -20,8 +22,8 @@ say 'A type of 12 bytes: its vectors, its SQL, its library'
 # their directory, so `forget` removes the build output of the copy.
 export CARGO_TARGET_DIR=$ROOT/target
 forget() {
-    rm -rf "$CARGO_TARGET_DIR/install/$PG_MAJOR"
-    for profile in dev release; do cargo clean --quiet --profile "$profile" --package scru --package scru-ids --package sqlgen; done
+    rm -rf "$STAGE"
+    cargo clean --quiet --profile dev --package scru --package scru-ids --package sqlgen
 }
 trap forget EXIT
 cargo test --quiet --package scru-ids --test vectors hexid

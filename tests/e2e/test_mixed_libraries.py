@@ -1,7 +1,7 @@
 """An upgrade of the library while sessions are connected.
 
 Connected sessions keep the old library, later ones load the new one, and both use the same state in shared memory.
-`tools/old-library.sh VERSION` builds an old library from the commit of its release.
+`tools/old-library.sh --quick VERSION` builds an old library from the commit of its release.
 """
 
 from __future__ import annotations
