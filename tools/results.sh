@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
-# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/fresh-root.sh (default: all but these two): one line per
+# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/fresh-root.sh (default: all): one line per
 # suite, one per reason for which tests were skipped, and the total. Succeeds if nothing failed. Reads the files `results` (suite,
 # passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the scripts write.
 source "$(dirname "$0")/env.sh"
-[ $# != 0 ] || set -- "${MAJORS[@]}" audit
+[ $# != 0 ] || set -- fresh-root fresh-user "${MAJORS[@]}" audit
 mkdir -p target/test
 cd target/test
 

@@ -1,20 +1,32 @@
 #!/usr/bin/env bash
-# Runs the suites that depend on the server, on all major versions except the oldest, which `make test` covers. The last line of
-# the output is the total.
+# test-all.sh: runs the suites that depend on the server, on all major versions except the oldest, which `make test` covers. The
+# last line of the output is the total.
+# test-all.sh prepare: fetches the servers, builds the extension for them, and installs it into their private copies.
 source "$(dirname "$0")/env.sh"
 MAJORS=("${MAJORS[@]:1}")
 LOGS=$ROOT/target/test
 
-# Fetches all servers in parallel, before the first run.
+# two_at_a_time FUNCTION MAJOR…: runs the function for each version. Much of a run waits for a single thread or for a clock.
+two_at_a_time() {
+    local major
+    for major in "${@:2}"; do
+        while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
+        "$1" "$major" &
+    done
+    wait
+}
+
+# Fetches all servers in parallel. Then installs the extension in each, so that tests on one server can upgrade from another.
 prepare() {
     local major
     say "Preparing PostgreSQL ${MAJORS[*]}: the logs are $LOGS/prepare-*.log"
-    mkdir -p "$LOGS"
-    for major in "${MAJORS[@]}"; do
-        rm -rf "${LOGS:?}/$major"
-        tools/servers.sh prepare "$major" >"$LOGS/prepare-$major.log" 2>&1 &
-    done
+    tools/setup.sh servers
+    for major in "${MAJORS[@]}"; do tools/servers.sh prepare "$major" >"$LOGS/prepare-$major.log" 2>&1 & done
     wait
+    two_at_a_time build "${MAJORS[@]}"
+}
+build() {
+    tools/servers.sh run "$1" bash -c 'source tools/env.sh && use_private_copy && tools/install.sh' >>"$LOGS/prepare-$1.log" 2>&1
 }
 
 # Builds in release mode only, as for an installation, which halves the build time. Compiler warnings are checked on the oldest
@@ -24,30 +36,36 @@ run() {
     [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}")
     # Debian packages exist for these versions and for the oldest, which `make test` covers.
     case $1 in 17 | 18) suites+=(packages) ;; esac
-    tools/servers.sh run "$1" tools/test.sh --release "${suites[@]}" && return
+    say "PostgreSQL $1: the log is $LOGS/$1.log"
+    WORKERS=$(nproc) tools/servers.sh run "$1" tools/test.sh --release "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
     # A failed run without a failure among its results was interrupted.
     if tools/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
 }
 
-# Two runs at a time: much of a run waits for a single thread or for a clock.
-run_side_by_side() {
-    local major
-    for major in "$@"; do
-        say "PostgreSQL $major: the log is $LOGS/$major.log"
-        WORKERS=$(nproc) run "$major" >"$LOGS/$major.log" 2>&1 &
-    done
-    wait
-    for major in "$@"; do cat "$LOGS/$major.log"; done
+# Sets OLD_PG_CONFIG to the oldest server, from which the tests on 16 run pg_upgrade, if the extension is installed there. If
+# `make test` ran in another root directory, installs the library that it has left with its logs.
+find_oldest() {
+    local copy library=$LOGS/$PG_MAJOR/scru.so
+    [ "$PG_MAJOR" -lt 16 ] || return 0
+    copy=$(tools/server.sh copy)
+    if [ ! -f "$("$copy" --pkglibdir)/scru.so" ]; then
+        [ -f "$library" ] || return 0
+        # The name of the profile keeps the files to install apart from those of a build.
+        PG_CONFIG=$copy LIBRARY=$library LIBRARY_PROFILE=tested tools/install.sh
+    fi
+    export OLD_PG_CONFIG=$copy
 }
 
 # On an interrupt, stops the jobs in the background, and does not start those of the next servers.
 trap 'jobs -p | xargs --no-run-if-empty kill; exit 130' INT TERM
-tools/setup.sh servers
+mkdir -p "$LOGS"
 prepare
-# The tests on 16 run pg_upgrade from the older server, if the extension is installed there.
-older=$(tools/server.sh copy)
-if [ "$PG_MAJOR" -lt 16 ] && [ -f "$("$older" --pkglibdir)/scru.so" ]; then export OLD_PG_CONFIG=$older; fi
-for ((i = 0; i < ${#MAJORS[@]}; i += 2)); do run_side_by_side "${MAJORS[@]:i:2}"; done
+[ "${1:-}" != prepare ] || exit 0
+find_oldest
+for major in "${MAJORS[@]}"; do rm -rf "${LOGS:?}/$major"; done
+# The newest first, on which most tests run.
+two_at_a_time run "${MAJORS[-1]}" "${MAJORS[@]:0:${#MAJORS[@]}-1}"
+for major in "${MAJORS[@]}"; do cat "$LOGS/$major.log"; done
 
 say 'All suites on all servers'
 tools/results.sh "${MAJORS[@]}"

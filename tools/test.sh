@@ -45,8 +45,8 @@ in_the_server() {
 # Runs for the oldest server version only, because it uses no server.
 arm64() { tools/arm64.sh; }
 
-# Installs the build that the following suites test.
-release_build() { tools/install.sh; }
+# Installs the build that the following suites test. Leaves the library with the logs, for upgrades from this server.
+release_build() { tools/install.sh && cp "$STAGE/scru.so" "$LOGS"; }
 
 regression() { tools/regress.sh regress fsync=off; }
 
@@ -140,8 +140,8 @@ tools/setup.sh test
 # Without these programs, some tests are skipped. They are installed only for a run of all suites.
 [[ $SUITES != '  ' ]] || tools/clients.sh
 [[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.1.0 || say 'Tests that need an older library will be skipped'
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh 0.2.0 || say 'Tests that need an older library will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh --quick 0.1.0 || say 'Tests that need an older library will be skipped'
+[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh --quick 0.2.0 || say 'Tests that need an older library will be skipped'
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
 system_files >"$LOGS/system_files"
