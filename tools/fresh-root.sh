@@ -51,13 +51,15 @@ make_user() {
     echo "$NAME ALL=(ALL) NOPASSWD: ALL" >"$NEW/etc/sudoers.d/$NAME"
 }
 
-# Rust as rustup installs it. What is added to it inside, such as another target, disappears with the new Debian.
+# Rust as rustup installs it. What is added to it inside, such as another target, disappears with the new Debian. A file system
+# that cannot be the upper layer of an overlay gets a copy.
 mount_rust() {
-    local toolchain
+    local toolchain rustup=${RUSTUP_HOME:-$HOME/.rustup}
     toolchain=$(rustc --print sysroot)
     mkdir -p "$NEW$HOME_INSIDE"/{.cargo/bin,.rustup} "$WORK/rust"/{changes,work}
     find "$CARGO/bin" \( -name rustup -o -lname rustup \) -exec cp -a -t "$NEW$HOME_INSIDE/.cargo/bin" {} +
-    mount -t overlay rust -o "lowerdir=${RUSTUP_HOME:-$HOME/.rustup},upperdir=$WORK/rust/changes,workdir=$WORK/rust/work" "$NEW$HOME_INSIDE/.rustup"
+    mount -t overlay rust -o "lowerdir=$rustup,upperdir=$WORK/rust/changes,workdir=$WORK/rust/work" "$NEW$HOME_INSIDE/.rustup" ||
+        cp -a "$rustup/." "$NEW$HOME_INSIDE/.rustup"
     inside rustup --quiet default "${toolchain##*/}"
 }
 
