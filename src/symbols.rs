@@ -4,14 +4,15 @@ use pgrx::pg_sys;
 use scru_ids::registry;
 
 use crate::call::{guarded, raw};
-use crate::id_type::{self, Process, Type};
-use crate::precision::Precision;
-use crate::settings::{Configured, Settings};
-use crate::shared::{ProcessState, SharedState};
-use crate::{
-    brin, casts, compare, fields, generate, generators, gist, hash, inspect, io, node, range, range_support,
-    selectivity, skip, sort, time, time_compare, time_support, window,
+use crate::functions::precision::Precision;
+use crate::functions::{
+    brin, casts, compare, fields, gist, hash, inspect, io, range, skip, sort, time, time_compare, window,
 };
+use crate::generate::id_type::{self, Process, Type};
+use crate::generate::shared::{ProcessState, SharedState};
+use crate::generate::{admin, draw, node};
+use crate::planner::{range_support, selectivity, time_support};
+use crate::settings::{Configured, Settings};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
 /// a function that can fail, and `raw` for one that cannot.
@@ -262,8 +263,8 @@ macro_rules! symbols {
 
             export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
 
-            export!(guarded, concat!("gen_", stringify!($name)), generate::generate::<Id>);
-            export!(guarded, concat!("gen_", stringify!($name), "_at"), generate::generate_at::<Id>);
+            export!(guarded, concat!("gen_", stringify!($name)), draw::generate::<Id>);
+            export!(guarded, concat!("gen_", stringify!($name), "_at"), draw::generate_at::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 
@@ -277,8 +278,8 @@ registry!(symbols, sql);
 
 export!(guarded, "scru_inspect_wrapper", inspect::of_text);
 export!(guarded, "scru_types_wrapper", inspect::types);
-export!(guarded, "scru_generators_wrapper", generators::all);
-export!(guarded, "scru_set_mark", generators::set_mark);
-export!(guarded, "scru_raise_mark", generators::raise_mark);
+export!(guarded, "scru_generators_wrapper", admin::all);
+export!(guarded, "scru_set_mark", admin::set_mark);
+export!(guarded, "scru_raise_mark", admin::raise_mark);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

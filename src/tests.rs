@@ -24,9 +24,9 @@ mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use scru_ids::{Context, ParseErrorKind, State, Step, Stored, registry};
 
-    use crate::datum::StoredDatum;
-    use crate::id_type::Type;
-    use crate::random::with_random;
+    use crate::generate::id_type::Type;
+    use crate::generate::random::with_random;
+    use crate::pg::datum::StoredDatum;
 
     /// A test that runs for every type.
     trait Test {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh CONCERN…: builds the library in the dev profile, installs it into the private copy of the server, and runs the tests of
-# the concerns, such as `io` for src/io.rs: tests/pg_regress/sql/io.sql and the files tests/e2e/test_io*.py. Tests that compare
-# times need the release profile and are left out.
+# the concerns, such as `io` for src/functions/io.rs: tests/pg_regress/sql/io.sql and the files tests/e2e/test_io*.py. Tests that
+# compare times need the release profile and are left out.
 source "$(dirname "$0")/env.sh"
 
 [ $# != 0 ] || die 'Missing concern: make check ONLY=io'

@@ -12,11 +12,11 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 
 format() { cargo fmt --all --check; }
 lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
-# Only src/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
+# Only src/pg/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
 # like the newest.
 server_versions() {
     ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
-        ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/server.rs
+        ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/pg/server.rs
 }
 # Includes private items: the extension has no public ones.
 rust_docs() {

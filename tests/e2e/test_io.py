@@ -16,7 +16,7 @@ from server import oldest_and_newest, since
 from wire import binary_copy, copy_in, copy_out, send_binary
 
 pytestmark = oldest_and_newest(
-    "crates/ids converts text and bytes, and src/server.rs raises errors in one way on 15 and in another on all others"
+    "crates/ids converts text and bytes, and src/pg/server.rs raises errors in one way on 15, in another on all others"
 )
 
 # ---------------------------------------------------------------------------------------------------------- round trips

@@ -24,7 +24,7 @@ from server import oldest_and_newest
 from wire import EXECUTE, SYNC, RawConnection, binary_copy, bind, copy_in, message, outcome, sqlstate
 
 pytestmark = oldest_and_newest(
-    "crates/ids reads the input, and src/server.rs raises errors in one way on 15 and in another on all others"
+    "crates/ids reads the input, and src/pg/server.rs raises errors in one way on 15 and in another on all others"
 )
 
 COUNT = 100_000

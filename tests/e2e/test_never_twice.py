@@ -19,7 +19,7 @@ from load import Load, assert_all_different, background, forever, wait_until_it_
 from server import MAJOR, oldest_and_newest, send_signal, wait_until
 
 pytestmark = oldest_and_newest(
-    "the mark depends on the version only in how src/server.rs finds WAL records: in one way up to 18"
+    "the mark depends on the version only in how src/pg/server.rs finds WAL records: in one way up to 18"
 )
 
 NODE = {"scru.scru64_node": "5/20"}

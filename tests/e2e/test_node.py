@@ -10,7 +10,9 @@ import pytest
 
 from server import Server, oldest_and_newest, wait_until
 
-pytestmark = oldest_and_newest("the number of the server is made by src/node.rs, which does not depend on the version")
+pytestmark = oldest_and_newest(
+    "the number of the server is made by src/generate/node.rs, which does not depend on the version"
+)
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
 PAGE = (Path(__file__).parents[2] / "docs/several-servers.md").read_text()

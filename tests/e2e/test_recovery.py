@@ -14,7 +14,7 @@ from load import Load, assert_all_different
 from server import oldest_and_newest
 
 pytestmark = oldest_and_newest(
-    "the mark depends on the version only in how src/server.rs finds WAL records: in one way up to 18"
+    "the mark depends on the version only in how src/pg/server.rs finds WAL records: in one way up to 18"
 )
 
 

@@ -13,7 +13,7 @@ from idtypes import SCRU64
 from server import Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest(
-    "the rules are in src/settings.rs, which does not depend on the version; test_settings.py runs on all"
+    "the rules are in src/settings/definitions.rs, which does not depend on the version; test_settings.py runs on all"
 )
 
 DEFAULTS = {

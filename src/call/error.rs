@@ -1,0 +1,234 @@
+//! Errors with an SQLSTATE, a message, DETAIL and HINT, as the server's own types raise them.
+
+use core::ffi::{CStr, c_char, c_int};
+use core::ptr;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{self, Datum, Node};
+use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
+
+use crate::call::hints;
+use crate::pg::{epoch, server};
+
+/// An error for the user. It is one pointer wide, so that a `Result` is cheap to return.
+///
+/// It is allocated in the current memory context, because the server can raise another error while it copies the texts of this one.
+/// The longjmp would leak memory of Rust. Memory contexts are released in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct Error(*mut Fields);
+
+/// The texts are C strings in the database encoding. DETAIL and HINT are null if there are none.
+#[derive(Debug)]
+struct Fields {
+    sqlstate: SqlState,
+    message: *const c_char,
+    detail: *const c_char,
+    hint: *const c_char,
+}
+
+impl Error {
+    /// Creates an error with a primary message.
+    pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
+        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail: ptr::null(), hint: ptr::null() };
+        // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
+        unsafe {
+            let error = pg_sys::palloc(size_of::<Fields>()).cast::<Fields>();
+            error.write(fields);
+            Self(error)
+        }
+    }
+
+    /// Adds the DETAIL.
+    pub fn detail(self, detail: impl AsRef<[u8]>) -> Self {
+        // SAFETY: the memory context outlives the function that fails.
+        unsafe { (*self.0).detail = copied(detail.as_ref()) };
+        self
+    }
+
+    /// Adds the HINT.
+    pub fn hint(self, hint: impl AsRef<[u8]>) -> Self {
+        // SAFETY: as in `detail`.
+        unsafe { (*self.0).hint = copied(hint.as_ref()) };
+        self
+    }
+
+    /// Returns the error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
+    #[cold]
+    pub fn bad_text<T: SortableId>(text: &CStr, error: ParseError) -> Self {
+        let bytes = text.to_bytes();
+        let (detail, hint) = match error.kind {
+            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(bytes),
+            ParseErrorKind::InvalidDigit => {
+                let character = character_at(text, error.position);
+                let position = error.position + 1;
+                let detail =
+                    [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat();
+                let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
+                (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
+            }
+            ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
+        };
+        let intro = format!("invalid input syntax for type {}: \"", T::NAME);
+        let message = [intro.as_bytes(), &excerpt(bytes), b"\""].concat();
+        let error = Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail);
+        match hints::hint::<T>(bytes).or(hint) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.
+    #[cold]
+    pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
+        let mut buffer = [0; MAX_TEXT_LEN];
+        let largest = T::MAX.encode(&T::Settings::default(), &mut buffer);
+        Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
+    }
+
+    /// Returns the error for a number that is out of range (22003).
+    #[cold]
+    pub fn number_out_of_range<T: SortableId>(number: &str) -> Self {
+        let number_of =
+            |id: T| id.to_be_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
+        Self::beyond::<T>(number.as_bytes()).detail(format!(
+            "The valid range is from {} to {}.",
+            number_of(T::MIN),
+            number_of(T::MAX)
+        ))
+    }
+
+    fn beyond<T: SortableId>(value: &[u8]) -> Self {
+        let message =
+            [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
+        Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+    }
+
+    /// Returns the error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
+    #[cold]
+    pub fn bad_bytes<T: SortableId>(bytes: &[u8], error: BytesError) -> Self {
+        if error == BytesError::OutOfRange {
+            let hex = bytes.iter().fold(String::from("\\x"), |hex, byte| format!("{hex}{byte:02x}"));
+            return Self::out_of_range::<T>(hex.as_bytes());
+        }
+        let message = format!("incorrect binary data format for type {}", T::NAME);
+        Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message).detail(sentence(&error))
+    }
+
+    /// Returns the error for a time that has no ID of the type (22008).
+    #[cold]
+    pub fn time_out_of_range<T: SortableId>() -> Self {
+        let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
+        let message = format!("timestamp out of range for type {}", T::NAME);
+        Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
+            .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
+    }
+
+    /// Returns the error for a failure of the operating system's random source (58000).
+    #[cold]
+    pub fn no_randomness(error: &dyn Display) -> Self {
+        Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
+            .detail(format!("{error}."))
+    }
+}
+
+/// Returns a C string in the current memory context.
+fn copied(text: &[u8]) -> *const c_char {
+    // SAFETY: palloc returns that many bytes, or raises an error, which becomes a panic. pgrx's guard makes it one, so that the
+    // caller's texts are dropped.
+    unsafe {
+        let copy = pg_sys::palloc(text.len() + 1).cast::<u8>();
+        copy.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        copy.add(text.len()).write(0);
+        copy.cast()
+    }
+}
+
+/// The length of the longest input that a message quotes completely, in bytes.
+const MAX_QUOTED: usize = 64;
+
+/// Returns input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
+pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
+    if input.len() <= MAX_QUOTED {
+        return Cow::Borrowed(input);
+    }
+    // SAFETY: the server's function reads at most the given number of bytes.
+    let length = unsafe {
+        match pg_sys::GetDatabaseEncoding() as u32 {
+            // As in `character_at`, a run of non-ASCII bytes is not divided.
+            pg_sys::pg_enc::PG_SQL_ASCII => {
+                let ascii = input[..=MAX_QUOTED].iter().rposition(u8::is_ascii);
+                ascii.map_or(0, |last| (last + 1).min(MAX_QUOTED))
+            }
+            _ => pg_sys::pg_mbcliplen(input.as_ptr().cast(), input.len() as c_int, MAX_QUOTED as c_int) as usize,
+        }
+    };
+    Cow::Owned([&input[..length], b"..."].concat())
+}
+
+/// Returns the operating system's reason for a failure, without the error number, as in the server's own messages.
+pub fn os_reason(failure: &io::Error) -> String {
+    let reason = failure.to_string();
+    reason.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Returns the message of an error of the pure crate as a full sentence.
+fn sentence(error: &dyn Display) -> String {
+    let mut sentence = format!("{error}.");
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    sentence
+}
+
+/// Returns the character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII), a run of
+/// non-ASCII bytes counts as one character, because a client with an encoding could not receive part of a character.
+fn character_at(text: &CStr, position: usize) -> &[u8] {
+    let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
+    let not_ascii = rest.iter().take_while(|byte| !byte.is_ascii()).count();
+    // SAFETY: `rest` is the end of a C string, of which the server's function reads no byte after the NUL.
+    let length = unsafe {
+        match pg_sys::GetDatabaseEncoding() as u32 {
+            pg_sys::pg_enc::PG_SQL_ASCII => not_ascii.max(1),
+            _ => pg_sys::pg_mblen(rest.as_ptr().cast()) as usize,
+        }
+    };
+    // An incomplete character ends before the NUL.
+    &rest[..length.min(rest.len().saturating_sub(1))]
+}
+
+// The functions behind the server's ereport and ereturn macros, which pgrx declares privately.
+unsafe extern "C-unwind" {
+    fn errcode(sqlstate: c_int) -> c_int;
+    fn errmsg_internal(format: *const c_char, ...) -> c_int;
+    fn errdetail_internal(format: *const c_char, ...) -> c_int;
+    fn errhint(format: *const c_char, ...) -> c_int;
+}
+
+/// Reports an error. From PostgreSQL 16 on, the error is soft if `context` asks for that: it is saved in `context`, and the
+/// function returns. Otherwise the function does not return.
+///
+/// # Safety
+/// `context` is that of the function's call. The frames that a longjmp would skip have nothing to drop.
+#[cold]
+pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
+    // SAFETY: the calls follow the server's macros. The error is in a memory context, so that nothing is to drop if a call does not
+    // return.
+    unsafe {
+        if server::start_error(context) {
+            let Fields { sqlstate, message, detail, hint } = *error;
+            errcode(sqlstate as c_int);
+            errmsg_internal(c"%s".as_ptr(), message);
+            if !detail.is_null() {
+                errdetail_internal(c"%s".as_ptr(), detail);
+            }
+            if !hint.is_null() {
+                errhint(c"%s".as_ptr(), hint);
+            }
+            server::finish_error(context, line!());
+        }
+    }
+    Datum::null()
+}

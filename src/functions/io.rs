@@ -1,0 +1,42 @@
+//! Text and binary input and output.
+
+use pgrx::pg_sys::Datum;
+use scru_ids::Stored;
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::generate::id_type::Type;
+use crate::pg::datum::{self, StoredId};
+use crate::settings;
+
+/// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
+pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
+    let text = call.cstring(0);
+    match T::parse(text.to_bytes()) {
+        Ok(id) => Ok(id.to_datum()),
+        Err(error) => Err(Error::bad_text::<T>(text, error)),
+    }
+}
+
+/// `T_out(T) → cstring`
+pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(datum::cstring(call.id::<T>(0), &settings::of::<T>()))
+}
+
+/// `T_recv(internal) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
+pub fn receive<T: Type>(call: Call) -> Result<Datum, Error> {
+    from_bytes::<T>(call.message())
+}
+
+/// `T_send(T) → bytea` and the cast `T_to_bytea(T) → bytea`
+pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
+}
+
+/// Returns the ID with these big-endian bytes. Fails with 22P03 or 22003.
+pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
+    match T::from_be_bytes(bytes) {
+        Ok(id) => Ok(id.to_datum()),
+        Err(error) => Err(Error::bad_bytes::<T>(bytes, error)),
+    }
+}

@@ -1,0 +1,20 @@
+//! The SQL functions of values: text and bytes, comparison, hashing, indexes, time, ranges, casts. One file for each concern, named as
+//! in `sql` and `tests`.
+//!
+//! Generic over the ID types. Uses [`crate::generate`] for the traits of a type, and the folders below it.
+
+pub mod brin;
+pub mod casts;
+pub mod compare;
+pub mod fields;
+pub mod gist;
+pub mod hash;
+pub mod inspect;
+pub mod io;
+pub mod precision;
+pub mod range;
+pub mod skip;
+pub mod sort;
+pub mod time;
+pub mod time_compare;
+pub mod window;

@@ -1,0 +1,212 @@
+//! Comparison operators between an ID and a `timestamptz`. They compare the tick of the ID with the tick that contains the time, and
+//! never fail. The functions of earlier versions compare the exact times: see [`Precision`].
+
+use core::cmp::Ordering;
+
+use pgrx::pg_sys::{self, Datum};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::functions::precision::Precision;
+use crate::pg::datum::StoredId;
+use crate::pg::epoch;
+
+/// A comparison operator with an ID on the left and a time on the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Less,
+    LessOrEqual,
+    GreaterOrEqual,
+    Greater,
+}
+
+impl Operator {
+    /// Returns the operator with this abbreviation in function names: `lt`, `le`, `ge` or `gt`.
+    pub fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"lt" => Some(Self::Less),
+            b"le" => Some(Self::LessOrEqual),
+            b"ge" => Some(Self::GreaterOrEqual),
+            b"gt" => Some(Self::Greater),
+            _ => None,
+        }
+    }
+
+    /// Returns the operator of a function that compares an ID with a time, and whether the time is its first argument; `None` if
+    /// the function has another name than `T_ge_timestamptz` or `timestamptz_ge_T`. The operator has the ID on its left.
+    pub fn of_function<T: StoredId>(name: &[u8]) -> Option<(Self, bool)> {
+        let between = |prefix: &str, suffix: &str| {
+            let name = name.strip_prefix(prefix.as_bytes())?.strip_suffix(suffix.as_bytes())?;
+            Self::named(name.strip_prefix(b"_")?.strip_suffix(b"_")?)
+        };
+        let of_time = || between("timestamptz", T::NAME).map(|operator| (operator.commuted(), true));
+        between(T::NAME, "timestamptz").map(|operator| (operator, false)).or_else(of_time)
+    }
+
+    /// Returns the operator with this symbol.
+    fn from_symbol(symbol: &[u8]) -> Option<Self> {
+        match symbol {
+            b"<" => Some(Self::Less),
+            b"<=" => Some(Self::LessOrEqual),
+            b">=" => Some(Self::GreaterOrEqual),
+            b">" => Some(Self::Greater),
+            _ => None,
+        }
+    }
+
+    /// Returns the symbol of the operator.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::GreaterOrEqual => ">=",
+            Self::Greater => ">",
+        }
+    }
+
+    /// Returns the commutator: the operator with swapped arguments.
+    pub const fn commuted(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Greater => Self::Less,
+        }
+    }
+
+    /// Returns the negator: the operator that holds exactly when this one does not.
+    pub const fn negated(self) -> Self {
+        match self {
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::GreaterOrEqual => Self::Less,
+            Self::Greater => Self::LessOrEqual,
+        }
+    }
+
+    /// Returns whether the operator sets a lower bound on the ID: `>=` or `>`.
+    pub const fn is_from_below(self) -> bool {
+        matches!(self, Self::GreaterOrEqual | Self::Greater)
+    }
+
+    /// Returns whether the operator holds for its own bound: `<=` or `>=`.
+    pub const fn includes_bound(self) -> bool {
+        matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
+    }
+
+    /// Returns the btree strategy of the operator between two IDs.
+    pub const fn strategy(self) -> u32 {
+        match self {
+            Self::Less => pg_sys::BTLessStrategyNumber,
+            Self::LessOrEqual => pg_sys::BTLessEqualStrategyNumber,
+            Self::GreaterOrEqual => pg_sys::BTGreaterEqualStrategyNumber,
+            Self::Greater => pg_sys::BTGreaterStrategyNumber,
+        }
+    }
+
+    /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
+    /// first ID of a tick as the bound. If that tick would be after the last one, returns `id > largest`, which is always false, or
+    /// `id <= largest`, which is always true.
+    pub fn with_id<T: StoredId>(self, timestamptz: i64, precision: Precision) -> (Self, T) {
+        let below = self.ticks_below::<T>(timestamptz, precision);
+        match (self.is_from_below(), below <= T::TICKS.max) {
+            (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
+            (true, false) => (Self::Greater, T::MAX),
+            (false, true) => (Self::Less, T::first_of(below)),
+            (false, false) => (Self::LessOrEqual, T::MAX),
+        }
+    }
+
+    /// Returns an equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same
+    /// comparison otherwise.
+    pub fn at_tick<T: StoredId>(self, id: T) -> (Self, T) {
+        let tick = id.tick();
+        if tick == T::TICKS.max || id != T::last_of(tick) {
+            return (self, id);
+        }
+        match self {
+            Self::LessOrEqual => (Self::Less, T::first_of(tick + 1)),
+            Self::Greater => (Self::GreaterOrEqual, T::first_of(tick + 1)),
+            Self::Less | Self::GreaterOrEqual => (self, id),
+        }
+    }
+
+    /// Returns the number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of
+    /// exactly these ticks, `>=` and `>` for the IDs of all others.
+    fn ticks_below<T: StoredId>(self, timestamptz: i64, precision: Precision) -> u64 {
+        let micros = precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz));
+        match self {
+            Self::Less | Self::GreaterOrEqual => T::TICKS.starting_before(micros),
+            Self::LessOrEqual | Self::Greater => T::TICKS.starting_until(micros),
+        }
+    }
+
+    /// Returns the smallest and the largest ID that satisfy the operator; `None` if no ID does.
+    fn ids<T: StoredId>(self, timestamptz: i64, precision: Precision) -> Option<(T, T)> {
+        let below = self.ticks_below::<T>(timestamptz, precision);
+        if self.is_from_below() {
+            (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
+        } else {
+            below.checked_sub(1).map(|last| (T::MIN, T::last_of(last)))
+        }
+    }
+}
+
+/// `T_lt_timestamptz(T, timestamptz) → boolean` and the functions of the other operators: whether the order of the two
+/// satisfies `holds`
+#[inline]
+pub fn id_with_time<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(0), call.int8(1), precision)))
+}
+
+/// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators: likewise
+#[inline]
+pub fn time_with_id<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(1), call.int8(0), precision).reverse()))
+}
+
+/// Compares the time of an ID with a timestamptz.
+#[inline]
+fn order<T: StoredId>(id: T, timestamptz: i64, precision: Precision) -> Ordering {
+    id.timestamp_micros().cmp(&precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)))
+}
+
+/// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
+/// no ID does
+pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
+    Ok(match operator.ids::<T>(call.int8(0), precision) {
+        Some((smallest, largest)) => {
+            let nearest = if operator.is_from_below() { smallest } else { largest };
+            nearest.to_datum()
+        }
+        None => call.null(),
+    })
+}
+
+/// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
+/// ID does
+pub fn lower<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
+}
+
+/// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
+/// ID does
+pub fn upper<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
+}
+
+/// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only the given one, satisfies the operator
+pub fn possible<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
+    Ok(Datum::from(operator.ids::<T>(call.int8(1), precision).is_some()))
+}
+
+fn smallest_and_largest<T: StoredId>(call: Call, precision: Precision) -> Option<(T, T)> {
+    Some(operator(call, 1)?.ids(call.int8(0), precision).unwrap_or((T::MAX, T::MIN)))
+}
+
+/// Returns the operator whose symbol is an argument of the call.
+fn operator(call: Call, index: usize) -> Option<Operator> {
+    Operator::from_symbol(call.varlena(index))
+}

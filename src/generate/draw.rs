@@ -1,0 +1,157 @@
+//! ID generation: runs the pure step of each type with the clock, the random source and the generator state.
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::Datum;
+use scru_ids::{Context, OnClockRollback, Refusal, Step};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::generate::id_type::Type;
+use crate::generate::random::with_random;
+use crate::generate::{node, shared};
+use crate::pg::{clock, epoch, recovery};
+use crate::settings;
+use crate::settings::Common;
+
+/// `gen_T() → T`
+pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
+    let id = match shared::draw_fast::<T>() {
+        Some(id) => id,
+        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>(call)?,
+        None => draw::<T>(call)?,
+    };
+    Ok(id.to_datum())
+}
+
+/// Out-of-line slow path; keeps the fast path free of register spills.
+#[cold]
+#[inline(never)]
+fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
+    draw(call)
+}
+
+/// Generates an ID by full steps. Repeats the step until it succeeds or is refused, and waits for the clock in between.
+#[inline(always)]
+fn draw<T: Type>(call: Call) -> Result<T, Error> {
+    if T::SERVER_WIDE {
+        refuse_in_recovery::<T>()?;
+        settings::check_none_refused::<T>()?;
+        node::announce::<T>()?;
+    }
+    // The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error,
+    // because a reset would break the order of IDs across sessions.
+    let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
+    if common.server_wide {
+        common.on_clock_rollback = OnClockRollback::Error;
+    }
+    loop {
+        let step = if T::SERVER_WIDE || common.server_wide {
+            // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
+            let Some(step) = shared::step::<T>(call.schema(), common.on_clock_rollback)? else {
+                clock::check_for_interrupts();
+                continue;
+            };
+            step
+        } else {
+            own_step::<T>(&context::<T>(common))?
+        };
+        match step {
+            Step::Made(_, id) => return Ok(id),
+            Step::Wait(until) => clock::wait_until(until),
+            Step::Refused(refusal) => return Err(refused::<T>(refusal, common.server_wide)),
+        }
+    }
+}
+
+/// Reads the clock and the type's settings for a step.
+#[inline(always)]
+fn context<T: Type>(common: Common) -> Context<T::Settings> {
+    Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: clock::now() }
+}
+
+/// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
+pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
+    let tick = epoch::unix_micros(call.int8(0))
+        .and_then(|micros| T::TICKS.generated_at(micros).ok())
+        .ok_or_else(not_generated::<T>)?;
+    let id = with_random(|rng| T::random_of(tick, rng))?;
+    Ok(id.to_datum())
+}
+
+/// Returns the error (22008) for a time outside the range or within a reserved tick: the first or the last.
+#[cold]
+fn not_generated<T: Type>() -> Error {
+    let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));
+    let detail = format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
+    Error::time_out_of_range::<T>().detail(detail)
+}
+
+/// Takes one step from the state of this process.
+fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
+    with_random(|rng| {
+        T::process().generator.with(|state| {
+            let step = T::step(state.unwrap_or_default(), context, rng);
+            if let Step::Made(next, _) = step {
+                *state = Some(next);
+            }
+            step
+        })
+    })
+}
+
+/// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.
+fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
+    if recovery::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn in_recovery<T: Type>() -> Error {
+    let message = format!("cannot execute gen_{}() during recovery", T::NAME);
+    Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+        .detail("A standby would generate the same IDs as its primary.")
+        .hint("Generate the ID on the primary.")
+}
+
+#[cold]
+#[inline(never)]
+fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
+    match refusal {
+        Refusal::ClockMovedBack(micros) => clock_moved_back::<T>(micros as f64 / 1e6, server_wide),
+        Refusal::BehindMark(micros) => behind_mark::<T>(micros as f64 / 1e6),
+        Refusal::ClockOutOfRange => Error::time_out_of_range::<T>()
+            .detail("The system clock reads a time for which there are no IDs.")
+            .hint("Correct the clock."),
+        Refusal::Exhausted => Error::new(
+            SqlState::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            format!("could not generate a {}: its random part overflows", T::NAME),
+        )
+        .detail("There is no greater ID within this millisecond.")
+        .hint("Try again: the next millisecond begins with a new random number."),
+    }
+}
+
+fn clock_moved_back<T: Type>(seconds: f64, server_wide: bool) -> Error {
+    let message = format!("could not generate a {}: the system clock has moved back", T::NAME);
+    let hint = if T::SERVER_WIDE {
+        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the \
+         mark back with scru_set_mark()."
+    } else if server_wide {
+        "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
+    } else {
+        "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
+    };
+    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(format!("The clock is {seconds} s behind the last ID."))
+        .hint(hint)
+}
+
+fn behind_mark<T: Type>(seconds: f64) -> Error {
+    let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
+    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(format!("The clock is {seconds} s behind the last ID that may already have been generated."))
+        .hint(
+            "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with \
+             scru_set_mark().",
+        )
+}

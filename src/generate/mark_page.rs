@@ -1,0 +1,144 @@
+//! The page of the durable high-water marks: one block of the file `global/8672`, which the log protects like a table.
+//!
+//! The file belongs to no catalog, so that no transaction, database or user owns it. Its number is in the range that the server
+//! reserves for its development. A record of the log holds the whole page, about 100 bytes, so that replay creates the file.
+//!
+//! After the page header, the layout in bytes, little-endian as on every supported platform's disk format of its own: a magic
+//! number (4), the version of the layout (2), the number of entries (2), the CRC-32 of the entries (4), 4 bytes of zeros, and the
+//! entries, each with the name of a type, padded with zeros (12), a node (4), a tick (8) and a run (8).
+
+use core::mem::offset_of;
+use core::ptr;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{self, PageHeaderData};
+use scru_ids::SortableId;
+use scru_ids::mark::{Mark, NodeCode};
+use scru_ids::protocol::Position;
+
+use crate::call::error::Error;
+use crate::pg::buffer::LockedPage;
+use crate::pg::per_process::PerProcess;
+use crate::pg::server;
+
+/// The number of the file, and its path.
+const NUMBER: u32 = 8672;
+const PATH: &str = "global/8672";
+
+const MAGIC: [u8; 4] = *b"scru";
+const VERSION: u16 = 1;
+
+/// The length of the page header, of the page's own header, of an entry, and of a type's name, in bytes.
+const START: usize = offset_of!(PageHeaderData, pd_linp);
+const HEADER: usize = 16;
+const ENTRY: usize = 32;
+const NAME: usize = 12;
+
+/// Whether this process has found the file.
+static EXISTS: PerProcess<bool> = PerProcess::new(false);
+
+/// The locked page.
+pub struct MarkPage(LockedPage);
+
+impl MarkPage {
+    /// Locks the page. Creates it if it does not exist. Returns `None` if another backend has locked it and `wait` is false.
+    pub fn lock(wait: bool) -> Option<Self> {
+        if !EXISTS.with(|exists| *exists) {
+            server::create_global_page(NUMBER);
+            EXISTS.with(|exists| *exists = true);
+        }
+        // SAFETY: the buffer is pinned for this call.
+        unsafe { LockedPage::lock(server::read_global_page(NUMBER), wait) }.map(Self)
+    }
+
+    /// Returns the marks of a type.
+    ///
+    /// # Errors
+    /// XX001 if the page is not one of this extension, or is damaged.
+    pub fn marks<T: SortableId>(&self) -> Result<Vec<Mark>, Error> {
+        let name = padded::<T>();
+        let entries = self.entries()?;
+        let mark = |entry: &[u8]| {
+            let node = NodeCode::from_u32(u32::from_le_bytes(part(entry, NAME)))?;
+            let (tick, run) = (u64::from_le_bytes(part(entry, 16)), u64::from_le_bytes(part(entry, 24)));
+            Some(Mark { node, tick, run })
+        };
+        Ok(entries.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name)).filter_map(mark).collect())
+    }
+
+    /// Replaces the marks of a type, and logs the page. Returns the position of the end of the record.
+    ///
+    /// # Errors
+    /// As [`marks`](Self::marks).
+    pub fn log<T: SortableId>(&self, marks: &[Mark]) -> Result<Position, Error> {
+        let name = padded::<T>();
+        let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name)).flatten().copied();
+        let entry = |mark: &Mark| {
+            let mut entry = [0; ENTRY];
+            entry[..NAME].copy_from_slice(&name);
+            entry[NAME..16].copy_from_slice(&mark.node.to_u32().to_le_bytes());
+            entry[16..24].copy_from_slice(&mark.tick.to_le_bytes());
+            entry[24..].copy_from_slice(&mark.run.to_le_bytes());
+            entry
+        };
+        let entries: Vec<u8> = others.chain(marks.iter().flat_map(entry)).collect();
+        let content = [&header(&entries), entries.as_slice()].concat();
+        debug_assert!(START + content.len() <= pg_sys::BLCKSZ as usize, "MAX_MARKS of each type fit into the page");
+        // SAFETY: the closure writes within the page, and keeps its standard layout.
+        let position = unsafe {
+            self.0.log(|page| {
+                pg_sys::PageInit(page.cast(), pg_sys::BLCKSZ as usize, 0);
+                ptr::copy_nonoverlapping(content.as_ptr(), page.cast::<u8>().add(START), content.len());
+                (*page).pd_lower = (START + content.len()) as u16;
+            })
+        };
+        Ok(position)
+    }
+
+    /// Returns the entries of all types; none if the page has never been written.
+    fn entries(&self) -> Result<&[u8], Error> {
+        if self.0.is_new() {
+            return Ok(&[]);
+        }
+        let content = &self.0.bytes()[START..];
+        let count = u16::from_le_bytes(part(content, 6)) as usize;
+        let entries = content.get(HEADER..HEADER + count * ENTRY);
+        match entries {
+            Some(entries) if content.starts_with(&header(entries)) => Ok(entries),
+            _ => Err(foreign_page()),
+        }
+    }
+}
+
+/// Returns the page's own header for these entries.
+fn header(entries: &[u8]) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..4].copy_from_slice(&MAGIC);
+    header[4..6].copy_from_slice(&VERSION.to_le_bytes());
+    header[6..8].copy_from_slice(&((entries.len() / ENTRY) as u16).to_le_bytes());
+    header[8..12].copy_from_slice(&crc32fast::hash(entries).to_le_bytes());
+    header
+}
+
+/// Returns the name of a type, padded with zeros.
+fn padded<T: SortableId>() -> [u8; NAME] {
+    const { assert!(T::NAME.len() < NAME, "the page has 12 bytes for the name of a type") };
+    let mut name = [0; NAME];
+    name[..T::NAME.len()].copy_from_slice(T::NAME.as_bytes());
+    name
+}
+
+/// Returns the part of a slice that begins at an offset.
+fn part<const LENGTH: usize>(bytes: &[u8], offset: usize) -> [u8; LENGTH] {
+    core::array::from_fn(|index| bytes[offset + index])
+}
+
+#[cold]
+fn foreign_page() -> Error {
+    Error::new(SqlState::ERRCODE_DATA_CORRUPTED, format!("file \"{PATH}\" has no valid high-water marks"))
+        .detail("Generating an ID from shared state requires a durable high-water mark.")
+        .hint(
+            "Restore the file from a backup. If there is none, stop the server, remove the file, start the server, and use \
+             scru_set_mark() to set the marks above all generated IDs.",
+        )
+}

@@ -1,0 +1,109 @@
+//! The sequence `T_mark` of each database. It carries the high-water mark on the ways on which rows travel without the log:
+//! pg_dump, pg_upgrade, CREATE DATABASE.
+//!
+//! The value is a packed [`Reservation`]. `log_cnt`, which dumps leave out, is the system identifier of the server that wrote the
+//! value, so that a value that has arrived from another server is recognized.
+
+use pgrx::pg_sys::{self, FormData_pg_sequence_data, Oid, Relation};
+use scru_ids::SortableId;
+use scru_ids::mark::{Mark, Reservation};
+use scru_ids::protocol::{Carried, Position};
+
+use crate::pg::buffer::LockedPage;
+use crate::pg::datum;
+
+/// An open sequence, whose page is locked. The page is released first.
+struct Sequence {
+    page: LockedPage,
+    _relation: OpenRelation,
+}
+
+/// A relation that is closed when the value is dropped.
+struct OpenRelation(Relation);
+
+impl Drop for OpenRelation {
+    fn drop(&mut self) {
+        // SAFETY: the relation is open.
+        unsafe { pg_sys::relation_close(self.0, pg_sys::RowExclusiveLock as i32) };
+    }
+}
+
+/// Returns the mark that the sequence of the extension in a schema carries; `Nothing` if there is no sequence.
+pub fn read<T: SortableId>(schema: Oid) -> Carried {
+    Sequence::open::<T>(schema).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
+}
+
+/// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
+/// sequence; `None` and writes nothing if `old` is given and is not what the sequence carries.
+pub fn write<T: SortableId>(schema: Oid, old: Option<Carried>, new: Mark) -> Option<Position> {
+    let Some(sequence) = Sequence::open::<T>(schema) else { return Some(0) };
+    if old.is_some_and(|old| old != sequence.carried::<T>()) {
+        return None;
+    }
+    let value = Reservation { node: new.node, until: new.tick }.pack::<T>() as i64;
+    let data = sequence.data();
+    // SAFETY: the closure changes fields of the sequence's tuple, which is in the page.
+    let position = unsafe {
+        sequence.page.log(|_| {
+            (*data).last_value = value;
+            (*data).log_cnt = system_identifier();
+            (*data).is_called = true;
+        })
+    };
+    Some(position)
+}
+
+impl Sequence {
+    /// Opens and locks the sequence; `None` if it does not exist.
+    fn open<T: SortableId>(schema: Oid) -> Option<Self> {
+        if !T::SERVER_WIDE {
+            return None;
+        }
+        let name = datum::c_string(format!("{}_mark", T::NAME));
+        // SAFETY: look-ups in the catalogs. The lock on the sequence keeps its file while it is open.
+        unsafe {
+            let relation = pg_sys::get_relname_relid(name.as_ptr(), schema);
+            if relation == Oid::INVALID {
+                return None;
+            }
+            let relation = pg_sys::try_relation_open(relation, pg_sys::RowExclusiveLock as i32);
+            if relation.is_null() {
+                return None;
+            }
+            let open = OpenRelation(relation);
+            if (*(*relation).rd_rel).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
+                return None;
+            }
+            let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), true)?;
+            Some(Self { page, _relation: open })
+        }
+    }
+
+    fn carried<T: SortableId>(&self) -> Carried {
+        // SAFETY: the page is locked.
+        let data = unsafe { *self.data() };
+        let mark = Reservation::unpack::<T>(data.last_value as u64).filter(|_| data.is_called);
+        match mark.map(|Reservation { node, until }| Mark { node, tick: until, run: 0 }) {
+            Some(mark) if data.log_cnt != system_identifier() => Carried::Arrived(mark),
+            mark => Carried::Own(mark),
+        }
+    }
+
+    /// Returns the data of the sequence's only tuple.
+    fn data(&self) -> *mut FormData_pg_sequence_data {
+        let page = self.page.header();
+        // SAFETY: a sequence has one page with one tuple.
+        unsafe {
+            let offset = (*(*page).pd_linp.as_ptr()).lp_off() as usize;
+            let tuple = page.cast::<u8>().add(offset);
+            let header = (*tuple.cast::<pg_sys::HeapTupleHeaderData>()).t_hoff as usize;
+            tuple.add(header).cast()
+        }
+    }
+}
+
+/// Returns the number that identifies the server's data, which copies of its files share.
+fn system_identifier() -> i64 {
+    // SAFETY: reads a constant of the server.
+    unsafe { pg_sys::GetSystemIdentifier() as i64 }
+}

@@ -1,0 +1,15 @@
+//! The generation of IDs: the draw, the state that processes share, and the marks that make 64-bit IDs unique for ever.
+//!
+//! The decisions are in `scru_ids::protocol` and `scru_ids::mark`; the files here perform their accesses. docs/design.md explains
+//! them. Uses [`crate::settings`] and the folders below it.
+
+pub mod admin;
+pub mod draw;
+pub mod id_type;
+pub mod mark_page;
+pub mod mark_sequence;
+pub mod node;
+pub mod old_marks;
+pub mod random;
+pub mod shared;
+pub mod startup;

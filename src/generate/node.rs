@@ -1,0 +1,108 @@
+//! The number of this server in its 64-bit IDs: `T_is_local`, the log message that names the node, and the warning that another
+//! server may have the same number.
+
+use core::ffi::CStr;
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::generate::id_type::Type;
+use crate::generate::shared;
+use crate::pg::catalog;
+use crate::settings;
+use crate::settings::sources::Deciding;
+
+/// `T_is_local(T) → boolean`: whether the ID has this server's number
+pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
+    settings::check_none_refused::<T>()?;
+    Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
+}
+
+/// Announces the node before a session generates its first ID: logs it once after each start of the server, and warns if another
+/// server may have the same number.
+///
+/// # Errors
+/// Returns an error if shared memory is not available.
+#[inline]
+pub fn announce<T: Type>() -> Result<(), Error> {
+    if T::process().is_announced.with(|is_announced| *is_announced) { Ok(()) } else { announce_first::<T>() }
+}
+
+#[cold]
+#[inline(never)]
+fn announce_first<T: Type>() -> Result<(), Error> {
+    log::<T>()?;
+    if let Some(reason) = reason_to_warn::<T>()
+        && let Some(node) = settings::deciding::<T>()
+    {
+        warn(&node, reason);
+    }
+    T::process().is_announced.with(|is_announced| *is_announced = true);
+    Ok(())
+}
+
+/// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, or if no other server is
+/// known. Returns `None` in a parallel worker, so that a parallel query warns at most once.
+fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
+    // SAFETY: an integer that the server sets once in each process.
+    let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
+    if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
+        None
+    } else if is_in_citus() {
+        // Citus propagates ALTER ROLE ALL SET to all nodes.
+        Some(("This server is a Citus node, and other nodes may have the same value.", "in its configuration file"))
+    } else if has_subscriptions() {
+        Some(("This server subscribes to another one, which may have the same value.", "with ALTER ROLE ALL SET"))
+    } else {
+        None
+    }
+}
+
+/// Logs the node with which IDs of a type are generated, once after each start of the server.
+///
+/// # Errors
+/// Returns an error if shared memory is not available.
+pub fn log<T: Type>() -> Result<(), Error> {
+    let Some(node) = settings::deciding::<T>() else { return Ok(()) };
+    if shared::is_unannounced::<T>()? {
+        // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
+        let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
+        let Deciding { name, value, .. } = &node;
+        let message =
+            format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+        report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
+    }
+    Ok(())
+}
+
+fn warn(node: &Deciding, (reason, place): (&str, &str)) {
+    let Deciding { name, value, .. } = node;
+    let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
+    let hint = format!("Give each server its own scru.{name} {place}, and reconnect.");
+    report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason, hint)));
+}
+
+fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hint: Option<(&str, String)>) {
+    let mut report = ErrorReport::new(sqlstate, message, "announce");
+    if let Some((detail, hint)) = detail_and_hint {
+        report = report.set_detail(detail).set_hint(hint);
+    }
+    report.report(level);
+}
+
+/// Returns whether any database of the server has a subscription; false if the catalog is locked, because generation must not
+/// wait.
+fn has_subscriptions() -> bool {
+    // SAFETY: IDs are generated in a transaction.
+    unsafe { catalog::has_rows(pg_sys::SubscriptionRelationId) }
+}
+
+/// Returns whether Citus is loaded. The server then knows its settings.
+fn is_in_citus() -> bool {
+    const SETTING: &CStr = c"citus.shard_count";
+    // SAFETY: a look-up.
+    unsafe { !pg_sys::GetConfigOption(SETTING.as_ptr(), true, false).is_null() }
+}

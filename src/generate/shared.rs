@@ -1,0 +1,488 @@
+//! Server-wide generators: one shared word per type, an atomic integer in shared memory, and the extension's accesses for the
+//! [`protocol`] by which the backends share it.
+//!
+//! Preloading is optional: the first backend that needs the word allocates it.
+
+use std::ffi::CString;
+
+use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
+use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use rand::rngs::StdRng;
+use scru_ids::mark::{Mark, Reservation};
+use scru_ids::protocol::{self, Access, Carried, Pending, Position};
+use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, registry};
+
+use crate::call::error::Error;
+use crate::generate::mark_page::MarkPage;
+use crate::generate::random::with_random;
+use crate::generate::{mark_sequence, old_marks};
+use crate::pg::catalog::Schema;
+use crate::pg::per_process::PerProcess;
+use crate::pg::{clock, datum, log, recovery, server};
+use crate::settings;
+use crate::settings::Configured;
+
+/// The size of a word in shared memory, in bytes. It is the same for all types.
+const WORD_SIZE: usize = size_of::<u128>();
+
+/// The size of [`Shared`], in bytes.
+const SHARED_SIZE: usize = size_of::<Shared>();
+
+/// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
+const ALLOCATION_SIZE: usize = 128;
+
+/// The word of a generator state that backends share: `u64` or `u128`.
+pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
+    /// The word in shared memory.
+    type Atomic: Sync + 'static;
+
+    /// Returns whether the processor has atomic instructions for the word. Their emulation by a lock works only within one
+    /// process.
+    fn is_lock_free() -> bool;
+
+    /// Loads the word.
+    fn load(word: &Self::Atomic) -> Self;
+    /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
+    fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
+}
+
+macro_rules! shared_word {
+    ($word:ty, $atomic:ty) => {
+        impl SharedWord for $word {
+            type Atomic = $atomic;
+
+            fn is_lock_free() -> bool {
+                <$atomic>::is_lock_free()
+            }
+
+            fn load(word: &$atomic) -> Self {
+                word.load(Ordering::SeqCst)
+            }
+
+            fn replace(word: &$atomic, old: Self, new: Self) -> bool {
+                word.compare_exchange(old, new, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+            }
+        }
+    };
+}
+
+shared_word!(u64, AtomicU64);
+shared_word!(u128, AtomicU128);
+
+/// The word of an ID type in shared memory.
+pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
+
+/// An ID type whose generator state fits into a shared word.
+pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
+    /// Returns the process's view of the shared state.
+    fn shared_state() -> &'static ProcessState<Self>;
+}
+
+/// The process's view of a type's shared state.
+pub struct ProcessState<T: SharedState> {
+    /// The shared memory; `None` until it is looked up.
+    memory: PerProcess<Option<Memory<T>>>,
+    /// The reservation up to which this process knows the database's own mark to reach.
+    known_carried: PerProcess<u64>,
+    /// The reservation that this process has last asked to renew.
+    asked: PerProcess<u64>,
+    /// The fast path; `None` until a full [`step`] opens it.
+    fast_path: PerProcess<Option<OpenFastPath<T>>>,
+}
+
+impl<T: SharedState> ProcessState<T> {
+    /// Creates the initial view.
+    pub const fn new() -> Self {
+        Self {
+            memory: PerProcess::new(None),
+            known_carried: PerProcess::new(0),
+            asked: PerProcess::new(0),
+            fast_path: PerProcess::new(None),
+        }
+    }
+}
+
+/// The state of a type's high-water mark that the backends share. All fields are initially 0. Except for `reserved`, `flush_time`
+/// and `announced`, they are accessed under the lock of the page only.
+#[repr(C)]
+pub struct Shared {
+    /// The packed [`Reservation`].
+    reserved: AtomicU64,
+    /// The time that a flush takes, in microseconds; 0 if none has been measured.
+    flush_time: AtomicU64,
+    /// 1 if the node has been logged, otherwise 0.
+    announced: AtomicU64,
+    /// The fields of [`Pending`].
+    pending_reserved: AtomicU64,
+    pending_position: AtomicU64,
+    /// The random number of the run; 0 before the first reservation.
+    run: AtomicU64,
+}
+
+/// A type's shared memory.
+#[derive(Clone, Copy)]
+pub struct Memory<T: SharedState> {
+    word: &'static Atomic<T>,
+    shared: &'static Shared,
+}
+
+/// A backend's access to what the backends share.
+struct Backend<T: SharedState> {
+    memory: Memory<T>,
+    /// The schema of the function that draws, in which the extension's sequences are.
+    schema: Schema,
+    on_clock_rollback: OnClockRollback,
+    page: Option<MarkPage>,
+}
+
+impl<T: SharedState> Backend<T> {
+    fn new(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Self, Error> {
+        Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, page: None })
+    }
+
+    /// Returns the locked page.
+    fn page(&self) -> &MarkPage {
+        // Impossible: the protocol accesses the page under its lock only, which the model checks.
+        self.page.as_ref().unwrap_or_else(|| unreachable!("the page is not locked"))
+    }
+}
+
+impl<T: SharedState> Access<T> for Backend<T> {
+    type Error = Error;
+    type Random = StdRng;
+
+    #[inline(always)]
+    fn context(&self, now: i64) -> Context<T::Settings> {
+        Context { settings: settings::of::<T>(), on_clock_rollback: self.on_clock_rollback, now }
+    }
+
+    #[inline(always)]
+    fn now(&mut self) -> Result<i64, Error> {
+        Ok(clock::now())
+    }
+
+    #[inline(always)]
+    fn word(&mut self) -> Result<Word<T>, Error> {
+        Ok(Word::<T>::load(self.memory.word))
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
+        Ok(Word::<T>::replace(self.memory.word, old, new))
+    }
+
+    #[inline(always)]
+    fn reserved(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.shared.reserved.load(Ordering::SeqCst))
+    }
+
+    #[inline(always)]
+    fn random<R>(&mut self, draw: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
+        with_random(draw)
+    }
+
+    #[inline(always)]
+    fn flush_time(&self) -> i64 {
+        self.memory.shared.flush_time.load(Ordering::Relaxed) as i64
+    }
+
+    fn is_due(&mut self, reserved: u64) -> bool {
+        T::shared_state().asked.with(|asked| core::mem::replace(asked, reserved) != reserved)
+    }
+
+    fn lock(&mut self, wait: bool) -> Result<bool, Error> {
+        self.page = MarkPage::lock(wait);
+        Ok(self.page.is_some())
+    }
+
+    fn unlock(&mut self) -> Result<(), Error> {
+        self.page = None;
+        Ok(())
+    }
+
+    fn marks(&mut self) -> Result<Vec<Mark>, Error> {
+        self.page().marks::<T>()
+    }
+
+    fn log(&mut self, marks: &[Mark]) -> Result<Position, Error> {
+        self.page().log::<T>(marks)
+    }
+
+    fn reserve(&mut self, reserved: u64) -> Result<(), Error> {
+        let Shared { reserved: old, flush_time, .. } = self.memory.shared;
+        if old.swap(reserved, Ordering::SeqCst) != reserved {
+            // One slow flush must not lengthen all later reservations.
+            flush_time.store(flush_time.load(Ordering::Relaxed) / 16 * 15, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn pending(&mut self) -> Result<Pending, Error> {
+        let Shared { pending_reserved, pending_position, .. } = self.memory.shared;
+        let (reserved, position) = (pending_reserved.load(Ordering::Relaxed), pending_position.load(Ordering::Relaxed));
+        Ok(Pending { reserved, position })
+    }
+
+    fn set_pending(&mut self, pending: Pending) -> Result<(), Error> {
+        self.memory.shared.pending_reserved.store(pending.reserved, Ordering::Relaxed);
+        self.memory.shared.pending_position.store(pending.position, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.shared.run.load(Ordering::Relaxed))
+    }
+
+    fn set_run(&mut self, run: u64) -> Result<(), Error> {
+        self.memory.shared.run.store(run, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn is_flushed(&mut self, position: Position) -> Result<bool, Error> {
+        Ok(log::is_flushed(position))
+    }
+
+    fn flush(&mut self, position: Position) -> Result<(), Error> {
+        if !log::is_flushed(position) {
+            let start = clock::monotonic_micros();
+            log::flush(position);
+            let taken = clock::monotonic_micros() - start;
+            let flush_time = &self.memory.shared.flush_time;
+            flush_time.fetch_max(taken, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn flush_later(&mut self, position: Position) -> Result<(), Error> {
+        log::flush_later(position);
+        Ok(())
+    }
+
+    fn left(&mut self) -> Result<Vec<Mark>, Error> {
+        old_marks::read::<T>()
+    }
+
+    fn forget_left(&mut self) -> Result<(), Error> {
+        old_marks::remove::<T>();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn known_carried(&self) -> u64 {
+        T::shared_state().known_carried.with(|known| *known)
+    }
+
+    fn know_carried(&mut self, reserved: u64) {
+        T::shared_state().known_carried.with(|known| *known = reserved);
+    }
+
+    fn carried(&mut self) -> Result<Carried, Error> {
+        Ok(mark_sequence::read::<T>(self.schema.oid()))
+    }
+
+    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Error> {
+        Ok(mark_sequence::write::<T>(self.schema.oid(), old, new))
+    }
+}
+
+/// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
+/// another backend has changed the state or because a reservation was required first.
+///
+/// # Errors
+/// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
+#[inline(always)]
+pub fn step<T: SharedState>(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Option<Step<T>>, Error> {
+    let mut backend = Backend::<T>::new(schema, on_clock_rollback)?;
+    if !T::SERVER_WIDE && recovery::is_in_recovery() {
+        return protocol::draw_unlogged(&mut backend);
+    }
+    let step = protocol::draw(&mut backend)?;
+    if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
+        let range = (fast_path.range)(*id, &settings::of::<T>());
+        let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
+        T::shared_state().fast_path.with(|state| *state = Some(open));
+    }
+    Ok(step)
+}
+
+/// Sets the high-water mark of a type's generator, for this session's node, to a time. With `at_least`, only raises it.
+///
+/// # Errors
+/// Returns an error if shared memory is not available, or if the mark cannot be written.
+pub fn set_mark<T: SharedState>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
+    let mut backend = Backend::<T>::new(schema, OnClockRollback::default())?;
+    let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
+    if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
+}
+
+/// The status of a type's server-wide generator.
+pub struct Status<T: SortableId> {
+    /// The state; `None` if it is unused.
+    pub state: Option<T::State>,
+    /// The start of the last reserved tick, in microseconds since 1970-01-01 UTC; `None` if there is no reservation.
+    pub reserved_until: Option<i64>,
+}
+
+/// Returns the status of a type's server-wide generator.
+///
+/// # Errors
+/// Returns an error if shared memory is not available.
+pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
+    if !Word::<T>::is_lock_free() {
+        return Ok(Status { state: None, reserved_until: None });
+    }
+    let memory = memory::<T>()?;
+    let word = Word::<T>::load(memory.word);
+    let reserved = Reservation::unpack::<T>(memory.shared.reserved.load(Ordering::Acquire));
+    Ok(Status {
+        state: (word != Word::<T>::default()).then(|| T::State::unpack(word)),
+        reserved_until: reserved.filter(|_| T::SERVER_WIDE).map(|reserved| T::TICKS.start(reserved.until)),
+    })
+}
+
+/// Returns whether the node is still to be logged: `true` only for the first call by any process after a start of the server.
+///
+/// # Errors
+/// Returns an error if shared memory is not available.
+pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
+    Ok(memory::<T>()?.shared.announced.swap(1, Ordering::Relaxed) == 0)
+}
+
+/// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a
+/// comparison with `as_of` detects every change of a setting.
+pub struct OpenFastPath<T: SharedState> {
+    memory: Memory<T>,
+    range: FastRange<T>,
+    /// The value of [`settings::changes`] when the fast path was opened.
+    as_of: u32,
+}
+
+/// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
+/// or if another backend was faster.
+#[inline(always)]
+pub fn draw_fast<T: SharedState>() -> Option<T> {
+    let fast_path = T::FAST_PATH?;
+    T::shared_state().fast_path.with(|open| {
+        let OpenFastPath { memory, range, as_of } = open.as_ref()?;
+        if *as_of != settings::changes() {
+            return None;
+        }
+        let mut backend =
+            Backend { memory: *memory, schema: Schema::NONE, on_clock_rollback: OnClockRollback::Reset, page: None };
+        protocol::draw_fast(&mut backend, range).ok().flatten().map(fast_path.id)
+    })
+}
+
+#[inline]
+fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
+    match T::shared_state().memory.with(|memory| *memory) {
+        Some(memory) => Ok(memory),
+        None => look_up::<T>(),
+    }
+}
+
+/// Finds or allocates the shared memory, and keeps its address.
+///
+/// # Errors
+/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
+#[cold]
+#[inline(never)]
+fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
+    if !Word::<T>::is_lock_free() {
+        let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .detail("The processor has no atomic operation on 128 bits.")
+            .hint("Set scru.generator_scope to \"backend\"."));
+    }
+    let find = || {
+        let word = server::shared_memory::<WORD_SIZE>(&word_name::<T>());
+        Ok((word, server::shared_memory::<SHARED_SIZE>(&mark_name::<T>())))
+    };
+    let (word, shared) =
+        PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
+    // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
+    // process.
+    let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
+    T::shared_state().memory.with(|state| *state = Some(memory));
+    Ok(memory)
+}
+
+/// Returns the name by which the backends find a type's word. Another layout of the word requires another version in the name.
+fn word_name<T: SharedState>() -> CString {
+    datum::c_string(format!("scru {} generator v1", T::NAME))
+}
+
+/// Returns the name by which the backends find a type's [`Shared`].
+fn mark_name<T: SharedState>() -> CString {
+    datum::c_string(format!("scru {} mark v2", T::NAME))
+}
+
+#[cold]
+fn no_memory() -> Error {
+    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
+        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the few bytes needed.")
+}
+
+static PREV_SHMEM_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
+static PREV_SHMEM_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
+
+/// Installs the hooks that allocate shared memory. Must be called from `_PG_init` when the server starts.
+pub fn preload() {
+    // SAFETY: sets hooks of the postmaster. Each hook calls the one that it replaces, as the server requires.
+    unsafe {
+        PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev = pg_sys::shmem_request_hook);
+        PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev = pg_sys::shmem_startup_hook);
+        pg_sys::shmem_request_hook = Some(request);
+        pg_sys::shmem_startup_hook = Some(startup);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn request() {
+    // SAFETY: the postmaster calls this hook when libraries may request shared memory.
+    unsafe {
+        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev) {
+            prev();
+        }
+        macro_rules! request {
+            ($name:ident, $id:ident) => {
+                pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
+            };
+        }
+        registry!(request);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn startup() {
+    // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash.
+    unsafe {
+        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev) {
+            prev();
+        }
+        macro_rules! start {
+            ($name:ident, $id:ident) => {
+                start::<scru_ids::$id>();
+            };
+        }
+        registry!(start);
+    }
+}
+
+/// Allocates a type's shared memory.
+///
+/// # Safety
+/// Must be called from the startup hook of shared memory.
+unsafe fn start<T: SharedState>() {
+    if !Word::<T>::is_lock_free() {
+        return;
+    }
+    let mut found = false;
+    // SAFETY: as in `look_up`. The children of the postmaster inherit the addresses.
+    let memory = unsafe {
+        let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_SIZE, &mut found);
+        let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), SHARED_SIZE, &mut found);
+        Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
+    };
+    T::shared_state().memory.with(|state| *state = Some(memory));
+}

@@ -1,0 +1,115 @@
+//! The clocks of the operating system, and interruptible waits.
+
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::ffi::CStr;
+
+use pgrx::pg_sys;
+
+use crate::pg::server;
+
+// Declared here to avoid pgrx's guard, which turns a server error into a panic and back. A server error is a longjmp over Rust
+// frames that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn ProcessInterrupts();
+}
+
+/// A wait event, as shown in pg_stat_activity.
+pub struct WaitEvent {
+    name: &'static CStr,
+    number: AtomicU32,
+}
+
+/// A wait for the clock to reach the time of the next ID.
+pub static CLOCK: WaitEvent = WaitEvent::new(c"ScruClock");
+
+/// A wait for another backend to write the durable high-water mark.
+pub static MARK: WaitEvent = WaitEvent::new(c"ScruMark");
+
+impl WaitEvent {
+    const fn new(name: &'static CStr) -> Self {
+        Self { name, number: AtomicU32::new(0) }
+    }
+
+    /// Returns the `wait_event_info` of the event. Each process looks it up once.
+    fn number(&self) -> u32 {
+        match self.number.load(Relaxed) {
+            0 => {
+                let number = server::wait_event(self.name);
+                self.number.store(number, Relaxed);
+                number
+            }
+            number => number,
+        }
+    }
+}
+
+/// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
+#[inline]
+pub fn now() -> i64 {
+    let mut now = MaybeUninit::<libc::timeval>::uninit();
+    // SAFETY: gettimeofday() initializes `now`. It fails only if the pointer is invalid.
+    let now = unsafe {
+        libc::gettimeofday(now.as_mut_ptr(), ptr::null_mut());
+        now.assume_init()
+    };
+    #[allow(clippy::useless_conversion, reason = "tv_usec has 32 bits on macOS")]
+    let micros = i64::from(now.tv_usec);
+    now.tv_sec * 1_000_000 + micros
+}
+
+/// Returns the time of the monotonic clock, in microseconds. All processes read the same clock. The result is never 0.
+pub fn monotonic_micros() -> u64 {
+    let mut now = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: clock_gettime() initializes `now`: every platform that PostgreSQL supports has this clock.
+    let now = unsafe {
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
+        now.assume_init()
+    };
+    (now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000).max(1)
+}
+
+/// Waits until the clock reaches `until`, in microseconds since 1970-01-01 UTC. Returns early if the clock moves back. Processes
+/// interrupts, such as a query cancel or a timeout.
+pub fn wait_until(until: i64) {
+    let mut left = until - now();
+    while left > 0 {
+        wait(left, &CLOCK);
+        // A set latch ends the wait early. Returning here would be wrong: before `until`, the next step of a generator can be
+        // refused (ulidflake, `UlidFlakeOverflow::Error`).
+        let still_left = until - now();
+        if still_left > left {
+            return;
+        }
+        left = still_left;
+    }
+}
+
+/// Waits for at most `micros` microseconds, and processes interrupts.
+pub fn wait(micros: i64, event: &WaitEvent) {
+    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+    let millis = micros / 1_000;
+    // SAFETY: MyLatch is the latch of this process. Every interrupt sets it.
+    unsafe {
+        if millis == 0 {
+            // The timeout of WaitLatch() is in whole milliseconds.
+            pg_sys::pg_usleep(micros.max(1));
+        } else {
+            pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, millis, event.number());
+            pg_sys::ResetLatch(pg_sys::MyLatch);
+        }
+    }
+    check_for_interrupts();
+}
+
+/// Processes pending interrupts, such as a query cancel or a timeout.
+#[inline]
+pub fn check_for_interrupts() {
+    // SAFETY: as in the server's macro CHECK_FOR_INTERRUPTS().
+    unsafe {
+        if pg_sys::InterruptPending != 0 {
+            ProcessInterrupts();
+        }
+    }
+}

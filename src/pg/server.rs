@@ -1,0 +1,263 @@
+//! The differences between the supported versions of the server. The rest of `src` is the same for all versions.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+
+use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
+
+unsafe extern "C-unwind" {
+    #[cfg(feature = "pg15")]
+    fn errstart(level: c_int, domain: *const c_char) -> bool;
+    #[cfg(feature = "pg15")]
+    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+    #[cfg(not(feature = "pg15"))]
+    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
+    #[cfg(feature = "pg15")]
+    fn pg_proc_aclcheck(function: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
+    #[cfg(not(feature = "pg15"))]
+    fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
+}
+
+/// Returns whether the current user may execute a function.
+///
+/// # Safety
+/// Must be called in a transaction.
+pub unsafe fn may_execute(function: Oid) -> bool {
+    // SAFETY: look-ups in the catalog. No frame has anything to drop if the server raises an error.
+    unsafe {
+        let (role, mode) = (pg_sys::GetUserId(), pg_sys::AclMode::from(pg_sys::ACL_EXECUTE));
+        #[cfg(feature = "pg15")]
+        let result = pg_proc_aclcheck(function, role, mode);
+        #[cfg(not(feature = "pg15"))]
+        let result = object_aclcheck(pg_sys::ProcedureRelationId, function, role, mode);
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
+/// Starts an error report, and returns whether the caller must finish it. From PostgreSQL 16 on, the error is soft if `context`
+/// asks for that.
+///
+/// # Safety
+/// As [`crate::call::error::report`], the only caller.
+pub unsafe fn start_error(context: *mut Node) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let _ = context;
+            errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null())
+        }
+        #[cfg(not(feature = "pg15"))]
+        errsave_start(context, ptr::null())
+    }
+}
+
+/// Finishes an error report. Returns only if the error is soft.
+///
+/// # Safety
+/// As [`start_error`].
+pub unsafe fn finish_error(context: *mut Node, line: u32) {
+    let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let _ = context;
+            errfinish(file, line as c_int, function);
+        }
+        #[cfg(not(feature = "pg15"))]
+        errsave_finish(context, file, line as c_int, function);
+    }
+}
+
+/// Returns the reset value of a setting that is not defined yet, and its source; `None` if it has no value.
+///
+/// Until a setting is defined, the server keeps a placeholder for it, with the value of the source with the highest priority.
+pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
+    // SAFETY: a look-up. The text is copied before the server can free it. A setting that is not defined is a placeholder.
+    unsafe {
+        let placeholder = find_setting(name).as_mut()?;
+        let value = placeholder_value(placeholder);
+        (!value.is_null()).then(|| (placeholder.reset_source, CStr::from_ptr(value).to_string_lossy().into_owned()))
+    }
+}
+
+/// Returns the source of a setting's reset value.
+pub fn reset_source(name: &CStr) -> GucSource::Type {
+    // SAFETY: a look-up.
+    unsafe { find_setting(name).as_ref() }.map_or(GucSource::PGC_S_DEFAULT, |setting| setting.reset_source)
+}
+
+/// Returns the server's record of a setting; null if the name is unknown.
+fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
+    // SAFETY: look-ups. PostgreSQL 15 has an array of all settings.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            let settings = pg_sys::get_guc_variables().cast_const();
+            let count = usize::try_from(pg_sys::GetNumConfigOptions()).unwrap_or_default();
+            let has_name = |setting: &&*mut pg_sys::config_generic| {
+                CStr::from_ptr((***setting).name).to_bytes().eq_ignore_ascii_case(name.to_bytes())
+            };
+            core::slice::from_raw_parts(settings, count).iter().find(has_name).copied().unwrap_or(ptr::null_mut())
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::find_option(name.as_ptr(), false, true, 0)
+        }
+    }
+}
+
+/// Returns the reset value of a placeholder, or null. A placeholder is always a string.
+///
+/// # Safety
+/// The setting is a placeholder.
+unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_char {
+    // SAFETY: guaranteed by the caller. Up to PostgreSQL 18, a `config_string` begins with the generic struct. From 19 on, the
+    // generic struct has a union.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        {
+            (*ptr::from_mut(setting).cast::<pg_sys::config_string>()).reset_val
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        {
+            setting.__bindgen_anon_1._string.reset_val
+        }
+    }
+}
+
+/// Allocates the extra data of a check hook, which the server frees with the value. Returns null if out of memory.
+pub fn setting_extra(size: usize) -> *mut c_void {
+    // SAFETY: allocations. PostgreSQL 15 frees the memory with free().
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            libc::malloc(size)
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size)
+        }
+    }
+}
+
+/// The flag of a setting whose configured value takes effect even if the library is loaded during a parallel operation. Minor
+/// versions from before November 2024 ignore it.
+#[cfg(feature = "pg15")]
+pub const ALLOW_IN_PARALLEL: c_int = 0x40_0000;
+#[cfg(not(feature = "pg15"))]
+pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
+
+/// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
+/// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
+/// a dynamic segment.
+///
+/// # Errors
+/// Raises 53200 if not enough shared memory is left.
+pub fn shared_memory<const SIZE: usize>(name: &CStr) -> *mut c_void {
+    let mut found = false;
+    // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and ShmemInitStruct never reuses
+    // its memory.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        {
+            pg_sys::ShmemInitStruct(name.as_ptr(), SIZE, &mut found)
+        }
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        {
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero::<SIZE>), &mut found)
+        }
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        {
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero_with::<SIZE>), &mut found, ptr::null_mut())
+        }
+    }
+}
+
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+unsafe extern "C-unwind" fn zero<const SIZE: usize>(memory: *mut c_void) {
+    // SAFETY: the memory has this size.
+    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
+}
+
+/// Like `zero`, with the argument that the callback has from PostgreSQL 19 on.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _argument: *mut c_void) {
+    // SAFETY: the memory has this size.
+    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
+}
+
+/// Creates the file of a page in `global/` that belongs to no catalog, unless it exists.
+pub fn create_global_page(number: u32) {
+    // SAFETY: the lock lets one backend at a time create and extend the file. Replay of the page's first record creates it, too.
+    unsafe {
+        let file = pg_sys::smgropen(global_file(number), NO_BACKEND);
+        if has_block(file) {
+            return;
+        }
+        let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);
+        pg_sys::LockSharedObject(class, object, 0, lock);
+        if !has_block(file) {
+            pg_sys::smgrcreate(file, ForkNumber::MAIN_FORKNUM, true);
+            let mut zeros = ZeroPage([0; pg_sys::BLCKSZ as usize]);
+            pg_sys::smgrextend(file, ForkNumber::MAIN_FORKNUM, 0, zeros.0.as_mut_ptr().cast(), false);
+        }
+        pg_sys::UnlockSharedObject(class, object, 0, lock);
+    }
+}
+
+/// A page of zeros, aligned as direct I/O requires.
+#[repr(align(4096))]
+struct ZeroPage([u8; pg_sys::BLCKSZ as usize]);
+
+/// Returns the pinned buffer of a page in `global/` that exists.
+pub fn read_global_page(number: u32) -> pg_sys::Buffer {
+    // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
+    unsafe {
+        pg_sys::ReadBufferWithoutRelcache(
+            global_file(number),
+            ForkNumber::MAIN_FORKNUM,
+            0,
+            pg_sys::ReadBufferMode::RBM_NORMAL,
+            ptr::null_mut(),
+            true,
+        )
+    }
+}
+
+unsafe fn has_block(file: pg_sys::SMgrRelation) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM) && pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0
+    }
+}
+
+/// The number of no backend: the file is not temporary.
+const NO_BACKEND: c_int = -1;
+
+#[cfg(feature = "pg15")]
+fn global_file(number: u32) -> pg_sys::RelFileNode {
+    pg_sys::RelFileNode { spcNode: pg_sys::GLOBALTABLESPACE_OID, dbNode: Oid::INVALID, relNode: number.into() }
+}
+
+#[cfg(not(feature = "pg15"))]
+fn global_file(number: u32) -> pg_sys::RelFileLocator {
+    pg_sys::RelFileLocator { spcOid: pg_sys::GLOBALTABLESPACE_OID, dbOid: Oid::INVALID, relNumber: number.into() }
+}
+
+/// Returns the number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
+pub fn wait_event(name: &CStr) -> u32 {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    {
+        let _ = name;
+        pg_sys::PG_WAIT_EXTENSION
+    }
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    // SAFETY: the server copies the name. It returns the existing number if the name already has one.
+    unsafe {
+        pg_sys::WaitEventExtensionNew(name.as_ptr())
+    }
+}

@@ -1,0 +1,95 @@
+//! Planner expressions that depend only on the clock, such as `now() - interval '1 day'` or `current_date`.
+
+use pgrx::pg_sys::{self, Datum, Interval, List, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
+
+use crate::pg::datum::StoredId;
+use crate::pg::epoch;
+use crate::planner::expression::{self, nth};
+
+const MICROS_PER_DAY: i128 = 86_400_000_000;
+const DAYS_PER_LONGEST_MONTH: i128 = 31;
+
+/// An upper bound of how long a session keeps a plan, in microseconds: a century.
+const CLOCK_RANGE: i128 = 36_525 * MICROS_PER_DAY;
+
+// Declared without pgrx's guard, which would cost more than the function: it only reads a variable.
+unsafe extern "C-unwind" {
+    fn GetCurrentTransactionStartTimestamp() -> i64;
+}
+
+/// Returns whether an expression depends only on the clock and remains before the time of the type's largest ID for as long as
+/// a session keeps the plan.
+///
+/// # Safety
+/// `node` is an expression of type timestamptz, and a transaction is in progress.
+pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
+    // SAFETY: guaranteed by the caller.
+    let latest = unsafe { latest(node) };
+    latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
+}
+
+/// Returns an upper bound of the current value of an expression of type timestamptz or date, in microseconds since
+/// 2000-01-01 UTC; `None` if the expression depends on more than the clock.
+unsafe fn latest(node: *mut Node) -> Option<i128> {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        if (*node).type_ == NodeTag::T_SQLValueFunction {
+            return is_clock((*node.cast::<SQLValueFunction>()).op).then(now);
+        }
+        let (function, arguments) = expression::called(node)?;
+        latest_of_call(function.to_u32(), arguments)
+    }
+}
+
+/// Returns the same bound for a function call; `None` if the function is not one of those known here.
+unsafe fn latest_of_call(function: u32, arguments: *mut List) -> Option<i128> {
+    // SAFETY: these functions of the server have these arguments.
+    unsafe {
+        let argument = |index| nth(arguments, index);
+        match function {
+            pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP => Some(now()),
+            pg_sys::F_TIMESTAMPTZ_DATE => latest(argument(0)),
+            pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT => latest(argument(1)),
+            pg_sys::F_TIMESTAMPTZ_PL_INTERVAL | pg_sys::F_TIMESTAMPTZ_MI_INTERVAL => {
+                let interval = constant(argument(1))?.cast_mut_ptr::<Interval>();
+                Some(latest(argument(0))? + longest(&*interval))
+            }
+            pg_sys::F_DATE_PLI | pg_sys::F_DATE_MII => {
+                let days = constant(argument(1))?.value() as i32;
+                Some(latest(argument(0))? + i128::from(days).abs() * MICROS_PER_DAY)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether an SQL keyword is the current timestamptz or the current date.
+const fn is_clock(keyword: Keyword::Type) -> bool {
+    matches!(
+        keyword,
+        Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
+    )
+}
+
+/// Returns the start of the transaction plus two days, an upper bound of the current date in any time zone.
+fn now() -> i128 {
+    // SAFETY: reads a variable of the server.
+    i128::from(unsafe { GetCurrentTransactionStartTimestamp() }) + 2 * MICROS_PER_DAY
+}
+
+/// Returns an upper bound of the length of an interval in either direction, in microseconds.
+fn longest(interval: &Interval) -> i128 {
+    let days = i128::from(interval.month).abs() * DAYS_PER_LONGEST_MONTH + i128::from(interval.day).abs();
+    days * MICROS_PER_DAY + i128::from(interval.time).abs()
+}
+
+/// Returns the value of a constant; `None` if the expression is NULL or not a constant.
+unsafe fn constant(node: *mut Node) -> Option<Datum> {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
+            return None;
+        }
+        Some((*node.cast::<pg_sys::Const>()).constvalue)
+    }
+}

@@ -1,0 +1,459 @@
+//! Restriction estimators of the comparisons of an ID with an ID or a time, and of `id <@ tstzrange`.
+//!
+//! The estimates are read from the statistics of the column, like those of `<` between numbers. The server's own estimators cannot
+//! convert an ID to a number, and therefore assume the middle of a histogram bucket, which is a hundredth of the table by default.
+//! Given the type [`StoredDatum::SCALAR`] in place of the ID's, they read the leading bytes of an ID as a number.
+//!
+//! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
+//! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
+//! the shares of the others, because n estimates of n conditions would take quadratic time.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use pgrx::pg_sys::{
+    self, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, PlannerInfo, RelOptInfo, RestrictInfo,
+    VariableStatData,
+};
+use scru_ids::Stored;
+use scru_ids::selectivity::{self, Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::functions::precision::Precision;
+use crate::functions::time_compare::Operator;
+use crate::pg::clock;
+use crate::pg::datum::{self, StoredDatum, StoredId};
+use crate::planner::expression;
+use crate::planner::span;
+
+// Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
+// calls. A server error is a longjmp over Rust frames that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn get_restriction_variable(
+        root: *mut PlannerInfo,
+        arguments: *mut List,
+        relation: c_int,
+        column: *mut VariableStatData,
+        other: *mut *mut Node,
+        is_left: *mut bool,
+    ) -> bool;
+    fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
+    fn get_oprrest(operator: Oid) -> Oid;
+    fn get_opcode(operator: Oid) -> Oid;
+    fn getBaseType(type_: Oid) -> Oid;
+    fn get_typlenbyval(type_: Oid, length: *mut i16, by_value: *mut bool);
+    fn contain_volatile_functions(node: *mut Node) -> bool;
+    fn equal(one: *const c_void, other: *const c_void) -> bool;
+    fn bms_num_members(set: *const pg_sys::Bitmapset) -> c_int;
+    fn fmgr_info(function: Oid, info: *mut FmgrInfo);
+    fn mcv_selectivity(
+        column: *mut VariableStatData,
+        function: *mut FmgrInfo,
+        collation: Oid,
+        value: Datum,
+        is_left: bool,
+        common: *mut f64,
+    ) -> f64;
+    fn ineq_histogram_selectivity(
+        root: *mut PlannerInfo,
+        column: *mut VariableStatData,
+        operator: Oid,
+        function: *mut FmgrInfo,
+        is_greater: bool,
+        is_equal: bool,
+        collation: Oid,
+        value: Datum,
+        type_: Oid,
+    ) -> f64;
+}
+
+/// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
+/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the
+/// same, with exact times.
+pub fn of_operator<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+    let (root, operator) = (call.datum(0).cast_mut_ptr(), call.oid(1));
+    // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
+    let fraction = unsafe {
+        estimate::<T>(root, operator, get_opcode(operator), call.datum(2).cast_mut_ptr(), call.int4(3), precision)
+    };
+    Ok(Datum::from(fraction.to_bits()))
+}
+
+/// Estimates a call of `T_contained_by_range` or `T_range_contains`. Returns null for a join.
+///
+/// # Safety
+/// The request is for one of the two functions.
+pub unsafe fn of_function<T: StoredId>(
+    request: *mut pg_sys::SupportRequestSelectivity,
+    precision: Precision,
+) -> *mut pg_sys::SupportRequestSelectivity {
+    // SAFETY: the request has the arguments of an estimator.
+    unsafe {
+        if (*request).is_join {
+            return ptr::null_mut();
+        }
+        let (root, function, arguments) = ((*request).root, (*request).funcid, (*request).args);
+        (*request).selectivity = estimate::<T>(root, Oid::INVALID, function, arguments, (*request).varRelid, precision);
+        request
+    }
+}
+
+/// Returns the estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions. Returns
+/// the server's default if no argument is a column, or if an argument is none of the type.
+unsafe fn estimate<T: StoredId>(
+    root: *mut PlannerInfo,
+    operator: Oid,
+    function: Oid,
+    arguments: *mut List,
+    relation: c_int,
+    precision: Precision,
+) -> f64 {
+    // SAFETY: structs of the planner; the statistics are released.
+    unsafe {
+        let Some(test) = Test::of::<T>(function) else { return UNKNOWN_BOUND };
+        let default = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
+        let (mut statistics, mut other, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
+        if !get_restriction_variable(root, arguments, relation, &mut statistics, &mut other, &mut is_left) {
+            return default;
+        }
+        let id = expression::nth(arguments, usize::from(!is_left));
+        let estimator = if operator == Oid::INVALID { Oid::INVALID } else { get_oprrest(operator) };
+        let mut column = Column { root, id, type_: statistics.vartype, estimator, precision, statistics };
+        let fraction = if column.has_type_of::<T>() {
+            let own = column.bounds::<T>(test, other, is_left);
+            column.share::<T>(arguments, own)
+        } else {
+            default
+        };
+        if let (Some(free), false) = (column.statistics.freefunc, column.statistics.statsTuple.is_null()) {
+            free(column.statistics.statsTuple);
+        }
+        fraction.clamp(0.0, 1.0)
+    }
+}
+
+/// The maximum number of a table's conditions at which a derived index condition takes its share of them. Its share is not stored
+/// for others, so without this limit n conditions would take quadratic time.
+const MAX_CONDITIONS_OF_DERIVED: usize = 32;
+
+/// What a condition compares an ID with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    /// An ID, to the right of the operator.
+    Id(Operator),
+    /// A time, to the right of the operator.
+    Time(Operator),
+    /// A range of times.
+    Range,
+}
+
+impl Test {
+    /// Returns what a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a
+    /// function with such a name. The estimator therefore checks the type of each value before it reads the value.
+    unsafe fn of<T: StoredId>(function: Oid) -> Option<Self> {
+        // SAFETY: the server is planning a query.
+        let (name, _) = unsafe { expression::name_and_schema(function)? };
+        if let Some((operator, _)) = Operator::of_function::<T>(name.as_bytes()) {
+            return Some(Self::Time(operator));
+        }
+        let rest = name.as_bytes().strip_prefix(T::NAME.as_bytes())?;
+        if [&b"_contained_by_range"[..], b"_range_contains"].contains(&rest) {
+            return Some(Self::Range);
+        }
+        Operator::named(rest.strip_prefix(b"_")?).map(Self::Id)
+    }
+}
+
+/// An ID in the conditions of a query, usually a column, with its statistics.
+struct Column {
+    root: *mut PlannerInfo,
+    id: *mut Node,
+    type_: Oid,
+    /// The estimator of the conditions.
+    estimator: Oid,
+    precision: Precision,
+    statistics: VariableStatData,
+}
+
+impl Column {
+    /// Returns whether the values of the column have the length of the type's, so that reading one of them is safe.
+    unsafe fn has_type_of<T: StoredId>(&self) -> bool {
+        let (mut length, mut by_value) = (0, false);
+        // SAFETY: a look-up in the system cache.
+        unsafe { get_typlenbyval(self.type_, &mut length, &mut by_value) };
+        (length as usize, by_value) == (size_of::<T::Stored>(), T::Stored::BY_VALUE)
+    }
+
+    /// Returns the condition's share of the joint selectivity of all conditions on the ID, and stores the shares of the others.
+    unsafe fn share<T: StoredId>(&mut self, arguments: *mut List, own: Bounds) -> f64 {
+        let nulls = self.null_fraction();
+        let alone = Tightest::of(&[own], nulls).share(0);
+        let table = self.statistics.rel;
+        if table.is_null() || self.estimator == Oid::INVALID {
+            return alone;
+        }
+        // SAFETY: structs of the planner.
+        unsafe {
+            let Some(conjunction) = Conjunction::of(table, arguments) else {
+                // An index condition that the planner has derived from a condition, or part of another expression.
+                let conditions = Conjunction::of_table(table);
+                if expression::length(conditions.list) > MAX_CONDITIONS_OF_DERIVED {
+                    return alone;
+                }
+                let (_, bounds) = self.conditions::<T>(&conditions, None);
+                return selectivity::derived_share(own, bounds, nulls).unwrap_or(alone);
+            };
+            let (conditions, bounds) = self.conditions::<T>(&conjunction, Some((arguments, own)));
+            let tightest = Tightest::of(bounds, nulls);
+            let mut own_share = alone;
+            for (index, &condition) in conditions.iter().enumerate() {
+                let condition = &mut *condition;
+                if arguments_of(condition) == arguments {
+                    own_share = tightest.share(index);
+                } else if condition.norm_selec < 0.0 && condition.outer_selec < 0.0 {
+                    (condition.norm_selec, condition.outer_selec) = (tightest.share(index), tightest.share(index));
+                }
+            }
+            own_share
+        }
+    }
+
+    /// Returns the conditions on the ID in a conjunction, and their bounds. The bounds of the condition with the arguments `own`
+    /// are known.
+    unsafe fn conditions<'a, T: StoredId>(
+        &mut self,
+        conjunction: &Conjunction,
+        own: Option<(*mut List, Bounds)>,
+    ) -> (&'a [*mut RestrictInfo], &'a [Bounds]) {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let length = expression::length(conjunction.list);
+            let conditions = datum::slice(length, |_| ptr::null_mut::<RestrictInfo>());
+            let bounds = datum::slice(length, |_| Bounds::default());
+            let mut count = 0;
+            for index in 0..length {
+                clock::check_for_interrupts();
+                let Some(condition) = conjunction.condition(index) else { continue };
+                let found = match own {
+                    Some((arguments, bounds)) if arguments_of(condition) == arguments => Some(bounds),
+                    _ => self.bounds_of_other::<T>(condition),
+                };
+                if let Some(found) = found {
+                    (conditions[count], bounds[count]) = (condition, found);
+                    count += 1;
+                }
+            }
+            (&conditions[..count], &bounds[..count])
+        }
+    }
+
+    /// Returns the bounds of another condition; `None` if it has another estimator, if it is not on the same ID, or if it
+    /// compares the ID with a column or with the result of a volatile function.
+    unsafe fn bounds_of_other<T: StoredId>(&mut self, condition: *mut RestrictInfo) -> Option<Bounds> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let clause = (*condition).clause.cast::<pg_sys::OpExpr>();
+            if (*clause).xpr.type_ != NodeTag::T_OpExpr
+                || expression::length((*clause).args) != 2
+                || get_oprrest((*clause).opno) != self.estimator
+            {
+                return None;
+            }
+            let [left, right] = [0, 1].map(|index| expression::nth((*clause).args, index));
+            let is_left = equal(left.cast(), self.id.cast());
+            if !is_left && !equal(right.cast(), self.id.cast()) {
+                return None;
+            }
+            let (other, tables) =
+                if is_left { (right, (*condition).right_relids) } else { (left, (*condition).left_relids) };
+            if bms_num_members(tables) > 0 {
+                return None;
+            }
+            let (function, _) = expression::called(clause.cast())?;
+            let test = Test::of::<T>(function)?;
+            let other = estimate_expression_value(self.root, other);
+            if (*other).type_ != NodeTag::T_Const && contain_volatile_functions(other) {
+                return None;
+            }
+            Some(self.bounds::<T>(test, other, is_left))
+        }
+    }
+
+    /// Returns the bounds that a condition sets on the ID. `is_left` tells whether the ID is the left operand of a comparison
+    /// with another ID.
+    unsafe fn bounds<T: StoredId>(&mut self, test: Test, other: *mut Node, is_left: bool) -> Bounds {
+        // SAFETY: the tag identifies the struct, and the value is read only if it is of the expected type.
+        unsafe {
+            let constant = other.cast::<Const>();
+            let is_constant = (*other).type_ == NodeTag::T_Const;
+            if is_constant && (*constant).constisnull {
+                return Bounds::NONE;
+            }
+            match test {
+                Test::Id(operator) => {
+                    let operator = if is_left { operator } else { operator.commuted() };
+                    let is_of_type = is_constant
+                        && (*constant).constlen == size_of::<T::Stored>() as c_int
+                        && (*constant).constbyval == T::Stored::BY_VALUE;
+                    let id = if is_of_type { span::value::<T>(other) } else { None };
+                    self.bound(operator, id)
+                }
+                Test::Time(operator) => {
+                    let is_time = is_constant && (*constant).consttype == pg_sys::TIMESTAMPTZOID;
+                    match is_time.then(|| operator.with_id::<T>((*constant).constvalue.value() as i64, self.precision))
+                    {
+                        Some((operator, id)) => self.bound(operator, Some(id)),
+                        None => self.bound::<T>(operator, None),
+                    }
+                }
+                Test::Range => {
+                    if !is_constant || getBaseType((*constant).consttype) != pg_sys::TSTZRANGEOID {
+                        return Bounds::UNKNOWN;
+                    }
+                    let (first, last): (T, T) = span::first_and_last(constant, self.precision);
+                    if first > last {
+                        return Bounds::NONE;
+                    }
+                    let lower = self.bound(Operator::GreaterOrEqual, Some(first)).lower;
+                    let upper = self.bound(Operator::LessOrEqual, Some(last)).upper;
+                    Bounds { lower, upper }
+                }
+            }
+        }
+    }
+
+    /// Returns the bound that an operator sets with an ID on its right; `None` if the ID is unknown.
+    unsafe fn bound<T: StoredId>(&mut self, operator: Operator, id: Option<T>) -> Bounds {
+        // SAFETY: the column has the type of the ID.
+        let selectivity = id.and_then(|id| unsafe { self.selectivity(operator, id) });
+        Bounds::one(operator.is_from_below(), selectivity.unwrap_or(UNKNOWN_BOUND))
+    }
+
+    /// Returns the fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
+    /// values one by one, and estimates the others from the histogram.
+    unsafe fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
+        let (operator, id) = operator.at_tick(id);
+        // SAFETY: the arguments are those of the server's estimators, except for the types.
+        unsafe {
+            if self.statistics.statsTuple.is_null() {
+                return None;
+            }
+            let function_of = |operator| if operator == Oid::INVALID { Oid::INVALID } else { get_opcode(operator) };
+            let native = expression::operator(self.type_, operator.strategy());
+            let (mut function, none) = (FmgrInfo::default(), Oid::INVALID);
+            if function_of(native) == Oid::INVALID {
+                return None;
+            }
+            fmgr_info(function_of(native), &mut function);
+            let (value, mut common) = (id.to_datum(), 0.0);
+            let common_within = mcv_selectivity(&mut self.statistics, &mut function, none, value, true, &mut common);
+            let (is_greater, is_equal) = (operator.is_from_below(), operator.includes_bound());
+            let scalar = T::Stored::SCALAR;
+            self.statistics.vartype = scalar;
+            let others = ineq_histogram_selectivity(
+                self.root,
+                &mut self.statistics,
+                native,
+                &mut function,
+                is_greater,
+                is_equal,
+                none,
+                value,
+                scalar,
+            );
+            self.statistics.vartype = self.type_;
+            let others = if others >= 0.0 { others } else { 0.5 };
+            Some((common_within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
+        }
+    }
+
+    /// Returns the fraction of NULLs in the column, and 0 if there are no statistics.
+    fn null_fraction(&self) -> f64 {
+        let row = self.statistics.statsTuple;
+        if row.is_null() {
+            return 0.0;
+        }
+        // SAFETY: the statistics are a row of pg_statistic.
+        unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
+    }
+}
+
+/// Conditions of a query that are ANDed: those of a table, those of an outer join that concern only one table, or those of an arm
+/// of an OR.
+struct Conjunction {
+    list: *mut List,
+    /// The tables of the outer join; null for the others.
+    join: *const pg_sys::Bitmapset,
+}
+
+impl Conjunction {
+    /// Returns the conditions of a table.
+    unsafe fn of_table(table: *mut RelOptInfo) -> Self {
+        // SAFETY: guaranteed by the caller.
+        Self { list: unsafe { (*table).baserestrictinfo }, join: ptr::null() }
+    }
+
+    /// Returns the conjunction with the condition that has these arguments; `None` if there is none.
+    unsafe fn of(table: *mut RelOptInfo, arguments: *mut List) -> Option<Self> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let find = |list: *mut List| Self::find(list, arguments);
+            if let Some((list, _)) = find((*table).baserestrictinfo) {
+                return Some(Self { list, join: ptr::null() });
+            }
+            let (list, condition) = find((*table).joininfo)?;
+            let is_of_join = list == (*table).joininfo;
+            Some(Self { list, join: if is_of_join { (*condition).required_relids } else { ptr::null() } })
+        }
+    }
+
+    /// Returns the condition with these arguments in a list, and the innermost list that contains it.
+    unsafe fn find(list: *mut List, arguments: *mut List) -> Option<(*mut List, *mut RestrictInfo)> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let conditions =
+                (0..expression::length(list)).map(|index| expression::nth(list, index).cast::<RestrictInfo>());
+            for condition in conditions {
+                if (*condition).type_ != NodeTag::T_RestrictInfo {
+                    continue;
+                }
+                if arguments_of(condition) == arguments {
+                    return Some((list, condition));
+                }
+                let arms = (*condition).orclause.cast::<pg_sys::BoolExpr>();
+                if arms.is_null() {
+                    continue;
+                }
+                for index in 0..expression::length((*arms).args) {
+                    let arm = expression::nth((*arms).args, index).cast::<pg_sys::BoolExpr>();
+                    // An arm with one condition is the condition itself.
+                    let is_and = (*arm).xpr.type_ == NodeTag::T_BoolExpr && (*arm).boolop == BoolExprType::AND_EXPR;
+                    if is_and && let Some(found) = Self::find((*arm).args, arguments) {
+                        return Some(found);
+                    }
+                }
+            }
+            None
+        }
+    }
+
+    /// Returns the condition at `index`; `None` if it is one of another join.
+    unsafe fn condition(&self, index: usize) -> Option<*mut RestrictInfo> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let condition = expression::nth(self.list, index).cast::<RestrictInfo>();
+            let is_of_join = self.join.is_null() || pg_sys::bms_equal(self.join, (*condition).required_relids);
+            ((*condition).type_ == NodeTag::T_RestrictInfo && is_of_join).then_some(condition)
+        }
+    }
+}
+
+/// Returns the arguments of a condition that is an operator or a function call; null for any other.
+unsafe fn arguments_of(condition: *mut RestrictInfo) -> *mut List {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        let clause = (*condition).clause;
+        if (*clause).type_ == NodeTag::T_OpExpr { (*clause.cast::<pg_sys::OpExpr>()).args } else { ptr::null_mut() }
+    }
+}
