@@ -1,7 +1,7 @@
 """Checks the folders of src against the table in docs/architecture.md.
 
-A folder imports the folders of its row, which stand above it in the table, and no others. The files of a folder do not import
-each other in a circle."""
+A folder imports the folders of its row, which stand above it in the table, and no others. The files of a folder do not
+import each other in a circle."""
 
 import re
 import sys

@@ -32,8 +32,8 @@ SERVER_USER = "postgres" if os.geteuid() == 0 else None
 # Short, because the path of a socket has at most 107 bytes. The server's user may have no access to root's TMPDIR.
 TEMPORARY = "/tmp"
 
-# The settings of every server. fsync is off, because the data of a test need not survive a loss of power. A checkpoint must
-# not remove WAL that a standby has not fetched yet.
+# The settings of every server. fsync is off, because the data of a test need not survive a loss of power. A checkpoint
+# must not remove WAL that a standby has not fetched yet.
 BASE_SETTINGS = {
     "listen_addresses": "",
     "fsync": "off",
