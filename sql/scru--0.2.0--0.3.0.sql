@@ -261,7 +261,17 @@ $$;
 
 SELECT scru_adapt_to_server();
 
--- The sequences that carry the high-water marks.
+-- The sequences that carry the high-water marks. The server permits no sequences in pg_catalog: only there, the extension has a
+-- schema for them.
+DO $$
+BEGIN
+    IF pg_catalog.current_schema() OPERATOR(pg_catalog.=) 'pg_catalog' THEN
+        CREATE SCHEMA scru_marks;
+        GRANT USAGE ON SCHEMA scru_marks TO PUBLIC;
+        PERFORM pg_catalog.set_config('search_path', 'scru_marks, pg_temp', true);
+    END IF;
+END
+$$;
 CREATE SEQUENCE scru64_mark;
 COMMENT ON SEQUENCE scru64_mark IS 'high-water mark of scru64, as dumps and pg_upgrade carry it';
 GRANT SELECT ON SEQUENCE scru64_mark TO PUBLIC;
@@ -272,6 +282,9 @@ COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps an
 GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
 GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@;
 SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
+SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
+FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
+WHERE extname OPERATOR(pg_catalog.=) 'scru';
 
 CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

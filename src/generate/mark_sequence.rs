@@ -4,6 +4,8 @@
 //! The value is a packed [`Reservation`]. `log_cnt`, which dumps leave out, is the system identifier of the server that wrote the
 //! value, so that a value that has arrived from another server is recognized.
 
+use core::ffi::CStr;
+
 use pgrx::pg_sys::{self, FormData_pg_sequence_data, Oid, Relation};
 use scru_ids::SortableId;
 use scru_ids::mark::{Mark, Reservation};
@@ -11,6 +13,10 @@ use scru_ids::protocol::{Carried, Position};
 
 use crate::pg::buffer::LockedPage;
 use crate::pg::datum;
+
+/// The schema in which the server permits no sequences, and the schema that has them if the extension is there.
+const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+const HOME: &CStr = c"scru_marks";
 
 /// An open sequence, whose page is locked. The page is released first.
 struct Sequence {
@@ -62,7 +68,10 @@ impl Sequence {
         let name = datum::c_string(format!("{}_mark", T::NAME));
         // SAFETY: look-ups in the catalogs. The lock on the sequence keeps its file while it is open.
         unsafe {
-            let relation = pg_sys::get_relname_relid(name.as_ptr(), schema);
+            let mut relation = pg_sys::get_relname_relid(name.as_ptr(), schema);
+            if relation == Oid::INVALID && schema == PG_CATALOG {
+                relation = pg_sys::get_relname_relid(name.as_ptr(), pg_sys::get_namespace_oid(HOME.as_ptr(), true));
+            }
             if relation == Oid::INVALID {
                 return None;
             }

@@ -64,12 +64,13 @@ def reported(printed: str) -> dict[str, list[str]]:
 
 
 def test_drizzle(new_database, tmp_path):
-    """The migrations are those that drizzle-kit generates."""
+    """The migrations are those that drizzle-kit generates, and make the database match the schema."""
     database = new_database(extension=False)
     drizzle = Project("drizzle", "drizzle-kit", tmp_path, 18)
     kit = "node_modules/drizzle-kit/bin.cjs"
     assert "No schema changes" in drizzle.run(database, kit, "generate")
     drizzle.run(database, kit, "migrate")
+    assert "No changes detected" in drizzle.run(database, kit, "push")
     found = reported(drizzle.run(database, "program.mjs", *IDS))
     [made], [item] = found["made"], found["item"]
     assert (len(made), len(item)) == (25, 26)

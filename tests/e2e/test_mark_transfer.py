@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+import catalog
 import expect
 from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE
 from marks import (
@@ -227,6 +228,65 @@ def test_a_dump_into_the_same_server_refuses_nobody(new_server):
     after = draw_all(server, 5, "copy")
     assert_later(before, after)
     assert_later(after, draw_all(server, 5))
+
+
+# ----------------------------------------------------------------------------------------------------------- pg_catalog
+
+
+def create_in_pg_catalog(server: Server, *, upgrade: bool = False) -> Server:
+    """Creates the extension in pg_catalog, which permits no sequences, and returns the server."""
+    with server.connect() as connection:
+        version = " VERSION '0.2.0'" if upgrade else ""
+        connection.execute(f"CREATE EXTENSION scru SCHEMA pg_catalog{version}")
+        if upgrade:
+            connection.execute("ALTER EXTENSION scru UPDATE")
+    return server
+
+
+@pytest.mark.parametrize("upgrade", [False, True], ids=["created", "updated"])
+def test_an_extension_in_pg_catalog_carries_the_mark_in_dumps(new_server, clock, upgrade):
+    """Its sequences are in a schema of their own, which nobody needs a privilege on."""
+    source, target = create_in_pg_catalog(new_server(NODE), upgrade=upgrade), new_server(NODE, clock.environment)
+    with source.connect() as connection:
+        connection.execute("CREATE ROLE plain LOGIN")
+    with source.connect(user="plain") as plain:
+        before = {t: [plain.execute(f"SELECT {t.generator}::text").fetchone()[0]] for t in SERVER_WIDE}
+    for id_type in SERVER_WIDE:
+        assert source.value(f"SELECT last_value > 1 FROM scru_marks.{id_type}_mark")
+    clock.shift(-HOUR)
+    restore(source, target, "custom")
+    for id_type in SERVER_WIDE:
+        assert_behind_mark(target, id_type, HOUR)
+    clock.shift(0)
+    assert_later(before, draw_all(target))
+    with target.connect() as connection:
+        connection.execute("DROP EXTENSION scru")
+        assert connection.execute("SELECT to_regnamespace('scru_marks')").fetchone() == (None,)
+
+
+def test_an_extension_in_pg_catalog_carries_the_mark_through_pg_upgrade(new_server, times):
+    settings = (ALONE, times.before.environment, OLD_BINDIR, CHECKSUMS)
+    with Server(*settings) as old:
+        before = draw_all(create_in_pg_catalog(old))
+        old.stop()
+        new = Server(ALONE, times.after.environment, initdb=CHECKSUMS)
+        try:
+            new.initialize()
+            new.pg_upgrade(old)
+            times.after.shift(-HOUR)
+            new.start()
+            for id_type in SERVER_WIDE:
+                assert_behind_mark(new, id_type, HOUR)
+            times.after.shift(0)
+            assert_later(before, draw_all(new))
+        finally:
+            new.remove()
+
+
+def test_an_upgrade_in_pg_catalog_ends_like_a_fresh_install(new_server):
+    fresh, updated = (create_in_pg_catalog(new_server(), upgrade=upgrade) for upgrade in (False, True))
+    with fresh.connect() as one, updated.connect() as other:
+        assert catalog.everything(other) == catalog.everything(one)
 
 
 # ------------------------------------------------------------------------------------------------------------ templates
