@@ -59,8 +59,8 @@ def with_created_at(candidate: Candidate) -> Candidate:
 
 
 def again(candidate: Candidate) -> Candidate:
-    """Returns the control: a second measurement of the candidate, whose ratio shows the noise."""
-    return replace(candidate, key=f"{candidate.key}_control", label="control")
+    """Returns a second measurement of the candidate, whose ratio to the first one is noise."""
+    return replace(candidate, key=f"{candidate.key}_control", label="baseline again")
 
 
 EIGHT_BYTES = ("scru64", "ulidflake")
@@ -72,11 +72,11 @@ IN_UUID = Candidate(
     key="in_uuid", label="ULID in uuid", type="uuid", generate="gen_ulid()::uuid", at="gen_ulid(t)::uuid"
 )
 SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE = map(ours, ("scru128", "ulid", "scru160", "scru64", "ulidflake"))
-UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT))
+UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT, SCRU128_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT, SCRU128))
 SERVER_SCOPE = replace(
     SCRU128, key="server_scope", label="scru128, server-wide", options="-c scru.generator_scope=server"
 )
-NOTHING = Candidate(key="nothing", label="no-op", type="int", generate="pg_backend_pid()")
+NOTHING = Candidate(key="nothing", label="empty call (baseline)", type="int", generate="pg_backend_pid()")
 
 # The candidates of each suite.
 SIXTEEN = [UUID, again(UUID), UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
@@ -87,11 +87,12 @@ SCALE = [BIGINT_AT, again(BIGINT_AT), UUID_AT, UUIDV7_AT, SCRU128, SCRU64]
 LONG = [BIGINT_AT, UUID_AT, UUIDV7_AT, SCRU128]
 GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
+CREATED_AT = [SCRU128_AT, SCRU128]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *DRAWS], key=lambda c: c.type not in BUILT_IN)}
+LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *CREATED_AT, *DRAWS], key=lambda c: c.type not in BUILT_IN)}
 
 
 def rotated(candidates: list[Candidate], turn: int) -> list[Candidate]:

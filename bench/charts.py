@@ -47,17 +47,22 @@ def save(figure: plt.Figure, path: Path) -> None:
 def curves(data: pd.DataFrame, panels: dict[str, str], caption: str, path: Path) -> None:
     """Draws a panel for each suite and unit, with the median and the range of each candidate's measurements."""
     figure, all_axes = plt.subplots(1, len(panels), figsize=(10, 4), layout="constrained")
-    for axes, (panel, y_label) in zip(all_axes, panels.items(), strict=True):
+    for axes, (panel, title) in zip(all_axes, panels.items(), strict=True):
         suite, unit = panel.split(":")
         chosen = data[(data.suite == suite) & (data.unit == unit) & data.candidate.isin(STYLES)]
         for candidate in [key for key in STYLES if key in set(chosen.candidate)]:
             color, marker = STYLES[candidate]
             by_x = chosen[chosen.candidate == candidate].groupby("x").value.agg(["median", "min", "max"])
-            axes.plot(by_x.index, by_x["median"], color=color, marker=marker, markersize=5, label=LABELS[candidate])
+            # Equal curves, such as the WAL of uuid v7 and of scru128, remain visible: one is dashed, above the other.
+            above = {"linestyle": "--", "zorder": 3} if candidate == "uuidv7" else {}
+            axes.plot(
+                by_x.index, by_x["median"], color=color, marker=marker, markersize=5, label=LABELS[candidate], **above
+            )
             axes.fill_between(by_x.index, by_x["min"], by_x["max"], color=color, alpha=0.2, linewidth=0)
-        axes.set(xlabel="rows in the table" if suite == "growth" else "clients", ylabel=y_label, ylim=(0, None))
+        axes.set(xlabel="rows in the table" if suite == "growth" else "clients", ylim=(0, None))
+        axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
         for axis in axes.xaxis, axes.yaxis:
             axis.set_major_formatter(matplotlib.ticker.EngFormatter(sep=" "))
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=9)
+        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.15), ncols=3, frameon=False, fontsize=9)
     figure.supxlabel(caption, fontsize=8)
     save(figure, path)

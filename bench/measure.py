@@ -49,7 +49,11 @@ MODES = {
         memory_mb=192, clients=(1, 4, 16), client_rounds=2, seconds=1,
     ),
     "long": Mode(scales={100_000_000: 1}),
+    # Bytes, estimates and row counts, which do not depend on the speed of the machine.
+    "created_at": Mode(),
 }  # fmt: skip
+# The suites of the modes that have only one.
+ONLY = {"long": {"scale"}, "created_at": {"created_at"}}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -119,7 +123,7 @@ class Run:
     def __init__(self, name: str, suites: Iterable[str]):
         self.mode = MODES[name]
         self.is_long = name == "long"
-        self.suites = {"scale"} if self.is_long else set(suites)
+        self.suites = ONLY.get(name) or set(suites)
         self.began = time.monotonic()
         load = round(os.getloadavg()[0], 1)
         about = {"mode": name, "date": date.today().isoformat(), "load": load, **machine(), **asdict(self.mode)}
@@ -129,7 +133,7 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            for suite in self.events, self.types, self.scale, self.clients:
+            for suite in self.events, self.types, self.scale, self.clients, self.created_at:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -160,6 +164,24 @@ class Run:
                     self.add_all("time", workloads.TIME, group, rows, round_, read_plan)
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
 
+    def created_at(self) -> None:
+        """Measures the bytes of a table with and without created_at, and the plan of a query for the last hour."""
+        with self.tables(candidates.CREATED_AT, workloads.RECENT, self.mode.rows):
+            for _ in self.sessions("created_at", 1):
+                for candidate in candidates.CREATED_AT:
+                    self.session.execute((), candidate)
+                    for what, expression in workloads.SIZES.items():
+                        [(size,)] = self.session.connection.execute(f"SELECT {expression}")
+                        self.results.add("created_at", what, self.mode.rows, "bytes", candidate.key, size)
+                    since = self.session.fill_in(workloads.SINCE, candidate)
+                    [(plans,)] = self.session.connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {since}")
+                    for unit, name in {"estimated rows": "Plan Rows", "rows": "Actual Rows"}.items():
+                        value = plans[0]["Plan"][name]
+                        self.results.add("created_at", "last_hour", self.mode.rows, unit, candidate.key, value)
+                    explain = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
+                    lines = [f"{explain};", *(line for (line,) in self.session.connection.execute(explain))]
+                    self.results.about.setdefault("plans", {})[candidate.key] = lines
+
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""
         self.inserts()
@@ -168,6 +190,9 @@ class Run:
     def inserts(self) -> None:
         """Measures clients that insert single rows, each in its own transaction."""
         for clients, candidate in self.turns_of_clients("inserts", candidates.CLIENTS):
+            # One client measures how fast an idle processor wakes up for each message.
+            if clients == 1:
+                continue
             self.session.execute(workloads.INSERT.before, candidate)
             script, options = "INSERT INTO events DEFAULT VALUES", f"-c search_path={candidate.key},public"
             rate = self.server.pgbench(script, clients, self.mode.seconds, options)

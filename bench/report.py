@@ -15,18 +15,25 @@ from bench.workloads import TITLES
 
 BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- bench end -->)", re.DOTALL)
 SHOWN = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
-# The panels of each chart: suite and unit, with the label of the axis.
+# The panels of each chart: suite and unit, with the title.
 CHARTS = {
-    "growth": {"growth:rows/s": "rows inserted per second", "growth:WAL bytes": "bytes of WAL for a row"},
-    "clients": {"inserts:rows/s": "single-row inserts per second", "draws:IDs/s": "IDs generated per second"},
+    "growth": {
+        "growth:rows/s": "rows inserted per second, higher is better",
+        "growth:WAL bytes": "bytes of WAL for a row, lower is better",
+    },
+    "clients": {
+        "inserts:rows/s": "single-row inserts per second, higher is better",
+        "draws:IDs/s": "IDs generated per second, higher is better",
+    },
 }
-# Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others.
+# Bytes, text, whether keys are ordered by time, and whether a key can be guessed from others of its millisecond. If
+# not, the number of its random bits that the others do not reveal.
 KEYS = {
-    "scru128": ("16", "25 characters", "yes", "no"),
+    "scru128": ("16", "25 characters", "yes", "no, 32 bits"),
     "ulid": ("16", "26 characters", "yes", "in its millisecond"),
     "scru64": ("8", "12 characters", "yes", "yes"),
-    "uuid": ("16", "36 characters", "no", "no"),
-    "uuidv7": ("16", "36 characters", "yes", "no"),
+    "uuid": ("16", "36 characters", "no", "no, 122 bits"),
+    "uuidv7": ("16", "36 characters", "yes", "no, 62 bits"),
     "bigint": ("8", "up to 19 digits", "yes, without a time", "yes"),
 }
 
@@ -72,7 +79,7 @@ def plain(values: pd.Series) -> str:
 
 def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str], transposed: bool = False) -> str:
     """Returns a Markdown table with a column for each candidate, or a row if transposed."""
-    wide = data.groupby([*rows, "candidate"], sort=False).value.agg(cell).unstack("candidate", fill_value="")
+    wide = data.groupby([*rows, "candidate"], sort=False).value.agg(cell).unstack("candidate", fill_value="–")
     wide = wide[[key for key in LABELS if key in wide]].rename(columns=LABELS)
     wide = wide.rename(index=lambda label: f"{label:,}" if isinstance(label, int) else TITLES.get(label, label))
     wide = (wide.T if transposed else wide).reset_index()
@@ -83,8 +90,8 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
 def keys(data: pd.DataFrame) -> str:
     """Returns the first table of the README: properties of the keys, and times as ratios to bigint."""
     times = {
-        "insert": ratios(pick(data, "events", "processor ms"), "bigint"),
-        "generate": ratios(pick(data, "types", "processor ms", workload="generate"), "bigint"),
+        "insert a row": ratios(pick(data, "events", "processor ms"), "bigint"),
+        "generate an ID": ratios(pick(data, "types", "processor ms", workload="generate"), "bigint"),
     }
     medians = {name: part.groupby("candidate").value.median() for name, part in times.items()}
     measured = pd.DataFrame({name: median.map("{:.2f}".format) for name, median in medians.items()})
@@ -93,18 +100,26 @@ def keys(data: pd.DataFrame) -> str:
     return rows.to_markdown(index=False, disable_numparse=True) + "\n"
 
 
-def summary(data: pd.DataFrame) -> str:
-    """Returns the second table of the README: costs with each key, as ratios to bigint with created_at."""
+def summary(data: pd.DataFrame, *others: pd.DataFrame) -> str:
+    """Returns the second table of the README: costs with each key, as ratios to bigint with created_at. The others are
+    measurements of tables of other sizes."""
     chosen = {
         "insert a row": pick(data, "events", "processor ms"),
         "bytes on disk": pick(data, "events", "bytes"),
         "bytes of WAL": pick(data, "events", "WAL bytes"),
-        "look up a row by its key": pick(data, "scale", "processor ms", workload="look_up"),
-        "read the rows of the last hour": pick(data, "time", "ms", workload="last_hour"),
-        "delete the rows of the oldest day": pick(data, "scale", "processor ms", workload="retention"),
     }
+    sized = {
+        "look up by key": ("scale", "processor ms", "look_up"),
+        "read the last hour": ("time", "ms", "last_hour"),
+        "delete the oldest day": ("scale", "processor ms", "retention"),
+    }
+    for what, (suite, unit, workload) in sized.items():
+        for part in data, *others:
+            found = largest(pick(part, suite, unit, workload=workload))
+            chosen[f"{what}, {found.x.max() / 1e6:g}M rows"] = found
     parts = pd.concat(largest(ratios(part, "bigint_at")).assign(workload=what) for what, part in chosen.items())
-    return table(parts[parts.candidate.isin(["uuid_at", "uuidv7_at", "scru128", "scru64"])], ["workload"], with_spread)
+    shown = ["uuid_at", "uuidv7_at", "uuidv7", "scru128", "scru64"]
+    return table(parts[parts.candidate.isin(shown)], ["workload"], with_spread)
 
 
 def events(data: pd.DataFrame) -> str:
@@ -135,9 +150,15 @@ def time(data: pd.DataFrame) -> str:
     return table(largest(pick(data, "time", "ms", "planning ms", "pages")), ["workload", "unit"], plain)
 
 
+def several_clients(data: pd.DataFrame) -> pd.DataFrame:
+    """Returns the inserts of two or more clients. One client, which older results contain, measures how fast an idle
+    processor wakes up for each message."""
+    return data[(data.suite != "inserts") | (data.x > 1)]
+
+
 def clients(data: pd.DataFrame) -> str:
     """Returns the tables of rates by number of clients."""
-    rates = (pick(data, "inserts", "rows/s"), pick(data, "draws", "IDs/s"))
+    rates = (several_clients(pick(data, "inserts", "rows/s")), pick(data, "draws", "IDs/s"))
     return "\n".join(table(part.rename(columns={"x": "clients"}), ["unit", "clients"], plain) for part in rates)
 
 
@@ -148,40 +169,70 @@ def growth(data: pd.DataFrame) -> str:
     return table(steps[steps.rows.isin(sizes)], ["unit", "rows"], plain)
 
 
-# The function that renders each block, and the suites that it shows.
-BLOCKS: dict[str, tuple[Callable[[pd.DataFrame], str], set[str]]] = {
-    "keys": (keys, {"events", "types"}),
-    "summary": (summary, {"events", "scale", "time"}),
-    "events": (events, {"events"}),
-    "types": (types, {"types"}),
-    "scale": (scale, {"scale", "time"}),
-    "growth": (growth, {"growth"}),
-    "clients": (clients, {"inserts", "draws"}),
-    "time": (time, {"time"}),
+def created_at(data: pd.DataFrame) -> str:
+    """Returns the table of sizes and estimates with and without created_at."""
+    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows")
+    chosen = chosen.replace({"workload": {"last_hour": "last hour"}})
+    return table(chosen, ["workload", "unit"], plain)
+
+
+LOWER = "lower is better"
+TO_BIGINT = f"Processor time as a ratio to a `bigint` identity column, which is 1; {LOWER}."
+TO_BIGINT_AT = f"Ratios to `bigint` with `created_at` and its index, which are 1; {LOWER}."
+# The function that renders each block, the suites that it shows, and what its numbers are.
+BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
+    "created_at": (created_at, {"created_at"}, f"Bytes, of which {LOWER}; rows of the last hour."),
+    "keys": (keys, {"events", "types"}, TO_BIGINT),
+    "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
+    "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
+    "types": (types, {"types"}, f"Processor time as a ratio to `uuid` v4, or to `bigint` below; {LOWER}."),
+    "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
+    "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
+    "clients": (clients, {"inserts", "draws"}, "Higher is better."),
+    "time": (time, {"time"}, f"{LOWER.capitalize()}."),
 }
 
 
 def where(results: Results) -> str:
-    """Returns the server, the number of cores and the mode of a run."""
+    """Returns the server and the number of cores of a run."""
     about = results.about
-    return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores, {about['mode']} mode"
+    return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores"
 
 
 def source(name: str, results: Results, directory: Path) -> str:
     """Returns the chart of a section and the links to its table and results, for a page in the directory."""
     link, chart = os.path.relpath(DOCS / results.name, directory), "growth" if name == "summary" else name
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart in CHARTS else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json): {where(results)}.\n"
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
 
 
-def rendered(path: Path, results: Results) -> str:
-    """Returns a page with its blocks rendered: charts and links, and tables in the README."""
+def rendered(path: Path, all_results: list[Results]) -> str:
+    """Returns a page with its blocks rendered from the first results that have their suites: charts and links, and in
+    the README plans and tables."""
 
     def fill(found: re.Match[str]) -> str:
-        shown = f"\n{BLOCKS[found[2]][0](frame(results))}\n" if found[2] in ("keys", "summary") else ""
-        return found[1] + shown + source(found[2], results, path.parent) + found[3]
+        name = found[2]
+        block, suites, caption = BLOCKS[name]
+        results = next(results for results in all_results if suites <= results.suites)
+        others = [other for other in all_results if name == "summary" and other is not results]
+        major = results.about["major"]
+        larger = [other for other in others if (other.about["mode"], other.about["major"]) == ("long", major)]
+        frames = [frame(results), *map(frame, larger)]
+        shown = f"{plan(results)}\n{caption}\n\n{narrow(block(*frames))}\n" if path.name == "README.md" else ""
+        return found[1] + shown + source(name, results, path.parent) + found[3]
 
     return BLOCK.sub(fill, path.read_text())
+
+
+def narrow(markdown: str) -> str:
+    """Returns a table without the spaces and dashes that align its columns, which would make the README large."""
+    return re.sub(r" {2,}\|", " |", re.sub(r"-{3,}", "--", markdown))
+
+
+def plan(results: Results) -> str:
+    """Returns the query and the plan without created_at, or an empty string if the run has none."""
+    lines = results.about.get("plans", {}).get("scru128")
+    return "\n```sql\n" + "\n".join(lines) + "\n```\n" if lines else ""
 
 
 def page(results: Results) -> str:
@@ -190,9 +241,15 @@ def page(results: Results) -> str:
     limit = f"{about['memory_mb']} MB" if about.get("memory_is_limited") else "none"
     notes = f"{about['cpu']}, {about['date']}, load average {about['load']} before the run. uuid v7: {about['uuidv7']}."
     head = f"{where(results)}, {notes} Memory limit in growth: {limit}. [What the tables show](../performance.md)."
-    shown = [(name, table) for name, (table, suites) in BLOCKS.items() if suites <= results.suites]
-    parts = [f"\n## {name.capitalize()}\n\n{table(frame(results))}" for name, table in shown]
-    return f"# {results.name}\n\n{head}\n" + "".join(parts)
+    shown = [(name, table, caption) for name, (table, suites, caption) in BLOCKS.items() if suites <= results.suites]
+    parts = [f"\n## {name.capitalize()}\n\n{caption}\n\n{table(frame(results))}" for name, table, caption in shown]
+    return f"# {results.name}\n\n{head}\n" + "".join(parts) + plans(results)
+
+
+def plans(results: Results) -> str:
+    """Returns the section of the plans of a run, or an empty string if it has none."""
+    found = ["```\n" + "\n".join(lines) + "\n```\n" for lines in results.about.get("plans", {}).values()]
+    return "\n## Plans\n\n" + "\n".join(found) if found else ""
 
 
 def charts_of(results: Results) -> list[str]:
@@ -208,7 +265,8 @@ def render() -> None:
         for results in saved(directory):
             (directory / f"{results.name}.md").write_text(page(results))
             for name in charts_of(results):
-                curves(frame(results), CHARTS[name], where(results), directory / f"{results.name}-{name}.svg")
+                data, path = several_clients(frame(results)), directory / f"{results.name}-{name}.svg"
+                curves(data, CHARTS[name], where(results), path)
             print(directory / f"{results.name}.md")
     for path in SHOWN:
-        path.write_text(rendered(path, saved()[0]))
+        path.write_text(rendered(path, saved()))

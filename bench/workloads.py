@@ -77,6 +77,17 @@ TIME = {
     ),
 }
 
+# The same events with and without created_at, evenly distributed over the 90 days before now.
+RECENT = (
+    "CREATE TABLE events (id {type} PRIMARY KEY{time_column}, what text)",
+    "{created_at_index}",
+    "INSERT INTO events SELECT {at}{at_created}, 'event no. ' || n FROM (SELECT n, now() - ({rows} - n) *"
+    " (interval '90 days' / {rows}) AS t FROM generate_series(1, {rows}) AS n) AS events",
+    "VACUUM ANALYZE events",
+)
+SIZES = {"table": "pg_table_size('events')", "indexes": "pg_indexes_size('events')"}
+SINCE = "SELECT * FROM events WHERE {time} >= now() - interval '1 hour'"
+
 INSERT = Workload(
     "insert",
     "INSERT INTO events SELECT FROM generate_series(1, {rows})",

@@ -15,7 +15,7 @@ LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
 
 def promises() -> dict[str, list[tuple[str, Path]]]:
     """Returns the promises, each with the names and files of its tests."""
-    proved = PAGE.read_text().split("\n### What an ID tells")[0]
+    proved = PAGE.read_text().split("\n### What an ID reveals")[0]
     items = [
         item.split("\n\n")[0].partition("\n  Proved by ") for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]
     ]

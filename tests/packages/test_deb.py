@@ -88,6 +88,8 @@ def test_three_commands_of_the_readme(machine, package):
         printed = machine.run(*words[2 if words[0] == "-u" else 0 :], user=user)
     assert time.monotonic() - begin < 60
     assert re.search(r"^ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", printed, re.MULTILINE)
+    with machine.connect() as connection:
+        connection.execute(getting_started())
 
 
 def readme_commands() -> list[str]:
@@ -102,9 +104,8 @@ def test_getting_started_and_removal(machine, package):
     """The README's first statements run with the package. Purging the package removes all its files."""
     before = machine_files(machine)
     install(machine, package)
-    statements = re.search(r"## Getting started\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
     with machine.connect() as connection:
-        connection.execute(statements)
+        connection.execute(getting_started())
         rows = connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall()
         assert rows == [(2, "scru128")]
     assert machine_files(machine) > before
@@ -112,6 +113,11 @@ def test_getting_started_and_removal(machine, package):
     assert machine_files(machine) == before
     with machine.connect() as connection, pytest.raises(psycopg.errors.UndefinedFile):
         connection.execute("SELECT gen_scru64()")
+
+
+def getting_started() -> str:
+    """Returns the README's first statements."""
+    return re.search(r"## Getting started\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
 
 
 def machine_files(machine: Machine) -> set[str]:

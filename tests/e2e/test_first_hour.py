@@ -1,0 +1,179 @@
+"""What a new user reads and tries first: the README and the pages about types, installation and APIs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from idtypes import BY_NAME, SCRU128, TYPES, each_type
+from plans import explain
+from server import on_the_oldest
+
+pytestmark = on_the_oldest("compares pages with each other, and with results that all versions have in common")
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# The regression test `reference` runs the examples of the reference.
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.stem != "reference")]
+BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\+00)?")
+
+
+def blocks(page: Path, heading: str | None = None) -> list[str]:
+    """Returns the code blocks of a page, or of the section below a heading of the second level."""
+    text = page.read_text()
+    if heading:
+        text = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return BLOCK.findall(text)
+
+
+# ------------------------------------------------------------------------------------------------ IDs and their times
+
+
+def ids_of(text: str) -> list[tuple[str, int]]:
+    """Returns the texts of scru128 in a text, with their times in milliseconds since 1970."""
+    words = re.findall(r"(?<![0-9a-zA-Z])0[0-9a-z]{24}(?![0-9a-zA-Z])", text)
+    return [(word, SCRU128.unix_milliseconds(SCRU128.value(word))) for word in words]
+
+
+def times_of(text: str) -> set[int]:
+    """Returns the dates and times in a text, in milliseconds since 1970. A date without a time is midnight, in UTC."""
+    found = set()
+    for day, clock in TIME.findall(text):
+        moment = datetime.fromisoformat(f"{day} {clock}" if clock else day).replace(tzinfo=UTC)
+        found.add(round(moment.timestamp() * 1000))
+    return found
+
+
+def wrong_ids(block: str) -> list[str]:
+    """Returns the IDs of a block that mentions times, none of which is that of the ID."""
+    times = times_of(block)
+    return [text for text, at in ids_of(block) if times and at not in times]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_ids_have_the_times_beside_them(page):
+    """In a block of code with IDs and times, each ID has one of the times."""
+    assert [text for block in blocks(page) for text in wrong_ids(block)] == []
+
+
+def test_an_id_of_another_time_is_wrong():
+    id = "03h9wdczohnlj84a6plnjx6ws"
+    assert wrong_ids(f"{id}\n2026-11-21 02:32:30.062+00") == []
+    assert wrong_ids(f"{id}\n2026-11-22 12:00:00.123+00") == [id]
+    assert sum(len(ids_of(block)) > 0 and len(times_of(block)) > 0 for page in PAGES for block in blocks(page)) >= 2
+
+
+def test_examples_of_the_types(connection):
+    """The examples on the page about APIs have the length, the case and the time that it states."""
+    rows = re.findall(r"^\| (\w+) \| (\d+) \| (\w+) case \| `(\w+)` \|$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    assert sorted(name for name, *_ in rows) == sorted(id_type.name for id_type in TYPES)
+    for name, length, case, text in rows:
+        id_type = BY_NAME[name]
+        assert (len(text), id_type.text_length) == (int(length), int(length))
+        assert text == getattr(text, case)()
+        at = id_type.unix_milliseconds(id_type.value(text))
+        assert datetime.fromtimestamp(at // 1000, UTC).date() == date(2026, 11, 22)
+        other = text.swapcase()
+        [found] = connection.execute(f"SELECT %s::{name}::text, to_json(%s::{name})", [other, other])
+        assert found == (text, text)
+
+
+# ------------------------------------------------------------------------------------------------------- first commands
+
+
+def commands(heading: str) -> list[str]:
+    """Returns the statements that the shell commands of a section of the README send to psql."""
+    found = []
+    for line in "\n".join(blocks(ROOT / "README.md", heading)).replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        found += [words[n + 1] for n, word in enumerate(words) if word == "-c" and "psql" in words]
+    return found
+
+
+def test_install_and_getting_started_in_one_database(new_database):
+    """The statements of both sections run one after the other, and return what the README says."""
+    with new_database(extension=False).connect() as connection:
+        installed = commands("Install")
+        assert len(installed) == 2
+        for statement in installed:
+            connection.execute(statement)
+        [block] = blocks(ROOT / "README.md", "Getting started")
+        results = []
+        for statement in re.sub(r"^--.*\n", "", block, flags=re.MULTILINE).split(";\n")[:-1]:
+            cursor = connection.execute(statement)
+            results.append([len(cursor.fetchall()) if "FROM" in statement or "RETURNING" in statement else None])
+        assert results == [[None], [None], [2], [2], [1]]
+        assert connection.execute("SELECT count(*) FROM orders WHERE id >= now() - interval '1 day'").fetchone() == (2,)
+
+
+def test_uninstall(new_server):
+    """The statements of the page leave neither objects nor settings behind."""
+    server = new_server()
+    statements = "".join(blocks(DOCS / "install.md", "Uninstall"))
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("ALTER ROLE ALL SET scru.scru64_node = '1/4'")
+        connection.execute("ALTER ROLE ALL SET scru.ulidflake_scalability = 3")
+    with server.connect() as connection:
+        for statement in statements.split(";")[:-1]:
+            connection.execute(statement)
+        assert connection.execute("SELECT count(*) FROM pg_db_role_setting").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM pg_extension WHERE extname = 'scru'").fetchone() == (0,)
+
+
+def test_a_schema_of_its_own(new_database):
+    """After the statements of the page, all types and operators are found, and `public` has none of the functions."""
+    database = new_database(extension=False)
+    with database.connect() as connection:
+        [block] = blocks(DOCS / "install.md", "A schema of its own")
+        connection.execute(block)
+    with database.connect() as connection:
+        functions = "SELECT count(*) FROM pg_proc WHERE pronamespace = %s::regnamespace"
+        assert connection.execute(functions, ["public"]).fetchone() == (0,)
+        assert connection.execute(functions, ["ids"]).fetchone() > (300,)
+        assert connection.execute("SELECT gen_scru128() < now() + interval '1 min', gen_ulid() >= now()").fetchone()[0]
+
+
+# -------------------------------------------------------------------------------------------- comparisons with a uuid
+
+
+def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
+    """A condition on the uuid uses the index, and a condition on the column that is cast does not."""
+    connection.execute("CREATE TABLE kept (u uuid PRIMARY KEY DEFAULT gen_scru128()::uuid)")
+    connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    bound = "scru128_lower(now() - interval '1 hour')::uuid"
+    assert "`u >= scru128_lower(t)::uuid`" in (ROOT / "README.md").read_text()
+    assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
+    assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
+    assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")
+
+
+def test_few_ids_are_uuids_of_rfc_9562(connection):
+    """About one in eight has a version from 1 to 8 and the variant of the RFC."""
+    standard = r"^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+    made = """SELECT count(*) FILTER (WHERE id::uuid::text ~ %s)
+              FROM generate_series(1, 4000) AS n, gen_scru128(timestamptz '2026-01-01' + n * interval '1 hour') AS id"""
+    [(accepted,)] = connection.execute(made, [standard])
+    assert 400 < accepted < 600
+
+
+# ------------------------------------------------------------------------------------------------------------ the clock
+
+
+@each_type
+def test_the_time_of_an_id_from_a_client_is_limited(connection, id_type):
+    """The CHECK constraint of the page accepts IDs of now, and rejects IDs of the future and of the past."""
+    statement = next(block for block in blocks(DOCS / "api.md") if "CHECK" in block)
+    connection.execute(statement.replace("scru128", id_type.name))
+    insert = f"INSERT INTO documents (id) VALUES ({id_type.name}_lower(now() + %s::interval))"
+    connection.execute(insert, ["-1 min"])
+    for wrong in "2 min", "-10 years":
+        with pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute(insert, [wrong])
