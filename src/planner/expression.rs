@@ -51,9 +51,7 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
         if root.is_null() {
             return false;
         }
-        if (*node).type_ == NodeTag::T_RelabelType {
-            return is_skipped_by_comparisons(root, (*node.cast::<pg_sys::RelabelType>()).arg.cast());
-        }
+        let node = without_relabel(node);
         if (*node).type_ != NodeTag::T_Var {
             return false;
         }
@@ -72,11 +70,20 @@ pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node)
 /// # Safety
 /// `node` is an expression.
 pub unsafe fn is_column(node: *mut Node) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe { (*without_relabel(node)).type_ == NodeTag::T_Var }
+}
+
+/// Returns the expression below a binary-coercible cast, such as that of a tstzrange to the domain.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn without_relabel(node: *mut Node) -> *mut Node {
     // SAFETY: the tag identifies the struct.
     unsafe {
         match (*node).type_ {
-            NodeTag::T_RelabelType => is_column((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
-            tag => tag == NodeTag::T_Var,
+            NodeTag::T_RelabelType => without_relabel((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
+            _ => node,
         }
     }
 }

@@ -7,6 +7,9 @@
 //! The server combines a lower and an upper bound to a range only if their estimators are its own. Here, the estimator finds the
 //! other conditions on the same ID, and returns the condition's share of their joint selectivity: see [`Tightest`]. It also stores
 //! the shares of the others, because n estimates of n conditions would take quadratic time.
+//!
+//! The estimator evaluates the stable functions of a condition, like the server's. An index condition that is derived from a
+//! condition gets its share of the stored estimate, so that these functions are not called again for each index.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -16,7 +19,7 @@ use pgrx::pg_sys::{
     VariableStatData,
 };
 use scru_ids::Stored;
-use scru_ids::selectivity::{self, Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
+use scru_ids::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -25,19 +28,12 @@ use crate::functions::time_compare::Operator;
 use crate::pg::clock;
 use crate::pg::datum::{self, StoredDatum, StoredId};
 use crate::planner::expression;
-use crate::planner::span;
+use crate::planner::span::{self, Span};
 
 // Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
 // calls. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
-    fn get_restriction_variable(
-        root: *mut PlannerInfo,
-        arguments: *mut List,
-        relation: c_int,
-        column: *mut VariableStatData,
-        other: *mut *mut Node,
-        is_left: *mut bool,
-    ) -> bool;
+    fn examine_variable(root: *mut PlannerInfo, node: *mut Node, relation: c_int, column: *mut VariableStatData);
     fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
     fn get_oprrest(operator: Oid) -> Oid;
     fn get_opcode(operator: Oid) -> Oid;
@@ -113,29 +109,24 @@ unsafe fn estimate<T: StoredId>(
     unsafe {
         let Some(test) = Test::of::<T>(function) else { return UNKNOWN_BOUND };
         let default = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
-        let (mut statistics, mut other, mut is_left) = (VariableStatData::default(), ptr::null_mut::<Node>(), false);
-        if !get_restriction_variable(root, arguments, relation, &mut statistics, &mut other, &mut is_left) {
-            return default;
-        }
-        let id = expression::nth(arguments, usize::from(!is_left));
         let estimator = if operator == Oid::INVALID { Oid::INVALID } else { get_oprrest(operator) };
-        let mut column = Column { root, id, type_: statistics.vartype, estimator, precision, statistics };
-        let fraction = if column.has_type_of::<T>() {
-            let own = column.bounds::<T>(test, other, is_left);
-            column.share::<T>(arguments, own)
-        } else {
-            default
+        let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator, precision) else {
+            return default;
         };
-        if let (Some(free), false) = (column.statistics.freefunc, column.statistics.statsTuple.is_null()) {
-            free(column.statistics.statsTuple);
-        }
+        let fraction =
+            if column.has_type_of::<T>() { column.share::<T>(test, arguments, other, is_left) } else { default };
+        release(&column.statistics);
         fraction.clamp(0.0, 1.0)
     }
 }
 
-/// The maximum number of a table's conditions at which a derived index condition takes its share of them. Its share is not stored
-/// for others, so without this limit n conditions would take quadratic time.
-const MAX_CONDITIONS_OF_DERIVED: usize = 32;
+/// Releases the row of the statistics of a column.
+unsafe fn release(statistics: &VariableStatData) {
+    if let (Some(free), false) = (statistics.freefunc, statistics.statsTuple.is_null()) {
+        // SAFETY: the server sets the function for this row.
+        unsafe { free(statistics.statsTuple) };
+    }
+}
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -177,6 +168,34 @@ struct Column {
 }
 
 impl Column {
+    /// Returns the argument that depends on a table, with its statistics, then the other one, and whether the former is on the
+    /// left; `None` if both depend on tables or none. The caller releases the statistics.
+    unsafe fn of(
+        root: *mut PlannerInfo,
+        arguments: *mut List,
+        relation: c_int,
+        estimator: Oid,
+        precision: Precision,
+    ) -> Option<(Self, *mut Node, bool)> {
+        // SAFETY: the estimator has two arguments. The server fills the structs.
+        unsafe {
+            let [left, right] = [0, 1].map(|index| {
+                let (id, mut statistics) = (expression::nth(arguments, index), VariableStatData::default());
+                examine_variable(root, id, relation, &mut statistics);
+                Self { root, id, type_: statistics.vartype, estimator, precision, statistics }
+            });
+            match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
+                (false, true) => Some((left, right.id, true)),
+                (true, false) => Some((right, left.id, false)),
+                _ => {
+                    release(&left.statistics);
+                    release(&right.statistics);
+                    None
+                }
+            }
+        }
+    }
+
     /// Returns whether the values of the column have the length of the type's, so that reading one of them is safe.
     unsafe fn has_type_of<T: StoredId>(&self) -> bool {
         let (mut length, mut by_value) = (0, false);
@@ -186,27 +205,24 @@ impl Column {
     }
 
     /// Returns the condition's share of the joint selectivity of all conditions on the ID, and stores the shares of the others.
-    unsafe fn share<T: StoredId>(&mut self, arguments: *mut List, own: Bounds) -> f64 {
-        let nulls = self.null_fraction();
-        let alone = Tightest::of(&[own], nulls).share(0);
-        let table = self.statistics.rel;
-        if table.is_null() || self.estimator == Oid::INVALID {
-            return alone;
-        }
+    unsafe fn share<T: StoredId>(&mut self, test: Test, arguments: *mut List, other: *mut Node, is_left: bool) -> f64 {
         // SAFETY: structs of the planner.
         unsafe {
-            let Some(conjunction) = Conjunction::of(table, arguments) else {
-                // An index condition that the planner has derived from a condition, or part of another expression.
-                let conditions = Conjunction::of_table(table);
-                if expression::length(conditions.list) > MAX_CONDITIONS_OF_DERIVED {
-                    return alone;
-                }
-                let (_, bounds) = self.conditions::<T>(&conditions, None);
-                return selectivity::derived_share(own, bounds, nulls).unwrap_or(alone);
-            };
-            let (conditions, bounds) = self.conditions::<T>(&conjunction, Some((arguments, own)));
+            let table = self.statistics.rel;
+            let has_siblings = !table.is_null() && self.estimator != Oid::INVALID;
+            let conjunction = if has_siblings { Conjunction::of(table, arguments) } else { None };
+            if has_siblings
+                && conjunction.is_none()
+                && let Some(share) = self.share_of_derived::<T>(arguments, other)
+            {
+                return share;
+            }
+            let own = self.bounds::<T>(test, estimate_expression_value(self.root, other), is_left);
+            let nulls = self.null_fraction();
+            let mut own_share = Tightest::of(&[own], nulls).share(0);
+            let Some(conjunction) = conjunction else { return own_share };
+            let (conditions, bounds) = self.conditions::<T>(&conjunction, arguments, own);
             let tightest = Tightest::of(bounds, nulls);
-            let mut own_share = alone;
             for (index, &condition) in conditions.iter().enumerate() {
                 let condition = &mut *condition;
                 if arguments_of(condition) == arguments {
@@ -219,12 +235,52 @@ impl Column {
         }
     }
 
-    /// Returns the conditions on the ID in a conjunction, and their bounds. The bounds of the condition with the arguments `own`
-    /// are known.
+    /// Returns the share of an index condition that a support function has derived from a condition of the table: a root of the
+    /// stored share of that condition, because the planner multiplies the shares of all that are derived from it. Returns `None`
+    /// if there is no such condition. Evaluates no function.
+    unsafe fn share_of_derived<T: StoredId>(&self, arguments: *mut List, bound: *mut Node) -> Option<f64> {
+        // SAFETY: structs of the planner; the tag identifies the struct.
+        unsafe {
+            // The time or the range in the bound; `None` if they are constant, and the bound is an ID.
+            let origin = match expression::called(bound) {
+                Some((_, of_bound)) if expression::length(of_bound) > 0 => Some(expression::nth(of_bound, 0)),
+                None if (*bound).type_ == NodeTag::T_Const => None,
+                _ => return None,
+            };
+            let share = |condition: *mut RestrictInfo| {
+                let (function, of_condition) = expression::called((*condition).clause.cast())?;
+                let (other, _) = self.other(of_condition)?;
+                let other = expression::without_relabel(other);
+                let is_origin = match origin {
+                    Some(origin) => equal(other.cast(), expression::without_relabel(origin).cast()),
+                    None => (*other).type_ == NodeTag::T_Const,
+                };
+                if !is_origin || (*condition).norm_selec < 0.0 {
+                    return None;
+                }
+                let count = match Test::of::<T>(function)? {
+                    Test::Id(_) => return None,
+                    Test::Time(_) => 1,
+                    Test::Range => {
+                        let derived = Span::of(function, of_condition, self.precision).comparisons::<T>(self.root);
+                        let count = expression::length(derived);
+                        let of_derived = |index| (*expression::nth(derived, index).cast::<pg_sys::OpExpr>()).args;
+                        (0..count).any(|index| equal(of_derived(index).cast(), arguments.cast())).then_some(count)?
+                    }
+                };
+                Some((*condition).norm_selec.min(1.0).powf(1.0 / count as f64))
+            };
+            find((*self.statistics.rel).baserestrictinfo, &share).map(|(_, share)| share)
+        }
+    }
+
+    /// Returns the conditions on the ID in a conjunction, and their bounds. The condition with the arguments `arguments` has the
+    /// bounds `own`.
     unsafe fn conditions<'a, T: StoredId>(
         &mut self,
         conjunction: &Conjunction,
-        own: Option<(*mut List, Bounds)>,
+        arguments: *mut List,
+        own: Bounds,
     ) -> (&'a [*mut RestrictInfo], &'a [Bounds]) {
         // SAFETY: structs of the planner.
         unsafe {
@@ -235,10 +291,8 @@ impl Column {
             for index in 0..length {
                 clock::check_for_interrupts();
                 let Some(condition) = conjunction.condition(index) else { continue };
-                let found = match own {
-                    Some((arguments, bounds)) if arguments_of(condition) == arguments => Some(bounds),
-                    _ => self.bounds_of_other::<T>(condition),
-                };
+                let is_own = arguments_of(condition) == arguments;
+                let found = if is_own { Some(own) } else { self.bounds_of_other::<T>(condition) };
                 if let Some(found) = found {
                     (conditions[count], bounds[count]) = (condition, found);
                     count += 1;
@@ -254,19 +308,11 @@ impl Column {
         // SAFETY: structs of the planner.
         unsafe {
             let clause = (*condition).clause.cast::<pg_sys::OpExpr>();
-            if (*clause).xpr.type_ != NodeTag::T_OpExpr
-                || expression::length((*clause).args) != 2
-                || get_oprrest((*clause).opno) != self.estimator
-            {
+            if (*clause).xpr.type_ != NodeTag::T_OpExpr || get_oprrest((*clause).opno) != self.estimator {
                 return None;
             }
-            let [left, right] = [0, 1].map(|index| expression::nth((*clause).args, index));
-            let is_left = equal(left.cast(), self.id.cast());
-            if !is_left && !equal(right.cast(), self.id.cast()) {
-                return None;
-            }
-            let (other, tables) =
-                if is_left { (right, (*condition).right_relids) } else { (left, (*condition).left_relids) };
+            let (other, is_left) = self.other((*clause).args)?;
+            let tables = if is_left { (*condition).right_relids } else { (*condition).left_relids };
             if bms_num_members(tables) > 0 {
                 return None;
             }
@@ -277,6 +323,19 @@ impl Column {
                 return None;
             }
             Some(self.bounds::<T>(test, other, is_left))
+        }
+    }
+
+    /// Returns the operand with which arguments compare this ID, and whether the ID is on the left; `None` if they do not.
+    unsafe fn other(&self, arguments: *mut List) -> Option<(*mut Node, bool)> {
+        // SAFETY: expressions of the planner.
+        unsafe {
+            if expression::length(arguments) != 2 {
+                return None;
+            }
+            let [left, right] = [0, 1].map(|index| expression::nth(arguments, index));
+            let is_id = |node: *mut Node| equal(node.cast(), self.id.cast());
+            if is_id(left) { Some((right, true)) } else { is_id(right).then_some((left, false)) }
         }
     }
 
@@ -388,53 +447,17 @@ struct Conjunction {
 }
 
 impl Conjunction {
-    /// Returns the conditions of a table.
-    unsafe fn of_table(table: *mut RelOptInfo) -> Self {
-        // SAFETY: guaranteed by the caller.
-        Self { list: unsafe { (*table).baserestrictinfo }, join: ptr::null() }
-    }
-
     /// Returns the conjunction with the condition that has these arguments; `None` if there is none.
     unsafe fn of(table: *mut RelOptInfo, arguments: *mut List) -> Option<Self> {
         // SAFETY: structs of the planner.
         unsafe {
-            let find = |list: *mut List| Self::find(list, arguments);
-            if let Some((list, _)) = find((*table).baserestrictinfo) {
+            let own = |condition| (arguments_of(condition) == arguments).then_some(condition);
+            if let Some((list, _)) = find((*table).baserestrictinfo, &own) {
                 return Some(Self { list, join: ptr::null() });
             }
-            let (list, condition) = find((*table).joininfo)?;
+            let (list, condition) = find((*table).joininfo, &own)?;
             let is_of_join = list == (*table).joininfo;
             Some(Self { list, join: if is_of_join { (*condition).required_relids } else { ptr::null() } })
-        }
-    }
-
-    /// Returns the condition with these arguments in a list, and the innermost list that contains it.
-    unsafe fn find(list: *mut List, arguments: *mut List) -> Option<(*mut List, *mut RestrictInfo)> {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let conditions =
-                (0..expression::length(list)).map(|index| expression::nth(list, index).cast::<RestrictInfo>());
-            for condition in conditions {
-                if (*condition).type_ != NodeTag::T_RestrictInfo {
-                    continue;
-                }
-                if arguments_of(condition) == arguments {
-                    return Some((list, condition));
-                }
-                let arms = (*condition).orclause.cast::<pg_sys::BoolExpr>();
-                if arms.is_null() {
-                    continue;
-                }
-                for index in 0..expression::length((*arms).args) {
-                    let arm = expression::nth((*arms).args, index).cast::<pg_sys::BoolExpr>();
-                    // An arm with one condition is the condition itself.
-                    let is_and = (*arm).xpr.type_ == NodeTag::T_BoolExpr && (*arm).boolop == BoolExprType::AND_EXPR;
-                    if is_and && let Some(found) = Self::find((*arm).args, arguments) {
-                        return Some(found);
-                    }
-                }
-            }
-            None
         }
     }
 
@@ -446,6 +469,42 @@ impl Conjunction {
             let is_of_join = self.join.is_null() || pg_sys::bms_equal(self.join, (*condition).required_relids);
             ((*condition).type_ == NodeTag::T_RestrictInfo && is_of_join).then_some(condition)
         }
+    }
+}
+
+/// Returns the first result of `test` for a condition in a list or in an arm of an OR, and the conjunction that contains the
+/// condition, which is null if the condition is a whole arm.
+unsafe fn find<R>(list: *mut List, test: &dyn Fn(*mut RestrictInfo) -> Option<R>) -> Option<(*mut List, R)> {
+    // SAFETY: structs of the planner.
+    unsafe {
+        for index in 0..expression::length(list) {
+            clock::check_for_interrupts();
+            let condition = expression::nth(list, index).cast::<RestrictInfo>();
+            if (*condition).type_ != NodeTag::T_RestrictInfo {
+                continue;
+            }
+            if let Some(result) = test(condition) {
+                return Some((list, result));
+            }
+            let arms = (*condition).orclause.cast::<pg_sys::BoolExpr>();
+            if arms.is_null() {
+                continue;
+            }
+            for index in 0..expression::length((*arms).args) {
+                let arm = expression::nth((*arms).args, index);
+                let found = match (*arm).type_ {
+                    NodeTag::T_BoolExpr if (*arm.cast::<pg_sys::BoolExpr>()).boolop == BoolExprType::AND_EXPR => {
+                        find((*arm.cast::<pg_sys::BoolExpr>()).args, test)
+                    }
+                    NodeTag::T_RestrictInfo => test(arm.cast()).map(|result| (ptr::null_mut(), result)),
+                    _ => None,
+                };
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
     }
 }
 

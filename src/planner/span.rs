@@ -37,7 +37,7 @@ impl Span {
             let [first, second] = [0, 1].map(|index| nth(arguments, index));
             let is_range = pg_sys::getBaseType(pg_sys::exprType(first)) == pg_sys::TSTZRANGEOID;
             let (id, range) = if is_range { (second, first) } else { (first, second) };
-            Self { function, id, id_type: pg_sys::exprType(id), range: without_relabel(range), precision }
+            Self { function, id, id_type: pg_sys::exprType(id), range: expression::without_relabel(range), precision }
         }
     }
 
@@ -107,17 +107,6 @@ impl Span {
                 names.iter().find_map(|name| expression::function_in(schema, name, &[pg_sys::TSTZRANGEOID]))?;
             let call = expression::call(function, self.id_type, [expression::copy(self.range)]);
             Some(pg_sys::eval_const_expressions(root, call))
-        }
-    }
-}
-
-/// Returns the expression below a binary-coercible cast, such as that of a tstzrange to the domain.
-unsafe fn without_relabel(node: *mut Node) -> *mut Node {
-    // SAFETY: the tag identifies the struct.
-    unsafe {
-        match (*node).type_ {
-            NodeTag::T_RelabelType => without_relabel((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
-            _ => node,
         }
     }
 }

@@ -235,8 +235,9 @@ def test_estimates_of_index_conditions(orders, id_type, access_method):
                     [(plans,)] = orders.execute(query)
                     [scan] = [node for node in nodes(plans[0]["Plan"]) if node["Node Type"] == "Bitmap Index Scan"]
                     rows.append(scan["Plan Rows"])
-                # BRIN counts rows of whole block ranges.
-                if not is_close(*rows):
+                # BRIN counts rows of whole block ranges, but none for a range that begins and ends in one tick.
+                is_within_tick = rows[0] == 1 and b - a < timedelta(milliseconds=id_type.tick)
+                if not is_close(*rows) and not is_within_tick:
                     different.append((form, str(a), str(b), *rows))
     assert different == []
 
@@ -316,6 +317,68 @@ def test_planning_takes_no_longer_than_for_times(orders, measured, count):
         if ratio <= 1.25:
             break
     assert ratio <= 1.25
+
+
+STABLE_FUNCTIONS = """
+CREATE SEQUENCE calls;
+CREATE FUNCTION moment(hours integer) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    PERFORM nextval('calls');
+    RETURN now() - hours * interval '1 hour';
+END $$;
+CREATE FUNCTION since(hours integer) RETURNS tstzrange LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    PERFORM nextval('calls');
+    RETURN tstzrange(now() - hours * interval '1 hour', NULL);
+END $$
+"""
+
+
+@each_type
+def test_planning_calls_a_stable_function_once(connection, id_type):
+    """As with a column of times, whether there are several indexes, an OR or a join."""
+    connection.execute(STABLE_FUNCTIONS)
+    connection.execute(
+        f"""
+        CREATE TABLE own AS
+            SELECT {id_type}_lower(at) AS id, at, n
+            FROM generate_series(1, 10000) AS n, CAST(now() - n * interval '1 min' AS timestamptz) AS at;
+        CREATE INDEX ON own (id);
+        CREATE INDEX ON own (n, id);
+        CREATE INDEX ON own USING brin (id);
+        CREATE INDEX ON own ((greatest(id)));
+        CREATE INDEX ON own (at);
+        CREATE INDEX ON own (n, at);
+        ANALYZE own
+        """
+    )
+
+    def calls(condition: str, tables: str = "own") -> int:
+        connection.execute("ALTER SEQUENCE calls RESTART")
+        connection.execute(f"EXPLAIN SELECT FROM {tables} WHERE {condition}")
+        return connection.execute("SELECT last_value FROM calls WHERE is_called UNION ALL SELECT 0").fetchone()[0]
+
+    conditions = ["{} >= moment(%s)", "moment(%s) > {}", "{} <@ since(%s)", "since(%s) @> {}"]
+    for condition in conditions:
+        for conjunction in (" AND ", " OR ", " AND n < 7 AND ", " AND n < 7 OR "):
+            ten = conjunction.join(condition % hours for hours in range(10))
+            by_time = calls(ten.format(*["at"] * 10))
+            found = [calls(ten.format(*[id_] * 10)) for id_ in ("id", "greatest(id)")]
+            assert (by_time, found) == (10, [10, 10]), ten
+        two = f"(n = 3 OR {condition % 1}) AND (n = 4 OR {condition % 2}) AND {condition % 3}"
+        assert calls(two.format(*["id"] * 3)) == 3
+        assert calls(condition.format("a.id") % 1, "own AS a JOIN own AS b USING (n)") == 1
+        of_join = f"own AS a LEFT JOIN own AS b ON a.n = b.n AND {condition.format('b.id') % 1}"
+        assert calls("true", of_join) == 1
+    assert calls(f"{id_type}_contained_by_range(id, since(1))") == 1
+    # A plan with parameters is made anew, and evaluates the function again.
+    connection.execute("SET plan_cache_mode = force_custom_plan")
+    connection.execute("PREPARE of_range (integer) AS SELECT FROM own WHERE id <@ since($1)")
+    connection.execute("ALTER SEQUENCE calls RESTART")
+    for hours in (1, 200, 1):
+        rows = estimate(connection, f"EXECUTE of_range ({hours})")
+        assert rows == pytest.approx(min(60 * hours, 10_000), rel=0.1)
+    assert connection.execute("SELECT last_value FROM calls").fetchone() == (3,)
 
 
 def test_planning_thousands_of_ranges_can_be_canceled(connection):

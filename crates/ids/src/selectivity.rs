@@ -73,23 +73,6 @@ impl Tightest {
     }
 }
 
-/// Returns the share of a condition that the planner has derived from one of `conditions`; `None` if none of them has its bounds.
-pub fn derived_share(derived: Bounds, conditions: &[Bounds], nulls: f64) -> Option<f64> {
-    let has = |bounds: &Bounds| {
-        (derived.lower.is_none() || derived.lower == bounds.lower)
-            && (derived.upper.is_none() || derived.upper == bounds.upper)
-    };
-    conditions.iter().any(has).then(|| {
-        let tightest = Tightest::of(conditions, nulls);
-        let is_tightest = |bound: Option<f64>, side: Option<(usize, f64)>| {
-            bound.is_some() && bound == side.map(|(_, selectivity)| selectivity)
-        };
-        let of_lower = if is_tightest(derived.lower, tightest.lower) { derived.lower } else { None };
-        let of_upper = is_tightest(derived.upper, tightest.upper).then_some(tightest.upper_share);
-        of_lower.unwrap_or(1.0) * of_upper.unwrap_or(1.0)
-    })
-}
-
 /// Returns the joint selectivity of two bounds, divided by that of the lower bound.
 fn share_of_upper(lower: f64, upper: f64, nulls: f64) -> f64 {
     let joint = if lower == UNKNOWN_BOUND || upper == UNKNOWN_BOUND {
@@ -160,17 +143,6 @@ mod tests {
     fn a_condition_that_no_row_satisfies_selects_nothing() {
         assert_product(&[Bounds::NONE], 0.0, 0.0);
         assert_product(&[Bounds::one(true, 0.5), Bounds::NONE, Bounds::one(false, 0.6)], 0.0, 0.0);
-    }
-
-    #[test]
-    fn a_derived_condition_has_the_share_of_its_origin() {
-        let range = [Bounds { lower: Some(0.5), upper: Some(0.6) }, Bounds::one(true, 0.9)];
-        assert_eq!(derived_share(Bounds::one(true, 0.5), &range, 0.0), Some(0.5));
-        let of_upper = derived_share(Bounds::one(false, 0.6), &range, 0.0).unwrap();
-        assert!((of_upper - 0.2).abs() < 1e-9, "{of_upper}");
-        assert_eq!(derived_share(Bounds::one(true, 0.9), &range, 0.0), Some(1.0), "a looser bound");
-        assert_eq!(derived_share(Bounds::one(true, 0.7), &range, 0.0), None);
-        assert_eq!(derived_share(Bounds::one(false, 0.6), &[], 0.0), None);
     }
 
     #[test]
