@@ -13,6 +13,9 @@ import re
 import shutil
 import subprocess
 import sys
+import timeit
+import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -183,6 +186,42 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
     assert reported == {name: expected.get(name, in_order) for name in REPORTS[module]}
 
 
+@each_type
+def test_pydantic(installed, database, id_type, tmp_path):
+    """Models accept text in any case, and reject malformed text as a validation error."""
+    program = (PROGRAMS / "package" / "with_pydantic.py").read_text().replace("Scru128", CLASSES[id_type.name])
+    (tmp_path / "program.py").write_text(program)
+    texts = [id_type.text(value) for value in id_type.samples(12)]
+    assert run(installed, tmp_path, database, "program.py", *texts).splitlines() == [
+        "malformed id value_error",
+        "malformed id value_error",
+        "malformed id string_type",
+        "malformed id string_type",
+    ]
+
+
+def test_ids_that_python_generates(installed, database, connection, tmp_path):
+    """They are of this minute, are different, and are read by the server."""
+    scru128, ulid = run(installed, tmp_path, database, PROGRAMS / "package" / "generating.py").split()
+    query = "SELECT abs(extract(epoch FROM now() - %s::scru128::timestamptz)) < 60, %s::ulid::text"
+    assert connection.execute(query, [scru128, ulid]).fetchone() == (True, ulid)
+
+
+@pytest.mark.alone
+@each_type
+def test_parsing_costs_at_most_twice_a_uuid(id_type):
+    """In canonical case and in the other one."""
+    cls, text = class_of(id_type), id_type.text(id_type.largest // 3)
+
+    def seconds(parse: Callable[[], object]) -> float:
+        return min(timeit.repeat(parse, number=2_000, repeat=20))
+
+    uuid_text = str(uuid.uuid4())
+    limit = 2 * seconds(lambda: uuid.UUID(uuid_text))
+    other = text.swapcase()
+    assert max(seconds(lambda: cls(text)), seconds(lambda: cls(other))) < limit
+
+
 # ----------------------------------------------------------------------------------------------------------- frameworks
 
 
@@ -270,7 +309,7 @@ def test_the_pages_show_what_is_run(installed):
         if path.suffix in (".py", ".mako")
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
-    assert len(snippets) == 14
+    assert len(snippets) == 22
     programs_shown = [snippet for snippet in snippets if not snippet.startswith(">>>")]
     shown = [line for snippet in programs_shown for line in without_indentation(snippet).splitlines() if line]
     imports = [line for line in shown if line.startswith(("from ", "import "))]

@@ -1,4 +1,4 @@
-"""Django model and form fields, functions for ``db_default``, and an operation that creates the extension."""
+"""Django fields, functions for ``db_default``, path converters, and an operation that creates the extension."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from django import forms
 from django.contrib.postgres.operations import CreateExtension
-from django.core.exceptions import EmptyResultSet, ValidationError
+from django.core.exceptions import EmptyResultSet, FieldError, ValidationError
 from django.db import models
 from django.db.models.lookups import Exact, Lookup
+from django.urls import register_converter
 
-from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
     from typing import Any
@@ -161,12 +162,22 @@ class IdIExact(Lookup):
         return Exact(self.lhs, value).as_sql(compiler, connection)
 
 
+@models.ForeignKey.register_lookup
 @IdField.register_lookup
 class IdDuring(Lookup):
-    """The lookup ``id__during``: IDs created within a psycopg range of datetimes. It can use an index."""
+    """The lookup ``id__during``: IDs created within a psycopg range of datetimes. It can use an index.
+
+    On a foreign key, as in ``order__during``, it is a condition on the IDs that the key refers to.
+    """
 
     lookup_name = "during"
     prepare_rhs = False
+
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        field = lhs.output_field
+        if not isinstance(getattr(field, "target_field", field), IdField):
+            raise FieldError(f"Unsupported lookup 'during' for {field.name}: it does not refer to an ID.")
+        super().__init__(lhs, rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
         return "%s", [value]
@@ -175,3 +186,23 @@ class IdDuring(Lookup):
         lhs, lhs_params = self.process_lhs(compiler, connection)
         rhs, rhs_params = self.process_rhs(compiler, connection)
         return f"{lhs} <@ {rhs}::tstzrange", [*lhs_params, *rhs_params]
+
+
+class IdConverter:
+    """Base class of the path converters. A malformed ID does not match, so that the response is a 404."""
+
+    id_type: ClassVar[type[SortableId]]
+    regex = "[0-9A-Za-z]+"
+
+    def to_python(self, value: str) -> SortableId:
+        return self.id_type(value)
+
+    def to_url(self, value: str) -> str:
+        return str(value)
+
+
+def register_converters() -> None:
+    """Registers a path converter for each type, such as ``<scru128:id>``. Call it in the module of the URLs."""
+    for id_type in TYPES:
+        converter = type(f"{id_type.__name__}Converter", (IdConverter,), {"id_type": id_type})
+        register_converter(converter, id_type.pg_type)

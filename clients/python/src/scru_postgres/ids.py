@@ -7,6 +7,10 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
     from typing_extensions import Self
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -37,11 +41,26 @@ class SortableId(str):
     _body_bits: ClassVar[int]
     _tick: ClassVar[timedelta] = timedelta(milliseconds=1)
     _epoch: ClassVar[datetime] = _UNIX_EPOCH
+    _canonical: ClassVar[re.Pattern[str]]
+    _largest_text: ClassVar[str]
+    _pairs: ClassVar[list[str]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._canonical = re.compile(f"[{cls._digits}]{{{cls.text_length}}}")
+        cls._pairs = [first + second for first in cls._digits for second in cls._digits]
+        cls._largest_text = cls._text(cls.largest)
 
     def __new__(cls, text: str) -> Self:
         """Returns the ID with this text. Raises ValueError if the text is invalid."""
         if type(text) is cls:
             return text
+        # Canonical texts sort like the IDs, so that neither check needs the integer value.
+        if cls._canonical.fullmatch(text) and text <= cls._largest_text:
+            return str.__new__(cls, text)
+        in_case = text.lower() if cls._digits[-1].islower() else text.upper()
+        if text.isascii() and cls._canonical.fullmatch(in_case) and in_case <= cls._largest_text:
+            return str.__new__(cls, in_case)
         return cls.from_int(cls._parse(text))
 
     @classmethod
@@ -49,12 +68,16 @@ class SortableId(str):
         """Returns the ID with this integer value. Raises ValueError if the value is out of range."""
         if not 0 <= value <= cls.largest:
             raise ValueError(f"value is out of range for type {cls.pg_type}: {value}")
-        text = ""
-        base = len(cls._digits)
-        for _ in range(cls.text_length):
-            value, digit = divmod(value, base)
-            text = cls._digits[digit] + text
-        return str.__new__(cls, text)
+        return str.__new__(cls, cls._text(value))
+
+    @classmethod
+    def _text(cls, value: int) -> str:
+        pairs = []
+        base = len(cls._pairs)
+        for _ in range((cls.text_length + 1) // 2):
+            value, pair = divmod(value, base)
+            pairs.append(cls._pairs[pair])
+        return "".join(reversed(pairs))[-cls.text_length :]
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
@@ -92,6 +115,13 @@ class SortableId(str):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Validates text as an ID in models of Pydantic. The JSON schema is that of a string."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
+
 
 class Scru128(SortableId):
     """A scru128: 16 bytes, 25 Base36 digits."""
@@ -104,6 +134,13 @@ class Scru128(SortableId):
     _digits = _BASE36
     _body_bits = 80
 
+    @classmethod
+    def new(cls) -> Self:
+        """Returns a new ID, greater than the last one of this process. Requires the package scru128."""
+        import scru128
+
+        return cls(str(scru128.new()))
+
 
 class Ulid(SortableId):
     """A ulid: 16 bytes, 26 Crockford Base32 digits."""
@@ -115,6 +152,13 @@ class Ulid(SortableId):
     largest = 2**128 - 1
     _digits = _CROCKFORD
     _body_bits = 80
+
+    @classmethod
+    def new(cls) -> Self:
+        """Returns a new ID. Those of one millisecond are in random order. Requires the package python-ulid."""
+        import ulid
+
+        return cls(str(ulid.ULID()))
 
     @classmethod
     def _value(cls, text: str) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import event
+from sqlalchemy import Boolean, DateTime, event, literal
+from sqlalchemy.dialects.postgresql import TSTZRANGE, Range
 from sqlalchemy.dialects.postgresql.base import ischema_names
-from sqlalchemy.types import UserDefinedType
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
@@ -15,11 +17,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sqlalchemy.engine import Dialect, Engine
+    from sqlalchemy.sql.elements import ColumnElement
+    from sqlalchemy.sql.operators import OperatorType
 
 
 class _IdType(UserDefinedType[SortableId]):
     render_bind_cast = True
     id_type: ClassVar[type[SortableId]]
+
+    class Comparator(UserDefinedType.Comparator[SortableId]):
+        """Adds ``during`` to the operators of a column."""
+
+        def during(self, times: Range[datetime]) -> ColumnElement[bool]:
+            """Returns whether the ID was created within a range of datetimes. The condition can use an index."""
+            return self.expr.op("<@", return_type=Boolean())(literal(times, TSTZRANGE()))
+
+    comparator_factory = Comparator
+
+    def coerce_compared_value(self, op: OperatorType | None, value: Any) -> TypeEngine[Any]:
+        # Comparisons with a datetime compare the time of the ID.
+        return DateTime(timezone=True) if isinstance(value, datetime) else self
 
     def get_col_spec(self, **_: Any) -> str:
         return self.id_type.pg_type

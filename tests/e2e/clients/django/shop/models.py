@@ -1,6 +1,7 @@
 """Orders with items, and a table with all types."""
 
 from django.db import models
+from scru_postgres import Scru128
 from scru_postgres.django import (
     GenScru64,
     GenScru128,
@@ -25,6 +26,10 @@ class Item(models.Model):
     id = UlidField(primary_key=True, db_default=GenUlid(), editable=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE)
     what = models.TextField()
+
+
+class Document(models.Model):
+    id = Scru128Field(primary_key=True, default=Scru128.new, editable=False)
 
 
 class All(models.Model):

@@ -2,9 +2,10 @@
 
 import datetime
 
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core import serializers
-from django.core.exceptions import ValidationError
+from django.core.exceptions import FieldError, ValidationError
 from django.db import connection
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db import models
@@ -13,10 +14,11 @@ from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThanOrEqual
 from django.forms import modelform_factory
 from django.test import TestCase
+from django.urls import reverse
 from django.utils import timezone
 from scru_postgres import Scru64, Scru128, Scru160, Ulid, Ulidflake
 
-from shop.models import All, Item, Order
+from shop.models import All, Document, Item, Order
 
 MALFORMED = "!"
 SMALLEST = "0" * 25
@@ -74,6 +76,30 @@ class Models(TestCase):
         for orders in during, last_minute, after:
             self.assertEqual(list(orders), [order])
             self.assertIn("Index Cond", orders.explain())
+
+        item = Item.objects.create(order=order, what="first")
+        items = Item.objects.filter(order__during=DateTimeTZRange(since, None))
+        self.assertEqual(list(items), [item])
+        self.assertNotIn("JOIN", str(items.query))
+        before = DateTimeTZRange(None, since)
+        self.assertEqual(Item.objects.filter(order__during=before).count(), 0)
+        with self.assertRaises(FieldError):
+            LogEntry.objects.filter(user__during=before)
+
+    def test_ids_of_python(self):
+        documents = Document.objects.bulk_create([Document(), Document()])
+        ids = [document.id for document in documents]
+        self.assertEqual([type(id) for id in ids], [Scru128, Scru128])
+        self.assertEqual([document.id for document in Document.objects.order_by("id")], ids)
+
+    def test_urls(self):
+        order = Order.objects.create(note="shown")
+        page = reverse("order", args=[order.id])
+        self.assertEqual(page, f"/orders/{order.id}/")
+        self.assertEqual(self.client.get(page).content, b"shown")
+        self.assertEqual(self.client.get(page.upper().replace("ORDERS", "orders")).content, b"shown")
+        for wrong in (SMALLEST, SMALLEST[1:], MALFORMED, "z" * 25):
+            self.assertEqual(self.client.get(f"/orders/{wrong}/").status_code, 404)
 
     def test_malformed(self):
         for query in (

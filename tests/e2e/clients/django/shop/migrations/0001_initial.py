@@ -2,6 +2,7 @@
 
 import django.db.models.deletion
 import scru_postgres.django
+import scru_postgres.ids
 from django.db import migrations, models
 
 
@@ -21,6 +22,17 @@ class Migration(migrations.Migration):
                 ("scru160", scru_postgres.django.Scru160Field(db_default=scru_postgres.django.GenScru160())),
                 ("scru64", scru_postgres.django.Scru64Field(db_default=scru_postgres.django.GenScru64())),
                 ("ulidflake", scru_postgres.django.UlidflakeField(db_default=scru_postgres.django.GenUlidflake())),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Document",
+            fields=[
+                (
+                    "id",
+                    scru_postgres.django.Scru128Field(
+                        default=scru_postgres.ids.Scru128.new, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(

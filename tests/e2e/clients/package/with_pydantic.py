@@ -1,0 +1,25 @@
+"""scru_postgres with Pydantic, and IDs that Python generates."""
+
+import sys
+
+from pydantic import BaseModel, ValidationError
+from scru_postgres import Scru128
+
+
+class Order(BaseModel):
+    id: Scru128
+    note: str | None = None
+
+
+for text in sys.argv[1:]:
+    for order in Order(id=text.swapcase()), Order.model_validate_json(f'{{"id": "{text}"}}'):
+        assert (type(order.id), order.id) == (Scru128, text)
+        assert order.model_dump(mode="json") == {"id": text, "note": None}
+        assert Order.model_validate_json(order.model_dump_json()) == order
+
+assert Order.model_json_schema()["properties"]["id"] == {"title": "Id", "type": "string"}
+for malformed in "!", "", 5, None:
+    try:
+        Order(id=malformed)
+    except ValidationError as error:
+        print("malformed", error.errors()[0]["loc"][0], error.errors()[0]["type"])
