@@ -69,7 +69,7 @@ UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7(
 BIGINT = Candidate(key="bigint", label="bigint", type="bigint", generate="nextval('public.numbers')", at="n")
 TEXT = Candidate(key="text", label="ULID in text", type="text", generate="gen_ulid()::text", at="gen_ulid(t)::text")
 IN_UUID = Candidate(
-    key="in_uuid", label="ULID in uuid", type="uuid", generate="gen_ulid()::uuid", at="gen_ulid(t)::uuid"
+    key="in_uuid", label="ULID bytes in a uuid column", type="uuid", generate="gen_ulid()::uuid", at="gen_ulid(t)::uuid"
 )
 SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE = map(ours, ("scru128", "ulid", "scru160", "scru64", "ulidflake"))
 UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT, SCRU128_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT, SCRU128))

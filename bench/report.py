@@ -83,7 +83,7 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
     wide = wide[[key for key in LABELS if key in wide]].rename(columns=LABELS)
     wide = wide.rename(index=lambda label: f"{label:,}" if isinstance(label, int) else TITLES.get(label, label))
     wide = (wide.T if transposed else wide).reset_index()
-    names = {"workload": "", "candidate": "", "unit": ""}
+    names = {"workload": "", "candidate": "", "unit": "", "processor ms": "CPU time"}
     return wide.rename(columns=names).to_markdown(index=False, disable_numparse=True) + "\n"
 
 
@@ -177,15 +177,15 @@ def created_at(data: pd.DataFrame) -> str:
 
 
 LOWER = "lower is better"
-TO_BIGINT = f"Processor time as a ratio to a `bigint` identity column, which is 1; {LOWER}."
-TO_BIGINT_AT = f"Ratios to `bigint` with `created_at` and its index, which are 1; {LOWER}."
+TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
+TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "created_at": (created_at, {"created_at"}, f"Bytes, of which {LOWER}; rows of the last hour."),
     "keys": (keys, {"events", "types"}, TO_BIGINT),
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
-    "types": (types, {"types"}, f"Processor time as a ratio to `uuid` v4, or to `bigint` below; {LOWER}."),
+    "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

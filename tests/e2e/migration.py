@@ -193,7 +193,7 @@ def main(rows: int) -> None:
         with Writers(server.connect, pause=0.01) as writers:
             writers.wait_for(20)
             began = time.monotonic()
-            for block in blocks("Online")[:-1]:
+            for block in blocks("Online migration")[:-1]:
                 for statement in statements(block) if "BEGIN;" not in block else [block]:
                     writers.longest_wait = 0
                     start = time.monotonic()

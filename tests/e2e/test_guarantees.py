@@ -10,16 +10,14 @@ from server import on_the_oldest
 pytestmark = on_the_oldest("compares the page with the sources")
 
 PAGE = Path(__file__).parents[2] / "docs/guarantees.md"
-LINK = re.compile(r"\[(\w+)\]\(([^)#]+)\)")
+TEST = re.compile(r"\[(\w+)\]\((\.\./(?:tests|crates|tools)/[^)#]+)\)")
 
 
 def promises() -> dict[str, list[tuple[str, Path]]]:
     """Returns the promises, each with the names and files of its tests."""
     proved = PAGE.read_text().split("\n### What an ID reveals")[0]
-    items = [
-        item.split("\n\n")[0].partition("\n  Proved by ") for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]
-    ]
-    return {promise: [(name, PAGE.parent / path) for name, path in LINK.findall(tests)] for promise, _, tests in items}
+    items = [re.split(r"^#", item, flags=re.MULTILINE)[0] for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]]
+    return {item: [(name, PAGE.parent / path) for name, path in TEST.findall(item)] for item in items}
 
 
 def has_test(name: str, path: Path) -> bool:

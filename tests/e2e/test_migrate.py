@@ -325,13 +325,13 @@ def test_bigint_sorts_before_new_ids(connection):
 # --------------------------------------------------------------------------------------------------------------- online
 
 ONLINE = [
-    replace(V4, section="Online", time=time_of("scru128")),
-    replace(V4, section="Online", new="scru160", instead=(("scru128", "scru160"),), time=time_of("scru160")),
-    replace(BIGINT, section="Online", new="scru128", time=time_of("scru128")),
+    replace(V4, section="Online migration", time=time_of("scru128")),
+    replace(V4, section="Online migration", new="scru160", instead=(("scru128", "scru160"),), time=time_of("scru160")),
+    replace(BIGINT, section="Online migration", new="scru128", time=time_of("scru128")),
     *(
         replace(
             BIGINT,
-            section="Online",
+            section="Online migration",
             new=new,
             instead=(
                 (
@@ -347,7 +347,7 @@ ONLINE = [
         for new, size in (("scru64", "16777216"), ("ulidflake", "1048576"))
     ),
     Recipe(
-        section="Online",
+        section="Online migration",
         old="bigint",
         new="ulid",
         key="bigint PRIMARY KEY DEFAULT snowflake(clock_timestamp())",
@@ -404,7 +404,7 @@ def prepare_to_fill(connection: psycopg.Connection) -> None:
     create(connection, ONLINE[0], rows=500)
     connection.execute(FILL_IN_BATCHES)
     run = Run(connection)
-    run(blocks("Online")[0])
+    run(blocks("Online migration")[0])
 
 
 def test_filling_waits_for_no_lock(database, connection):
@@ -507,7 +507,7 @@ def test_items_without_an_order(connection):
     create(connection, ONLINE[0], rows=10)
     connection.execute(FILL_IN_BATCHES)
     connection.execute("ALTER TABLE items ALTER order_id DROP NOT NULL; INSERT INTO items VALUES (NULL, 'none')")
-    Run(connection)(blocks("Online")[0])
+    Run(connection)(blocks("Online migration")[0])
     condition, check = "condition => 'order_id IS NOT NULL'", "order_id IS NULL OR new_order_id IS NOT NULL"
     assert condition in PAGE and check in PAGE
     connection.execute("CALL fill_in_batches('orders', 'new_id')")
