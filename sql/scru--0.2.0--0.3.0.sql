@@ -290,3 +290,20 @@ CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs are above it';
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
+
+-- scru_generators() gets further columns. CREATE OR REPLACE cannot add them, and DROP FUNCTION fails if a view uses the function. So
+-- the properties of a new function are copied: a view keeps the columns that it names, which come first.
+CREATE FUNCTION scru_new_generators(
+        OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
+        OUT reserved_until timestamptz, OUT preloaded boolean, OUT node_source text, OUT mark timestamptz,
+        OUT mark_ahead interval, OUT draw text, OUT wait interval, OUT reason text, OUT last_failure timestamptz)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
+UPDATE pg_catalog.pg_proc AS old
+SET prosrc = new.prosrc, proparallel = new.proparallel, proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+    proargnames = new.proargnames
+FROM pg_catalog.pg_proc AS new
+WHERE old.oid OPERATOR(pg_catalog.=) 'scru_generators()'::pg_catalog.regprocedure
+    AND new.oid OPERATOR(pg_catalog.=) 'scru_new_generators()'::pg_catalog.regprocedure;
+DROP FUNCTION scru_new_generators();
+COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';

@@ -278,7 +278,9 @@ registry!(symbols, sql);
 
 export!(guarded, "scru_inspect_wrapper", inspect::of_text);
 export!(guarded, "scru_types_wrapper", inspect::types);
-export!(guarded, "scru_generators_wrapper", admin::all);
+// The SQL of versions before 0.3.0 declares fewer columns.
+export!(guarded, "scru_generators_wrapper", admin::all_until_0_2_0);
+export!(guarded, "scru_generators", admin::all);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
 

@@ -120,10 +120,11 @@ SELECT scru_adapt_to_server();
 
 CREATE FUNCTION scru_generators(
         OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
-        OUT reserved_until timestamptz, OUT preloaded boolean)
+        OUT reserved_until timestamptz, OUT preloaded boolean, OUT node_source text, OUT mark timestamptz,
+        OUT mark_ahead interval, OUT draw text, OUT wait interval, OUT reason text, OUT last_failure timestamptz)
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_generators_wrapper' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, how far it is ahead of the clock, and until when IDs are reserved';
+    AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
+COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 

@@ -41,6 +41,12 @@ impl Error {
         }
     }
 
+    /// Returns the primary message.
+    pub fn message(self) -> String {
+        // SAFETY: the memory context outlives the function that fails. The message is a C string.
+        unsafe { CStr::from_ptr((*self.0).message) }.to_string_lossy().into_owned()
+    }
+
     /// Adds the DETAIL.
     pub fn detail(self, detail: impl AsRef<[u8]>) -> Self {
         // SAFETY: the memory context outlives the function that fails.

@@ -113,9 +113,10 @@ fn in_recovery<T: Type>() -> Error {
         .hint("Generate the ID on the primary.")
 }
 
+/// Returns the error for a refusal.
 #[cold]
 #[inline(never)]
-fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
+pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
     match refusal {
         Refusal::ClockMovedBack(micros) => clock_moved_back::<T>(micros as f64 / 1e6, server_wide),
         Refusal::BehindMark(micros) => behind_mark::<T>(micros as f64 / 1e6),

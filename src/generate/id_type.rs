@@ -17,14 +17,14 @@ pub trait Type: StoredId + SharedState {
 pub struct Process<T: Type> {
     /// The state of the process's own generator; `None` before its first ID.
     pub generator: PerProcess<Option<T::State>>,
-    /// Whether this process has announced the server's node, which it does before its first ID.
-    pub is_announced: PerProcess<bool>,
+    /// The value of `settings::changes` for which this process has announced the server's node, which it does before its first ID.
+    pub announced: PerProcess<Option<u32>>,
 }
 
 impl<T: Type> Process<T> {
     /// Creates the initial state.
     pub const fn new() -> Self {
-        Self { generator: PerProcess::new(None), is_announced: PerProcess::new(false) }
+        Self { generator: PerProcess::new(None), announced: PerProcess::new(None) }
     }
 }
 

@@ -41,14 +41,27 @@ static EXISTS: PerProcess<bool> = PerProcess::new(false);
 pub struct MarkPage(LockedPage);
 
 impl MarkPage {
-    /// Locks the page. Creates it if it does not exist. Returns `None` if another backend has locked it and `wait` is false.
-    pub fn lock(wait: bool) -> Option<Self> {
+    /// Reads the page, and returns its pinned buffer. Creates the page if it does not exist.
+    pub fn pin() -> pg_sys::Buffer {
         if !EXISTS.with(|exists| *exists) {
             server::create_global_page(NUMBER);
             EXISTS.with(|exists| *exists = true);
         }
-        // SAFETY: the buffer is pinned for this call.
-        unsafe { LockedPage::lock(server::read_global_page(NUMBER), wait) }.map(Self)
+        server::read_global_page(NUMBER)
+    }
+
+    /// Reads the page, and returns its pinned buffer; `None` if it does not exist.
+    pub fn pin_existing() -> Option<pg_sys::Buffer> {
+        server::global_page_exists(NUMBER).then(|| server::read_global_page(NUMBER))
+    }
+
+    /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
+    ///
+    /// # Safety
+    /// `buffer` is from [`pin`](Self::pin) or [`pin_existing`](Self::pin_existing), and is passed once.
+    pub unsafe fn lock(buffer: pg_sys::Buffer, wait: bool) -> Option<Self> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { LockedPage::lock(buffer, wait) }.map(Self)
     }
 
     /// Returns the marks of a type.

@@ -6,7 +6,7 @@
 
 use core::ffi::CStr;
 
-use pgrx::pg_sys::{self, FormData_pg_sequence_data, Oid, Relation};
+use pgrx::pg_sys::{self, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
 use scru_ids::SortableId;
 use scru_ids::mark::{Mark, Reservation};
 use scru_ids::protocol::{Carried, Position};
@@ -18,6 +18,10 @@ use crate::pg::datum;
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 const HOME: &CStr = c"scru_marks";
 
+/// The locks for a look at a sequence and for drawing.
+const READING: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
+const WRITING: LOCKMODE = pg_sys::RowExclusiveLock as LOCKMODE;
+
 /// An open sequence, whose page is locked. The page is released first.
 struct Sequence {
     page: LockedPage,
@@ -25,24 +29,29 @@ struct Sequence {
 }
 
 /// A relation that is closed when the value is dropped.
-struct OpenRelation(Relation);
+struct OpenRelation(Relation, LOCKMODE);
 
 impl Drop for OpenRelation {
     fn drop(&mut self) {
         // SAFETY: the relation is open.
-        unsafe { pg_sys::relation_close(self.0, pg_sys::RowExclusiveLock as i32) };
+        unsafe { pg_sys::relation_close(self.0, self.1) };
     }
 }
 
 /// Returns the mark that the sequence of the extension in a schema carries; `Nothing` if there is no sequence.
 pub fn read<T: SortableId>(schema: Oid) -> Carried {
-    Sequence::open::<T>(schema).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
+    Sequence::open::<T>(schema, WRITING, true).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
+}
+
+/// Like [`read`], also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
+pub fn look<T: SortableId>(schema: Oid) -> Carried {
+    Sequence::open::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
 }
 
 /// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
 /// sequence; `None` and writes nothing if `old` is given and is not what the sequence carries.
 pub fn write<T: SortableId>(schema: Oid, old: Option<Carried>, new: Mark) -> Option<Position> {
-    let Some(sequence) = Sequence::open::<T>(schema) else { return Some(0) };
+    let Some(sequence) = Sequence::open::<T>(schema, WRITING, true) else { return Some(0) };
     if old.is_some_and(|old| old != sequence.carried::<T>()) {
         return None;
     }
@@ -60,8 +69,8 @@ pub fn write<T: SortableId>(schema: Oid, old: Option<Carried>, new: Mark) -> Opt
 }
 
 impl Sequence {
-    /// Opens and locks the sequence; `None` if it does not exist.
-    fn open<T: SortableId>(schema: Oid) -> Option<Self> {
+    /// Opens and locks the sequence; `None` if it does not exist, or if another backend has locked its page and `wait` is false.
+    fn open<T: SortableId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
         if !T::SERVER_WIDE {
             return None;
         }
@@ -75,15 +84,15 @@ impl Sequence {
             if relation == Oid::INVALID {
                 return None;
             }
-            let relation = pg_sys::try_relation_open(relation, pg_sys::RowExclusiveLock as i32);
+            let relation = pg_sys::try_relation_open(relation, mode);
             if relation.is_null() {
                 return None;
             }
-            let open = OpenRelation(relation);
+            let open = OpenRelation(relation, mode);
             if (*(*relation).rd_rel).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
                 return None;
             }
-            let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), true)?;
+            let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), wait)?;
             Some(Self { page, _relation: open })
         }
     }

@@ -21,26 +21,28 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
 }
 
-/// Announces the node before a session generates its first ID: logs it once after each start of the server, and warns if another
-/// server may have the same number.
+/// Announces the node before a session generates its first ID, and after its settings have changed: logs the node if the last log
+/// message names another one, and warns once if another server may have the same number.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
-    if T::process().is_announced.with(|is_announced| *is_announced) { Ok(()) } else { announce_first::<T>() }
+    let is_announced = T::process().announced.with(|announced| *announced == Some(settings::changes()));
+    if is_announced { Ok(()) } else { announce_change::<T>() }
 }
 
 #[cold]
 #[inline(never)]
-fn announce_first<T: Type>() -> Result<(), Error> {
+fn announce_change<T: Type>() -> Result<(), Error> {
     log::<T>()?;
-    if let Some(reason) = reason_to_warn::<T>()
+    let is_first = T::process().announced.with(|announced| announced.replace(settings::changes()).is_none());
+    if is_first
+        && let Some(reason) = reason_to_warn::<T>()
         && let Some(node) = settings::deciding::<T>()
     {
         warn(&node, reason);
     }
-    T::process().is_announced.with(|is_announced| *is_announced = true);
     Ok(())
 }
 
@@ -61,18 +63,18 @@ fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Logs the node with which IDs of a type are generated, once after each start of the server.
+/// Logs the node with which IDs of a type are generated: after each start of the server, and when it has changed.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
 pub fn log<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
-    if shared::is_unannounced::<T>()? {
-        // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
-        let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
-        let Deciding { name, value, .. } = &node;
-        let message =
-            format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+    // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
+    let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
+    let Deciding { name, value, .. } = &node;
+    let message =
+        format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+    if shared::is_news::<T>(&message, node.is_of_database())? {
         report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
     }
     Ok(())

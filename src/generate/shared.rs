@@ -5,10 +5,11 @@
 
 use std::ffi::CString;
 
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::rngs::StdRng;
-use scru_ids::mark::{Mark, Reservation};
+use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position};
 use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, registry};
 
@@ -102,21 +103,39 @@ impl<T: SharedState> ProcessState<T> {
     }
 }
 
-/// The state of a type's high-water mark that the backends share. All fields are initially 0. Except for `reserved`, `flush_time`
-/// and `announced`, they are accessed under the lock of the page only.
+/// The state of a type's high-water mark that the backends share. All fields are initially 0. Except for `reserved`, `flush_time`,
+/// `failed` and those of the log messages, they are accessed under the lock of the page only.
 #[repr(C)]
 pub struct Shared {
     /// The packed [`Reservation`].
     reserved: AtomicU64,
     /// The time that a flush takes, in microseconds; 0 if none has been measured.
     flush_time: AtomicU64,
-    /// 1 if the node has been logged, otherwise 0.
+    /// The checksum of the last log message that names the node of the server; 0 if there is none.
     announced: AtomicU64,
+    /// The log messages that name nodes of databases, as a set of one bit for each.
+    announced_of_databases: AtomicU64,
+    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    failed: AtomicU64,
     /// The fields of [`Pending`].
     pending_reserved: AtomicU64,
     pending_position: AtomicU64,
     /// The random number of the run; 0 before the first reservation.
     run: AtomicU64,
+}
+
+impl Shared {
+    /// Records that the page could not be accessed.
+    #[cold]
+    fn note_failure(&self) {
+        self.failed.store(clock::now() as u64, Ordering::Relaxed);
+    }
+
+    /// Records that the page could not be accessed, and raises the server's error again.
+    fn fail(&self, cause: CaughtError) -> ! {
+        self.note_failure();
+        cause.rethrow()
+    }
 }
 
 /// A type's shared memory.
@@ -191,7 +210,10 @@ impl<T: SharedState> Access<T> for Backend<T> {
     }
 
     fn lock(&mut self, wait: bool) -> Result<bool, Error> {
-        self.page = MarkPage::lock(wait);
+        let shared = self.memory.shared;
+        let buffer = PgTryBuilder::new(MarkPage::pin).catch_others(|cause| shared.fail(cause)).execute();
+        // SAFETY: the buffer is pinned for this call.
+        self.page = unsafe { MarkPage::lock(buffer, wait) };
         Ok(self.page.is_some())
     }
 
@@ -201,7 +223,11 @@ impl<T: SharedState> Access<T> for Backend<T> {
     }
 
     fn marks(&mut self) -> Result<Vec<Mark>, Error> {
-        self.page().marks::<T>()
+        let marks = self.page().marks::<T>();
+        if marks.is_err() {
+            self.memory.shared.note_failure();
+        }
+        marks
     }
 
     fn log(&mut self, marks: &[Mark]) -> Result<Position, Error> {
@@ -321,6 +347,10 @@ pub struct Status<T: SortableId> {
     pub state: Option<T::State>,
     /// The start of the last reserved tick, in microseconds since 1970-01-01 UTC; `None` if there is no reservation.
     pub reserved_until: Option<i64>,
+    /// The packed reservation.
+    pub reserved: u64,
+    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; `None` if there is none.
+    pub failed: Option<i64>,
 }
 
 /// Returns the status of a type's server-wide generator.
@@ -329,23 +359,57 @@ pub struct Status<T: SortableId> {
 /// Returns an error if shared memory is not available.
 pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
     if !Word::<T>::is_lock_free() {
-        return Ok(Status { state: None, reserved_until: None });
+        return Ok(Status { state: None, reserved_until: None, reserved: Reservation::NONE, failed: None });
     }
     let memory = memory::<T>()?;
     let word = Word::<T>::load(memory.word);
-    let reserved = Reservation::unpack::<T>(memory.shared.reserved.load(Ordering::Acquire));
+    let reserved = memory.shared.reserved.load(Ordering::Acquire);
+    let failed = memory.shared.failed.load(Ordering::Relaxed) as i64;
     Ok(Status {
         state: (word != Word::<T>::default()).then(|| T::State::unpack(word)),
-        reserved_until: reserved.filter(|_| T::SERVER_WIDE).map(|reserved| T::TICKS.start(reserved.until)),
+        reserved_until: Reservation::unpack::<T>(reserved)
+            .filter(|_| T::SERVER_WIDE)
+            .map(|reserved| T::TICKS.start(reserved.until)),
+        reserved,
+        failed: (failed != 0).then_some(failed),
     })
 }
 
-/// Returns whether the node is still to be logged: `true` only for the first call by any process after a start of the server.
+/// Returns the type's marks, the number of the run, and the mark that the database carries, for a look at what the next draw will
+/// do. Works on a standby, too. Returns `None` if another backend has locked the page.
+///
+/// # Errors
+/// As [`MarkPage::marks`] and [`old_marks::read`].
+pub fn marks<T: SharedState>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
+    let run = &memory::<T>()?.shared.run;
+    let (mut marks, run) = match MarkPage::pin_existing() {
+        // SAFETY: the buffer is pinned for this call.
+        Some(buffer) => match unsafe { MarkPage::lock(buffer, false) } {
+            Some(page) => (page.marks::<T>()?, run.load(Ordering::Relaxed)),
+            None => return Ok(None),
+        },
+        None => (Vec::new(), 0),
+    };
+    for left in old_marks::read::<T>()? {
+        mark::add(&mut marks, left);
+    }
+    Ok(Some((marks, run, mark_sequence::look::<T>(schema.oid()))))
+}
+
+/// Returns whether a log message that names the node differs from the last one by any process since the start of the server. A
+/// message about a node of a database is news once, because sessions of several databases alternate.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
-pub fn is_unannounced<T: SharedState>() -> Result<bool, Error> {
-    Ok(memory::<T>()?.shared.announced.swap(1, Ordering::Relaxed) == 0)
+pub fn is_news<T: SharedState>(message: &str, is_of_database: bool) -> Result<bool, Error> {
+    let Shared { announced, announced_of_databases, .. } = memory::<T>()?.shared;
+    let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
+    Ok(if is_of_database {
+        let bit = 1 << (checksum % 64);
+        announced_of_databases.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    } else {
+        announced.swap(checksum, Ordering::Relaxed) != checksum
+    })
 }
 
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a

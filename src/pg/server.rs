@@ -209,6 +209,12 @@ pub fn create_global_page(number: u32) {
     }
 }
 
+/// Returns whether a page in `global/` exists.
+pub fn global_page_exists(number: u32) -> bool {
+    // SAFETY: the server caches the open file.
+    unsafe { has_block(pg_sys::smgropen(global_file(number), NO_BACKEND)) }
+}
+
 /// A page of zeros, aligned as direct I/O requires.
 #[repr(align(4096))]
 struct ZeroPage([u8; pg_sys::BLCKSZ as usize]);

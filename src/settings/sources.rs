@@ -245,6 +245,11 @@ impl Deciding {
         self.source.is_default()
     }
 
+    /// Returns whether the value is that of the session's database.
+    pub fn is_of_database(&self) -> bool {
+        self.source == Source::Database
+    }
+
     /// Returns the source of the value as a phrase.
     pub fn source(&self) -> &'static str {
         in_words(self.source)

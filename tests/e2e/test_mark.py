@@ -9,7 +9,9 @@ import shutil
 import signal
 import subprocess
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 
 import psycopg
 import pytest
@@ -19,8 +21,20 @@ from disk import small_disk
 from ends import ENDS, bring_back
 from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
 from load import Load, assert_all_different, background, forever
-from marks import ALONE, HOUR, NODE, assert_behind_mark, assert_later, create, draw, draw_all, insert, page
-from server import MAJOR, Server, give_to_server_user, oldest_and_newest, send_signal, since, wait_until
+from marks import (
+    ALONE,
+    BEHIND_MARK,
+    HOUR,
+    NODE,
+    assert_behind_mark,
+    assert_later,
+    create,
+    draw,
+    draw_all,
+    insert,
+    page,
+)
+from server import MAJOR, Server, give_to_server_user, oldest_and_newest, send_signal, wait_until
 
 pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike")
 
@@ -714,12 +728,116 @@ def test_scru_generators_reports_every_type(new_server, preload):
         assert monitor.execute("SELECT DISTINCT scope FROM scru_generators()").fetchall() == [("server",)]
 
 
-@since(17, "a name for an extension's wait event")
+def outlook(server: Server, columns: str, dbname: str = "postgres") -> list[tuple]:
+    """Returns columns of scru_generators() for scru64 and ulidflake, as a monitor reads them."""
+    query = f"SELECT {columns} FROM scru_generators() WHERE type IN ('scru64', 'ulidflake') ORDER BY type"
+    return server.rows(query, dbname)
+
+
+def wait_until_past_the_mark(server: Server) -> None:
+    """Waits until the clock has passed the marks of scru64 and ulidflake. ulidflake is never ahead of the clock."""
+    wait_until(lambda: outlook(server, "mark_ahead < '0 s'") == [(True,)] * 2, "the clock has passed the marks")
+
+
+def test_scru_generators_tells_what_a_standby_will_do(new_server, clock):
+    """Before any ID, on the standby and after its promotion: whether a draw is refused, waits, or continues."""
+    primary = create(new_server(NODE))
+    standby = primary.standby(clock.environment)
+    try:
+        ids = draw_all(primary)
+        standby.wait_until_replayed(primary)
+        marks = "type, abs(extract(epoch FROM mark - {})) < 120, node, node_source"
+        expected = [("scru64", True, "5/20", "the configuration file"), ("ulidflake", True, "-1", "the default")]
+        draws = "draw, reason, wait IS NULL, extract(epoch FROM mark_ahead) BETWEEN 3480 AND 3720"
+        refused = [("refuse", BEHIND_MARK.format(id_type), True, True) for id_type in SERVER_WIDE]
+        for is_promoted in False, True:
+            if is_promoted:
+                primary.kill()
+                standby.promote()
+            clock.shift(0)
+            assert outlook(standby, marks.format("clock_timestamp()")) == expected
+            wait_until_past_the_mark(standby)
+            assert outlook(standby, "draw, reason, wait, last_id") == [("continue", None, None, None)] * 2
+            clock.shift(-HOUR)
+            assert outlook(standby, draws) == refused
+        for id_type in SERVER_WIDE:
+            assert_behind_mark(standby, id_type, HOUR)
+        assert outlook(standby, draws) == refused
+        clock.shift(0)
+        assert_later(ids, draw_all(standby))
+        assert outlook(standby, "draw, reason, last_id IS NULL") == [("continue", None, False)] * 2
+    finally:
+        standby.remove()
+
+
+def test_scru_generators_tells_how_long_a_draw_waits(new_server, clock):
+    """The clock stands still, five seconds behind the mark."""
+    server = create(new_server(NODE, clock.environment))
+    clock.shift(5)
+    draw_all(server)
+    server.kill()
+    clock.freeze(f"{datetime.now():%Y-%m-%d %H:%M:%S}")
+    server.start()
+    [scru64, ulidflake] = outlook(server, "draw, reason, wait, mark_ahead")
+    for draw_, reason, _, ahead in scru64, ulidflake:
+        assert (draw_, reason, timedelta(seconds=1) < ahead < timedelta(seconds=10)) == ("wait", None, True)
+    assert scru64[3] - timedelta(seconds=1) <= scru64[2] <= scru64[3] + timedelta(seconds=1)
+    assert ulidflake[2] == ulidflake[3] + timedelta(milliseconds=1), "until the tick after the mark"
+
+
+def test_scru_generators_tells_why_a_draw_fails(new_server):
+    """The page is unreadable, or a setting is refused. A failure is reported after it."""
+    server = create(new_server(NODE))
+    draw_all(server)
+    server.restart()
+    file = server.data / "global/8672"
+    file.chmod(0)
+    unreadable = 'could not open file "global/8672": Permission denied'
+    assert outlook(server, "draw, reason, last_failure") == [("refuse", unreadable, None)] * 2
+    for id_type in SERVER_WIDE:
+        with expect.error("42501", unreadable), server.connect() as connection:
+            connection.execute(f"SELECT {id_type.generator}")
+    recent = "clock_timestamp() - last_failure BETWEEN '0 s' AND '1 min'"
+    assert outlook(server, f"draw, reason, {recent}") == [("refuse", unreadable, True)] * 2
+    file.chmod(0o600)
+    wait_until_past_the_mark(server)
+    assert outlook(server, f"draw, reason, {recent}") == [("continue", None, True)] * 2
+    draw_all(server)
+    server.psql("postgres", b"ALTER DATABASE postgres SET scru.scru64_node = 'no node'")
+    refused = 'invalid value for parameter "scru.scru64_node": "no node"'
+    assert outlook(server, "draw, reason, node, node_source")[0] == ("refuse", refused, None, None)
+
+
+def test_the_first_id_after_a_promotion_does_not_wait(new_server):
+    """The clock is past the mark. One of three promotions may be slow, because the machine is busy."""
+    servers = [create(new_server(NODE))]
+    draw_all(servers[0])
+    taken = {id_type: [] for id_type in SERVER_WIDE}
+    try:
+        for _ in range(3):
+            servers.append(servers[-1].standby())
+            servers[-1].wait_until_replayed(servers[-2])
+            wait_until_past_the_mark(servers[-1])
+            servers[-2].kill()
+            servers[-1].promote()
+            for id_type in SERVER_WIDE:
+                with servers[-1].connect() as connection:
+                    start = monotonic()
+                    connection.execute(f"SELECT {id_type.generator}")
+                    taken[id_type].append(monotonic() - start)
+    finally:
+        for standby in servers[1:]:
+            standby.remove()
+    assert all(sorted(seconds)[1] < 0.05 for seconds in taken.values()), taken
+
+
 def test_the_wait_event_has_a_name(new_server):
+    """Up to PostgreSQL 16, all extensions share the name "Extension"."""
+    name = "ScruClock" if MAJOR >= 17 else "Extension"
     server = create(new_server(NODE))
     with server.connect() as connection, background(connection, forever(SCRU64)):
         query = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-        wait_until(lambda: server.value(query) == "ScruClock", "the wait event is ScruClock")
+        wait_until(lambda: server.value(query) == name, f"the wait event is {name}")
 
 
 # -------------------------------------------------------------------------- read-only transactions and parallel workers

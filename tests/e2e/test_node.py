@@ -163,6 +163,36 @@ def test_the_log_names_the_node_once_per_start(new_server, preload):
     assert log_of(server, "ulidflake") == (lines["ulidflake"] or [ulidflake])
 
 
+@loaded_or_not
+def test_the_log_names_the_node_again_when_it_changes(new_server, preload):
+    """A new session has the stored node. A session that draws while the configuration file changes logs it, too."""
+    server = with_extension(new_server({"shared_preload_libraries": preload}))
+    line = 'generating scru64 with scru.scru64_node "{}" ({}), on timeline 1'
+    with server.connect() as connection:
+        assert node(connection) == 0
+        expected = [line.format("0/4", "the default")]
+        assert log_of(server, "scru64") == expected
+        server.reload(**{NODE: "2/4"})
+        wait_until(lambda: node(connection) == 2, "the session has the new node")
+        expected.append(line.format("2/4", "the configuration file"))
+        assert log_of(server, "scru64") == expected
+    store(server, NODE, "1/4")
+    for user in "plain", "postgres":
+        with server.connect(user=user) as connection:
+            assert node(connection) == 1
+    expected.append(line.format("1/4", "ALTER ROLE ALL"))
+    assert log_of(server, "scru64") == expected
+    with server.connect() as connection:
+        connection.execute("LOAD 'scru'")
+        connection.execute("CREATE DATABASE other TEMPLATE postgres")
+        connection.execute(f"ALTER DATABASE other SET {NODE} = '3/4'")
+    expected.append(line.format("3/4", "ALTER DATABASE"))
+    for dbname in ("other", "postgres") * 2:
+        with server.connect(dbname) as connection:
+            assert node(connection) == {"other": 3, "postgres": 1}[dbname]
+    assert log_of(server, "scru64") == expected, "sessions of the two databases alternate"
+
+
 # ---------------------------------------------------------------------------------------------------------- the warning
 
 UNSET = {

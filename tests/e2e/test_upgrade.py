@@ -17,7 +17,7 @@ import catalog
 import orders
 from idtypes import TYPES
 from plans import explain
-from server import BINDIR, MAJOR, Server, bindir_of, major_of, pg_config, since
+from server import BINDIR, MAJOR, Server, bindir_of, major_of, on_the_oldest, pg_config, since
 
 # -------------------------------------------------------------------------------------------------------- the extension
 
@@ -67,6 +67,25 @@ def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
         upgraded.execute(f"CREATE EXTENSION scru VERSION '{version}'")
         upgraded.execute("ALTER EXTENSION scru UPDATE")
         assert_the_same(upgraded, fresh)
+
+
+@on_the_oldest("the server stores views alike on all versions")
+def test_an_upgrade_keeps_views_on_scru_generators(new_database):
+    """The function gets further columns. A view has those that it was created with; so does its dump."""
+    with new_database(extension=False).connect() as connection:
+        connection.execute("CREATE EXTENSION scru VERSION '0.2.0'")
+        connection.execute("CREATE VIEW monitor AS SELECT *, type || scope AS both FROM scru_generators()")
+        before = connection.execute("TABLE monitor").description
+        connection.execute("ALTER EXTENSION scru UPDATE")
+        after = connection.execute("TABLE monitor")
+        assert [column.name for column in after.description] == [column.name for column in before]
+        rows = [row[:2] for row in after.fetchall()]
+        assert rows == connection.execute("SELECT type, scope FROM scru_generators()").fetchall()
+        draw = "SELECT draw FROM scru_generators() WHERE type = 'scru128'"
+        assert connection.execute(draw).fetchone() == ("continue",)
+        [definition] = connection.execute("SELECT pg_get_viewdef('monitor'::regclass)").fetchone()
+        names = [column.name for column in connection.execute(definition).description]
+        assert names == [column.name for column in after.description]
 
 
 @since(18, "skip support")

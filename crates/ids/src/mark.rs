@@ -7,7 +7,7 @@
 use rand::Rng;
 
 use crate::SortableId;
-use crate::generator::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, Refusal, State, Step, Word};
+use crate::generator::{Context, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, Refusal, State, Step, Word};
 
 /// The maximum lead of a new run over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
 ///
@@ -166,6 +166,48 @@ pub fn delay_of_arrival<T: SortableId>(arrived: Mark, now: i64) -> Option<Step<T
     }
 }
 
+/// What the next draw will do if nothing else changes, and flushes take no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// The time that the draw waits for the clock, in microseconds.
+    pub wait: i64,
+    /// The reason why it is refused after that; `None` if it returns an ID.
+    pub refusal: Option<Refusal>,
+}
+
+/// Returns what the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
+/// `arrived` is a mark that arrived with the data of another server and is not yet in the page.
+pub fn forecast<T: SortableId>(
+    word: Word<T>,
+    floor: Option<u64>,
+    arrived: Option<Mark>,
+    context: &Context<T::Settings>,
+    rng: &mut impl Rng,
+) -> Forecast {
+    let mut context = *context;
+    let start = context.now;
+    loop {
+        let step = match arrived.and_then(|arrived| delay_of_arrival::<T>(arrived, context.now)) {
+            Some(delay) => delay,
+            None => match enter::<T>(word, floor, context.now, rng) {
+                Entry::At(word) => T::step(T::State::unpack(word), &context, rng),
+                Entry::Wait(until) => Step::Wait(until),
+                Entry::Refused(refusal) => Step::Refused(refusal),
+            },
+        };
+        let refusal = match step {
+            // A wait of no time would be repeated for ever.
+            Step::Wait(until) if until > context.now => {
+                context.now = until;
+                continue;
+            }
+            Step::Refused(refusal) => Some(refusal),
+            Step::Wait(_) | Step::Made(..) => None,
+        };
+        return Forecast { wait: context.now - start, refusal };
+    }
+}
+
 /// Returns the word after an administrator has set the mark back to a tick. A word that the clock has reached, or that it waits
 /// for, remains: its IDs may be in use.
 pub fn set_word<T: SortableId>(word: Word<T>, tick: u64, now: i64, rng: &mut impl Rng) -> Word<T> {
@@ -250,7 +292,6 @@ mod tests {
     use rand::rngs::StdRng;
 
     use super::*;
-    use crate::generator::Context;
     use crate::{OnClockRollback, Scru64, Scru128, Ticks, UlidFlake};
 
     /// 2026-11-01 12:00 UTC, the start of a tick of each type.
@@ -412,6 +453,29 @@ mod tests {
         let far = TICKS.at_or_after(NOON + 10 * SECOND + 1).unwrap();
         let ahead = (TICKS.start(far) - NOON) as u64;
         assert_eq!(delay(far), Some(Step::Refused(Refusal::BehindMark(ahead))));
+    }
+
+    #[test]
+    fn a_forecast_adds_all_waits_of_a_draw() {
+        fn context<T: SortableId>() -> Context<T::Settings> {
+            Context { now: NOON, on_clock_rollback: OnClockRollback::default(), settings: T::Settings::default() }
+        }
+        let mut rng = StdRng::seed_from_u64(1);
+        let mut flake = |floor, arrived| forecast::<UlidFlake>(0, floor, arrived, &context::<UlidFlake>(), &mut rng);
+        let millis = |seconds| UlidFlake::TICKS.at_or_before(NOON + seconds * SECOND).unwrap();
+        let arrived = |seconds| Some(Mark { node: NodeCode::ALL, tick: millis(seconds), run: 0 });
+        let waits = |wait| Forecast { wait, refusal: None };
+        assert_eq!(flake(None, None), waits(0));
+        assert_eq!(flake(Some(millis(-1)), arrived(-1)), waits(0));
+        assert_eq!(flake(Some(millis(5)), None), waits(5_001_000), "to enter, and for the tick after the mark");
+        assert_eq!(flake(None, arrived(5)), waits(4_000_000));
+        let refusal = Some(Refusal::BehindMark(60_000_000));
+        assert_eq!(flake(Some(millis(60)), None), Forecast { wait: 0, refusal });
+        assert_eq!(flake(None, arrived(60)), Forecast { wait: 0, refusal });
+        let word = last_of(tick(NOON + 3 * SECOND));
+        let running = forecast::<Scru64>(word, None, None, &context::<Scru64>(), &mut rng);
+        let behind = TICKS.start(tick(NOON + 3 * SECOND)) - NOON;
+        assert_eq!(running.refusal, Some(Refusal::ClockMovedBack(behind as u64)));
     }
 
     #[test]
