@@ -11,7 +11,7 @@ pytestmark = on_the_oldest("compares the page with the sources")
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/errors.md").read_text()
-CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").glob("*.rs")) if path.name != "tests.rs")
+CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
 
 STRING = r'"(?:[^"\\]|\\.)*"'
 DEFINITION = re.compile(r"(?:let intro =([^;]*);\s*)?let message =(.*?);\n", re.DOTALL)
