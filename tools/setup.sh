@@ -180,7 +180,7 @@ restore_services() {
 }
 
 install_missing() {
-    is_debian || stop_here 'Missing packages can be installed on Debian and Ubuntu only.'
+    is_debian || stop_here 'Missing packages can be installed on Debian only.'
     is_root || sudo -n true 2>/dev/null || stop_here 'Installing packages needs root, or sudo without a password.'
     (install_packages) || stop_here 'apt could not install the packages. To use a major version that apt has: make … PG_MAJOR=…'
     look_for_requirements "$@"

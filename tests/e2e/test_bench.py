@@ -14,7 +14,7 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import EVENTS, GROWTH, SCALE, TYPES, Candidate, rotated
+from bench.candidates import CREATED_AT, EVENTS, GROWTH, SCALE, TYPES, Candidate, rotated
 from bench.measure import Session, read_costs, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
 from bench.server import make_uuidv7
@@ -126,3 +126,13 @@ def test_everything_is_measured_for_every_candidate(connection):
         measured(workloads.SCALE, candidate)
         [(left,)] = connection.execute(f"SELECT count(*) FROM {candidate.key}.events")
         assert left == rows - rows // 30 - 1
+    for candidate in CREATED_AT:
+        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        session.execute(workloads.RECENT, candidate, rows=rows)
+        since = session.fill_in(workloads.SINCE, candidate)
+        [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {since}")
+        # An hour of 90 days has 9 of 20,000 rows.
+        assert plans[0]["Plan"]["Actual Rows"] in (8, 9, 10)
+        assert 5 <= plans[0]["Plan"]["Plan Rows"] <= 15
+        for size in workloads.SIZES.values():
+            assert connection.execute(f"SELECT {size}").fetchone() > (0,)
