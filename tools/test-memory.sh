@@ -17,34 +17,16 @@ LOGS=$ROOT/target/memory
 
 # ------------------------------------------------------------------------------------------- the server with assertions
 
-# Runs a program of apt with lists of source packages in a separate directory, so that the machine's configuration is not changed.
-apt_source() {
-    "$1" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts="$WORK/apt/sources.list.d" \
-        -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" "${@:2}"
-}
-fetch_source() {
-    local version
-    mkdir -p "$WORK"/{apt,lists/partial,archives/partial}
-    cp -rL /etc/apt/sources.list* "$WORK/apt"
-    find "$WORK/apt" -name '*.list' -exec sed -i 's/^deb /deb-src /' {} +
-    find "$WORK/apt" -name '*.sources' -exec sed -i 's/^Types:.*/Types: deb-src/' {} +
-    # Not every repository has source packages.
-    apt_source apt-get update || true
-    for version in $(apt_source apt-cache showsrc "postgresql-$PG_MAJOR" | sed -n 's/^Version: //p' | sort -rV); do
-        (cd "$WORK" && apt_source apt-get source --download-only "postgresql-$PG_MAJOR=$version") && return
-    done
-    die "apt has no source package postgresql-$PG_MAJOR."
-}
-
 build_server() {
+    local archive
     [ -f /usr/include/valgrind/memcheck.h ] || die 'valgrind is missing (Debian: valgrind).'
     say "Building PostgreSQL $PG_MAJOR with assertions into $CHECKED (once; some minutes)"
     mkdir -p "$CACHE"
     WORK=$(mktemp -d "$CACHE/build-XXXXXX")
     trap 'rm -rf "$WORK"' EXIT
-    fetch_source
+    archive=$(tools/server-source.sh)
     mkdir "$WORK/source"
-    tar --extract --file="$(ls "$WORK"/*.orig.tar.*)" --directory="$WORK/source" --strip-components=1
+    tar --extract --file="$archive" --directory="$WORK/source" --strip-components=1
     (
         cd "$WORK/source"
         ./configure --quiet --prefix="$CHECKED" --enable-cassert --enable-debug --without-icu --without-readline --without-zlib \
