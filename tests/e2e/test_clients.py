@@ -126,18 +126,23 @@ class Client:
 OF_ALL = ("made", "found", "found_by_time", "null", "array", "malformed")
 IN_BINARY = ("found_in_binary", "array_in_binary", "copied_in_binary")
 BY_CAST = ("cast", "found_by_cast")
+IN_RANGE = ("found_in_range", "reserved")
 SQLALCHEMY = "import psycopg; from sqlalchemy.orm import DeclarativeBase"
 CLIENTS = [
-    Client("psycopg", "psycopg_client.py", python("import psycopg"), ("copied", *IN_BINARY), ("binary",)),
-    Client("asyncpg", "asyncpg_client.py", python("import asyncpg"), ("copied", *IN_BINARY), ("binary",)),
+    Client("psycopg", "psycopg_client.py", python("import psycopg"), ("copied", *IN_BINARY, *IN_RANGE), ("binary",)),
+    Client("asyncpg", "asyncpg_client.py", python("import asyncpg"), ("copied", *IN_BINARY, *IN_RANGE), ("binary",)),
     Client("SQLAlchemy", "sqlalchemy_client.py", python(SQLALCHEMY), ("found_by_any",)),
     Client("node-postgres", "node_postgres_client.mjs", node, ("copied", "found_in_binary"), ("binary",)),
-    Client("JDBC", "Jdbc.java", java, ("copied",), ("cast", "unspecified")),
+    Client("JDBC", "Jdbc.java", java, ("copied", *IN_RANGE), ("cast", "unspecified")),
     Client("pgx", "pgx.go", go, ("copied", *IN_BINARY), ("binary",)),
     Client(
-        "tokio-postgres", "rust/src/with_tokio_postgres.rs", rust("tokio-postgres"), ("copied", *BY_CAST), ("cast",)
+        "tokio-postgres",
+        "rust/src/with_tokio_postgres.rs",
+        rust("tokio-postgres"),
+        ("copied", *BY_CAST, *IN_RANGE),
+        ("cast",),
     ),
-    Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", "found_in_text", *BY_CAST), ("cast",)),
+    Client("sqlx", "rust/src/with_sqlx.rs", rust("sqlx"), ("copied", "found_in_text", *BY_CAST, *IN_RANGE), ("cast",)),
 ]
 
 # ------------------------------------------------------------------------------------------------------------ the tests
@@ -163,6 +168,9 @@ def server() -> Iterator[Server]:
 def make_tables(connection: psycopg.Connection, id_type: IdType) -> None:
     """Creates the tables that the programs use."""
     connection.execute(f"CREATE TABLE orders (id {id_type.name} DEFAULT {id_type.generator}, note text)")
+    connection.execute(
+        "CREATE TABLE reservations AS SELECT tstzrange '[2026-10-31 00:00Z,2026-11-02 00:00Z)' AS during"
+    )
     connection.execute(f"CREATE TABLE lists (ids {id_type.name}[])")
     connection.execute(f"CREATE TABLE copied (id {id_type.name})")
     connection.execute(f"CREATE TABLE copied_in_binary (id {id_type.name})")
@@ -203,6 +211,8 @@ def test_client(database, connection, client, id_type, tmp_path):
         "made": [made],
         "found": in_order,
         "found_by_time": [id_type.text(value) for value in sorted(values) if is_since_november(id_type, value)],
+        "found_in_range": [id_type.text(value) for value in sorted(values) if is_since_november(id_type, value)],
+        "reserved": ["1"],
         "null": ["NULL"],
         "array": ["NULL", *ids],
         "malformed": [expect.INVALID_TEXT],

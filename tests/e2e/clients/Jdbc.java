@@ -64,6 +64,22 @@ class Jdbc {
         report("found_by_time", found.toArray());
     }
 
+    static void inRange(Connection connection) throws SQLException {
+        String within = "SELECT id FROM orders WHERE note = 'given' AND id <@ ? ORDER BY id";
+        List<String> found;
+        try (var select = connection.prepareStatement(within)) {
+            select.setObject(1, "[2026-11-01T00:00:00Z,)", Types.OTHER);
+            found = strings(select.executeQuery());
+        }
+        report("found_in_range", found.toArray());
+
+        String reserved = "SELECT count(*) FROM reservations WHERE during @> ?";
+        try (var select = connection.prepareStatement(reserved)) {
+            select.setObject(1, "[2026-11-01T00:00:00Z,2026-11-01T00:00:00Z]", Types.OTHER);
+            report("reserved", strings(select.executeQuery()).toArray());
+        }
+    }
+
     // With a cast in SQL, setString works.
     static void cast(Connection connection, String[] ids) throws SQLException {
         String sql = "INSERT INTO orders (id, note) VALUES (?::scru128, 'cast')";
@@ -128,6 +144,7 @@ class Jdbc {
         try (var connection = DriverManager.getConnection(url)) {
             query(connection, ids);
             byTime(connection);
+            inRange(connection);
             cast(connection, ids);
             unspecified(url, ids);
             nullable(connection, ids);

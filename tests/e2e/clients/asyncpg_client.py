@@ -38,6 +38,17 @@ async def by_time(connection):
     report("found_by_time", *found)
 
 
+async def in_range(connection):
+    since = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    select = "SELECT id FROM orders WHERE note = 'given' AND id <@ $1 ORDER BY id"
+    found = [row["id"] for row in await connection.fetch(select, asyncpg.Range(since, None))]
+
+    reserved = "SELECT count(*) FROM reservations WHERE during @> $1"
+    count = await connection.fetchval(reserved, asyncpg.Range(since, since, upper_inc=True))
+    report("found_in_range", *found)
+    report("reserved", str(count))
+
+
 async def copy(connection, ids):
     lines = io.BytesIO("".join(f"{id}\n" for id in ids).encode())
     await connection.copy_to_table("copied", columns=["id"], source=lines)
@@ -77,6 +88,7 @@ async def main(ids):
     await query(connection, ids)
     await nullable(connection, ids)
     await by_time(connection)
+    await in_range(connection)
     await copy(connection, ids)
     await malformed(connection)
     await in_binary(connection)

@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 
 import psycopg
 from psycopg.types import TypeInfo
+from psycopg.types.range import Range
 
 
 def report(name, *values):
@@ -39,6 +40,17 @@ def by_time(connection):
     found = [id for [id] in connection.execute(select, [since])]
 
     report("found_by_time", *found)
+
+
+def in_range(connection):
+    since = datetime(2026, 11, 1, tzinfo=timezone.utc)
+    select = "SELECT id FROM orders WHERE note = 'given' AND id <@ %s ORDER BY id"
+    found = [id for [id] in connection.execute(select, [Range(since, None)])]
+
+    reserved = "SELECT count(*) FROM reservations WHERE during @> %s"
+    [count] = connection.execute(reserved, [Range(since, since, "[]")]).fetchone()
+    report("found_in_range", *found)
+    report("reserved", str(count))
 
 
 def copy(connection, ids):
@@ -83,6 +95,7 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     query(connection, sys.argv[1:])
     nullable(connection, sys.argv[1:])
     by_time(connection)
+    in_range(connection)
     copy(connection, sys.argv[1:])
     malformed(connection)
     in_binary(connection)

@@ -31,6 +31,7 @@ pub async fn run<Id: Value>(url: &str, texts: &[String]) -> Result<(), Box<dyn E
     query(&mut connection, &ids).await?;
     nullable(&mut connection, &ids).await?;
     by_time::<Id>(&mut connection).await?;
+    in_range::<Id>(&mut connection).await?;
     copy(&mut connection, &ids).await?;
     as_text(&mut connection, Id::NAME, texts).await
 }
@@ -73,6 +74,19 @@ async fn by_time<Id: Value>(connection: &mut PgConnection) -> Result<(), Box<dyn
     let select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
     let found: Vec<Id> = sqlx::query_scalar(select).bind(since).fetch_all(&mut *connection).await?;
     report("found_by_time", found);
+    Ok(())
+}
+
+async fn in_range<Id: Value>(connection: &mut PgConnection) -> Result<(), Box<dyn Error>> {
+    let since = "[2026-11-01T00:00:00Z,)";
+    let select = "SELECT id FROM orders WHERE note = 'given' AND id <@ $1::tstzrange ORDER BY id";
+    let found: Vec<Id> = sqlx::query_scalar(select).bind(since).fetch_all(&mut *connection).await?;
+    report("found_in_range", found);
+
+    let at = "[2026-11-01T00:00:00Z,2026-11-01T00:00:00Z]";
+    let reserved = "SELECT count(*) FROM reservations WHERE during @> $1::tstzrange";
+    let count: i64 = sqlx::query_scalar(reserved).bind(at).fetch_one(&mut *connection).await?;
+    report("reserved", [count]);
     Ok(())
 }
 

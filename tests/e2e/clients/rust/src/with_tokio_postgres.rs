@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use futures_util::{TryStreamExt, pin_mut};
 use scru_ids::SortableId;
 use tokio_postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutStream};
-use tokio_postgres::types::{FromSqlOwned, ToSql};
+use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
 use tokio_postgres::{Client, NoTls};
 
 use crate::{or_null, report};
@@ -18,6 +18,7 @@ pub async fn run<Id: SortableId + ToSql + FromSqlOwned>(url: &str, texts: &[Stri
     query(&client, &ids).await?;
     nullable(&client, &ids).await?;
     by_time::<Id>(&client).await?;
+    in_range::<Id>(&client).await?;
     copy(&client, &ids).await?;
     as_text(&client, Id::NAME, texts).await
 }
@@ -52,6 +53,20 @@ async fn by_time<Id: SortableId + FromSqlOwned>(client: &Client) -> Result<(), B
     let select = "SELECT id FROM orders WHERE note = 'given' AND id >= $1::timestamptz ORDER BY id";
     let rows = client.query(select, &[&since]).await?;
     report("found_by_time", rows.iter().map(|row| row.get::<_, Id>(0)));
+    Ok(())
+}
+
+async fn in_range<Id: SortableId + FromSqlOwned>(client: &Client) -> Result<(), Box<dyn Error>> {
+    let since = UNIX_EPOCH + Duration::from_secs(1_793_491_200);
+    let select = "SELECT id FROM orders WHERE note = 'given' AND id <@ tstzrange($1, NULL) ORDER BY id";
+    let rows = client.query(select, &[&since]).await?;
+    report("found_in_range", rows.iter().map(|row| row.get::<_, Id>(0)));
+
+    let untyped = client.prepare("SELECT FROM reservations WHERE during @> $1").await?;
+    assert_eq!(untyped.params(), [Type::TSTZ_RANGE]);
+    let reserved = "SELECT count(*) FROM reservations WHERE during @> tstzrange($1, $1, '[]')";
+    let count: i64 = client.query_one(reserved, &[&since]).await?.get(0);
+    report("reserved", [count]);
     Ok(())
 }
 
