@@ -9,7 +9,7 @@ use core::ffi::CStr;
 use pgrx::pg_sys::{self, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
 use scru_ids::SortableId;
 use scru_ids::mark::{Mark, Reservation};
-use scru_ids::protocol::{Carried, Position};
+use scru_ids::protocol::{Carried, Position, Version};
 
 use crate::pg::buffer::LockedPage;
 use crate::pg::datum;
@@ -38,21 +38,24 @@ impl Drop for OpenRelation {
     }
 }
 
-/// Returns the mark that the sequence of the extension in a schema carries; `Nothing` if there is no sequence.
-pub fn read<T: SortableId>(schema: Oid) -> Carried {
-    Sequence::open::<T>(schema, WRITING, true).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
+/// Returns the mark that the sequence of the extension in a schema carries, and its version; `Nothing` if there is no sequence.
+pub fn read<T: SortableId>(schema: Oid) -> (Carried, Version) {
+    match Sequence::open::<T>(schema, WRITING, true) {
+        Some(sequence) => (sequence.carried::<T>(), sequence.page.position()),
+        None => (Carried::Nothing, 0),
+    }
 }
 
-/// Like [`read`], also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
+/// Like [`read`] without the version, also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
 pub fn look<T: SortableId>(schema: Oid) -> Carried {
     Sequence::open::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
 }
 
 /// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
-/// sequence; `None` and writes nothing if `old` is given and is not what the sequence carries.
-pub fn write<T: SortableId>(schema: Oid, old: Option<Carried>, new: Mark) -> Option<Position> {
+/// sequence; `None` and writes nothing if `old` is given and is not the present version.
+pub fn write<T: SortableId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
     let Some(sequence) = Sequence::open::<T>(schema, WRITING, true) else { return Some(0) };
-    if old.is_some_and(|old| old != sequence.carried::<T>()) {
+    if old.is_some_and(|old| old != sequence.page.position()) {
         return None;
     }
     let value = Reservation { node: new.node, until: new.tick }.pack::<T>() as i64;

@@ -10,7 +10,7 @@ use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::rngs::StdRng;
 use scru_ids::mark::{self, Mark, Reservation};
-use scru_ids::protocol::{self, Access, Carried, Pending, Position};
+use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, registry};
 
 use crate::call::error::Error;
@@ -302,11 +302,11 @@ impl<T: SharedState> Access<T> for Backend<T> {
         T::shared_state().known_carried.with(|known| *known = reserved);
     }
 
-    fn carried(&mut self) -> Result<Carried, Error> {
+    fn carried(&mut self) -> Result<(Carried, Version), Error> {
         Ok(mark_sequence::read::<T>(self.schema.oid()))
     }
 
-    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Error> {
+    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Error> {
         Ok(mark_sequence::write::<T>(self.schema.oid(), old, new))
     }
 }

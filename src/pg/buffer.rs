@@ -59,6 +59,12 @@ impl LockedPage {
         unsafe { (*self.header()).pd_upper == 0 }
     }
 
+    /// Returns the position of the end of the record that has last changed the page.
+    pub fn position(&self) -> XLogRecPtr {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::BufferGetLSNAtomic(self.0) }
+    }
+
     /// Changes the page, and logs it as a whole. Returns the position of the end of the record.
     ///
     /// # Safety

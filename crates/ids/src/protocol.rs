@@ -16,6 +16,9 @@ use crate::{Context, SortableId};
 /// A position in the log.
 pub type Position = u64;
 
+/// A number that each write of the mark that a database carries changes.
+pub type Version = u64;
+
 /// A reservation whose mark is in the log, and the position up to which the log must be flushed before the reservation counts.
 /// The default, 0 and 0, is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -96,11 +99,11 @@ pub trait Access<T: SortableId> {
     fn known_carried(&self) -> u64;
     /// Remembers that the database's own mark reaches up to a reservation.
     fn know_carried(&mut self, reserved: u64);
-    /// Returns the mark that the database carries.
-    fn carried(&mut self) -> Result<Carried, Self::Error>;
+    /// Returns the mark that the database carries, and its version.
+    fn carried(&mut self) -> Result<(Carried, Version), Self::Error>;
     /// Replaces the mark that the database carries, and logs it as written by this server. Returns the position of the end of the
-    /// record; `None` and changes nothing if `old` is given and is not the present one.
-    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Self::Error>;
+    /// record; `None` and changes nothing if `old` is given and is not the present version.
+    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Self::Error>;
 }
 
 /// Draws an ID by a full step. Returns `None` if the step must be repeated, because another backend has changed the word or
@@ -313,15 +316,15 @@ fn carry<T: SortableId, A: Access<T>>(
     reserved: u64,
 ) -> Result<Option<Step<T>>, A::Error> {
     let Some(Reservation { until, .. }) = Reservation::unpack::<T>(reserved) else { return Ok(None) };
-    let old = access.carried()?;
+    let (old, version) = access.carried()?;
     if let Carried::Arrived(arrived) = old {
-        return adopt(access, arrived);
+        return adopt(access, arrived, version);
     }
     // `set_mark` withdraws the reservation before it sets back the mark that the database carries.
     if access.reserved()? != reserved {
         return Ok(None);
     }
-    if join_carried(access, old, Mark { node, tick: until, run: 0 })? {
+    if join_carried(access, old, version, Mark { node, tick: until, run: 0 })? {
         access.know_carried(reserved);
     }
     Ok(None)
@@ -329,25 +332,34 @@ fn carry<T: SortableId, A: Access<T>>(
 
 /// Joins a mark to the one that the database carries. Returns `false` if that has changed in the meantime, or has arrived from
 /// another server.
-fn join_carried<T: SortableId, A: Access<T>>(access: &mut A, old: Carried, new: Mark) -> Result<bool, A::Error> {
+fn join_carried<T: SortableId, A: Access<T>>(
+    access: &mut A,
+    old: Carried,
+    version: Version,
+    new: Mark,
+) -> Result<bool, A::Error> {
     match old {
         Carried::Nothing => Ok(true),
         Carried::Arrived(_) => Ok(false),
         Carried::Own(own) => match own.map_or(new, |own| own.join(new)) {
             joined if own == Some(joined) => Ok(true),
-            joined => Ok(access.carry(Some(old), joined)?.is_some()),
+            joined => Ok(access.carry(Some(version), joined)?.is_some()),
         },
     }
 }
 
 /// Moves a mark that has arrived with the data of another server into the page. Every node then enters again, above it.
-fn adopt<T: SortableId, A: Access<T>>(access: &mut A, arrived: Mark) -> Result<Option<Step<T>>, A::Error> {
+fn adopt<T: SortableId, A: Access<T>>(
+    access: &mut A,
+    arrived: Mark,
+    version: Version,
+) -> Result<Option<Step<T>>, A::Error> {
     let now = access.now()?;
     if let Some(delay) = mark::delay_of_arrival::<T>(arrived, now) {
         return Ok(Some(delay));
     }
     raise(access, arrived)?;
-    access.carry(Some(Carried::Arrived(arrived)), arrived)?;
+    access.carry(Some(version), arrived)?;
     Ok(None)
 }
 
@@ -386,8 +398,8 @@ pub fn raise_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, t
     let new = Mark { node, tick, run: 0 };
     // First, so that the flush of the page includes it. A mark that has arrived remains until it is moved into the page.
     loop {
-        let carried = access.carried()?;
-        if matches!(carried, Carried::Arrived(_)) || join_carried(access, carried, new)? {
+        let (carried, version) = access.carried()?;
+        if matches!(carried, Carried::Arrived(_)) || join_carried(access, carried, version, new)? {
             break;
         }
     }
@@ -404,7 +416,7 @@ pub fn set_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, tic
     let set = set_mark_locked(access, node, tick);
     access.unlock()?;
     let (mut position, tick) = set?;
-    if access.carried()? != Carried::Nothing
+    if access.carried()?.0 != Carried::Nothing
         && let Some(end) = access.carry(None, Mark { node, tick, run: 0 })?
     {
         position = position.max(end);

@@ -7,10 +7,11 @@ use std::convert::Infallible;
 
 use rand::TryRng;
 use scru_ids::mark::Mark;
-use scru_ids::protocol::{Access, Carried, Pending, Position};
+use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, OnClockRollback, Scru64, Scru64Settings};
 
 use crate::Bounds;
+use crate::protocol::Changed;
 use crate::world::{Fault, World};
 
 /// The maximum number of accesses of an operation. An operation that takes more does not end.
@@ -37,7 +38,7 @@ pub(crate) enum Answer {
     Pending(Pending),
     Position(Position),
     Run(u64),
-    Carried(Carried),
+    Carried(Carried, Version),
     Written(Option<Position>),
 }
 
@@ -194,6 +195,12 @@ impl TryRng for Random {
     }
 }
 
+impl Changed for Run<'_> {
+    fn change(&self) -> usize {
+        self.bounds.change
+    }
+}
+
 impl Access<Scru64> for Run<'_> {
     type Error = Halt;
     type Random = Random;
@@ -293,9 +300,15 @@ impl Access<Scru64> for Run<'_> {
 
     fn log(&mut self, marks: &[Mark]) -> Result<Position, Halt> {
         self.require_lock(true);
-        let backend = self.backend;
+        let (backend, maximum) = (self.backend, self.bounds.marks);
         self.attempt(|world| {
             world.forget_above_mark(backend);
+            if let Some(maximum) = maximum {
+                world.marks_logged += 1;
+                if world.marks_logged > maximum {
+                    world.fail(Fault::NeedlessMark);
+                }
+            }
             Answer::Position(world.log.write_marks(marks))
         })
         .map(|answer| if let Answer::Position(position) = answer { position } else { Position::MAX })
@@ -378,19 +391,22 @@ impl Access<Scru64> for Run<'_> {
         self.known_carried = reserved;
     }
 
-    fn carried(&mut self) -> Result<Carried, Halt> {
+    fn carried(&mut self) -> Result<(Carried, Version), Halt> {
         let database = self.world.backends[self.backend].database;
-        match self.attempt(|world| Answer::Carried(world.log.disk().carried[database]))? {
-            Answer::Carried(carried) => Ok(carried),
-            _ => Ok(Carried::Nothing),
+        let carried = |world: &mut World| {
+            let (carried, version) = world.log.carried(database);
+            Answer::Carried(carried, version)
+        };
+        match self.attempt(carried)? {
+            Answer::Carried(carried, version) => Ok((carried, version)),
+            _ => Ok((Carried::Nothing, 0)),
         }
     }
 
-    fn carry(&mut self, old: Option<Carried>, new: Mark) -> Result<Option<Position>, Halt> {
+    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Halt> {
         let database = self.world.backends[self.backend].database;
         let answer = self.attempt(|world| {
-            let present = world.log.disk().carried[database];
-            let is_current = old.is_none_or(|old| old == present);
+            let is_current = old.is_none_or(|old| old == world.log.carried(database).1);
             Answer::Written(is_current.then(|| world.log.write_carried(database, Carried::Own(Some(new)))))
         });
         match answer? {

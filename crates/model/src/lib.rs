@@ -17,7 +17,7 @@ use scru_ids::{FastRange, Scru64, Scru64Settings, SortableId, Step, Ticks};
 use stateright::{Model, Property};
 
 use access::Run;
-pub use protocol::Protocol;
+pub use protocol::{Changed, Protocol};
 use world::{Call, Operation, Raised};
 pub use world::{Fault, World};
 
@@ -62,6 +62,10 @@ pub struct Bounds {
     pub promotion: Vec<i64>,
     /// The maximum number of upgrades, which move all databases to a new server without its page.
     pub upgrades: u8,
+    /// The maximum number of databases that are restored from the dump of another server.
+    pub restores: u8,
+    /// The marks that a restored database carries, in ticks after the initial time.
+    pub restored: Vec<u64>,
     /// The maximum number of changes of a backend's node.
     pub node_changes: u8,
     /// The maximum number of times that the mark is set.
@@ -78,10 +82,14 @@ pub struct Bounds {
     pub flushes: u8,
     /// Whether the fast path is explored.
     pub is_fast: bool,
+    /// The maximum number of marks that are logged before an ID is generated, if the backends share a node.
+    pub marks: Option<u8>,
     /// Whether every state is examined for an operation or a wait that does not end.
     pub checks_ends: bool,
     /// The text of the protocol.
     pub protocol: Protocol,
+    /// The number of the change, if that is the changed protocol.
+    pub change: usize,
 }
 
 /// An action of the model.
@@ -103,11 +111,16 @@ pub enum Action {
     Flush,
     /// All backends are killed, and the server restarts with the log up to this position.
     Crash(u64),
-    /// A standby that has replayed the log up to this position becomes the server: it is promoted, or restarted without its signal.
-    /// Its clock differs by this number of ticks.
+    /// A standby that has replayed the log up to this position becomes the server. Its clock differs by this number of ticks.
+    ///
+    /// Whether it is promoted or restarted without its signal makes no difference: it keeps nothing but what it has replayed. So
+    /// does a base backup or a snapshot, because its recovery ends at a position after its last copied page.
     Promote(u64, i64),
     /// The databases move to a new server. Its clock differs by this number of ticks.
     Upgrade(i64),
+    /// The database of a backend is restored from the dump of another server, which carries a mark of this number of ticks after
+    /// the initial time.
+    Restore(usize, u64),
     /// The node of a backend changes to the one with this index.
     Node(usize, usize),
 }
@@ -203,16 +216,20 @@ impl Bounds {
                     });
                 }
             }
-            Ok(Some((Step::Wait(_) | Step::Refused(_), _)))
-                if !world.may_refuse && !self.is_exhausted(world, backend) =>
-            {
-                world.fail(Fault::RefusedWithoutReason);
-            }
+            Ok(Some((step, _))) if !self.has_reason(world, backend, &step) => world.fail(Fault::RefusedWithoutReason),
             Ok(None) => self.finish(world, backend, call),
             Ok(Some(_)) | Err(_) => {}
         }
         world.backends[backend].precedes_raise = false;
         true
+    }
+
+    /// Returns whether a wait or a refusal has a reason. A mark that was restored delays other databases for less than a tick.
+    fn has_reason(&self, world: &World, backend: usize, step: &Step<Scru64>) -> bool {
+        let is_restored = world.restored == Some(world.backends[backend].database);
+        let is_near =
+            world.restored.is_some() && matches!(step, Step::Wait(until) if until - world.clock < TICKS.micros);
+        world.may_refuse || is_restored || is_near || self.is_exhausted(world, backend)
     }
 
     /// Returns whether the next ID of a backend requires the next tick: the last ID is of another node, or the last one of its tick.
@@ -367,6 +384,13 @@ impl Model for Bounds {
                 actions.extend(self.promotion.iter().map(|ticks| Action::Promote(position, *ticks)));
             }
         }
+        if counts.restores < self.restores {
+            for (number, backend) in world.backends.iter().enumerate() {
+                if backend.database > 0 && backend.operation.is_none() {
+                    actions.extend(self.restored.iter().map(|ticks| Action::Restore(number, *ticks)));
+                }
+            }
+        }
         if counts.upgrades < self.upgrades {
             actions.extend(self.promotion.iter().map(|ticks| Action::Upgrade(*ticks)));
         }
@@ -427,11 +451,18 @@ impl Model for Bounds {
                 next.upgrade();
                 next.clock += ticks * TICKS.micros;
             }
+            Action::Restore(backend, ticks) => {
+                counts.restores += 1;
+                next.restore(self, backend, TICKS.nearest(NOON) + ticks);
+            }
             Action::Node(backend, node) => {
                 counts.node_changes += 1;
                 next.backends[backend].node = node;
                 next.backends[backend].range = None;
             }
+        }
+        if !matches!(action, Action::Go(_) | Action::GoFast(_) | Action::Flush) {
+            next.marks_logged = 0;
         }
         if !self.needs_history(&next) {
             next.compact();
@@ -439,6 +470,7 @@ impl Model for Bounds {
         if !self.needs_rows(&next) {
             next.log.forget_rows(|_| true);
         }
+        next.renumber_versions();
         if next.backends.len() > 1 {
             // Backends are interchangeable: sorting them merges equivalent states.
             next.backends.sort_by_cached_key(hash);

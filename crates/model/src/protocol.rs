@@ -18,6 +18,12 @@ pub struct Protocol {
     pub raise_mark: fn(&mut Run<'_>, NodeCode, u64) -> Result<(), Halt>,
 }
 
+/// Access by a changed protocol.
+pub trait Changed {
+    /// Returns the number of the change; 0 if there is none.
+    fn change(&self) -> usize;
+}
+
 /// Returns the [`Protocol`] whose functions a module has.
 #[macro_export]
 macro_rules! protocol {

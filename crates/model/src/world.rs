@@ -1,7 +1,7 @@
 //! The state of the model: the clock, the log, shared memory, the backends, and the generated IDs.
 
 use scru_ids::mark::{Mark, NodeCode};
-use scru_ids::protocol::{Carried, Pending, Position};
+use scru_ids::protocol::{Carried, Pending, Position, Version};
 use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, SortableId};
 
 use crate::access::Answer;
@@ -34,6 +34,10 @@ pub struct World {
     pub(crate) set_to: Option<(usize, usize, u64)>,
     /// Whether the mark that is being set has set the word back.
     pub(crate) sets_back: bool,
+    /// The database that was restored from the dump of another server.
+    pub(crate) restored: Option<usize>,
+    /// The number of marks that were logged since the last ID or the last change of circumstances.
+    pub(crate) marks_logged: u8,
     pub(crate) fault: Option<Fault>,
 }
 
@@ -57,6 +61,7 @@ pub(crate) struct Counts {
     pub(crate) crashes: u8,
     pub(crate) promotions: u8,
     pub(crate) upgrades: u8,
+    pub(crate) restores: u8,
     pub(crate) node_changes: u8,
     pub(crate) mark_sets: u8,
     pub(crate) mark_raises: u8,
@@ -98,6 +103,8 @@ pub(crate) struct Log {
     records: Vec<Record>,
     /// The position up to which the log is durable.
     pub(crate) flushed: Position,
+    /// For each database, the version of the mark that it carries.
+    versions: [Version; DATABASES],
 }
 
 impl Log {
@@ -125,7 +132,13 @@ impl Log {
     }
 
     pub(crate) fn write_carried(&mut self, database: usize, carried: Carried) -> Position {
+        self.versions[database] += 1;
         self.write(Record::Carried(database, carried))
+    }
+
+    /// Returns the mark that a database carries, and its version.
+    pub(crate) fn carried(&self, database: usize) -> (Carried, Version) {
+        (self.disk().carried[database], self.versions[database])
     }
 
     fn write(&mut self, record: Record) -> Position {
@@ -237,6 +250,8 @@ pub enum Fault {
     Endless,
     /// An ID is not above a mark that was raised.
     BelowRaisedMark,
+    /// A mark is logged although it is not needed. Backends could do so for ever.
+    NeedlessMark,
 }
 
 impl World {
@@ -265,6 +280,7 @@ impl World {
                 base: Disk { marks, carried: carried.collect(), rows: Vec::new() },
                 records: Vec::new(),
                 flushed: 0,
+                versions: [0; DATABASES],
             },
             shared: Shared::default(),
             left: bounds.left.map(|ticks| Mark { node: node(0), tick: TICKS.nearest(NOON) + ticks, run: 0 }),
@@ -277,12 +293,32 @@ impl World {
             raised: None,
             set_to: None,
             sets_back: false,
+            restored: None,
+            marks_logged: 0,
             fault: None,
         }
     }
 
     pub(crate) fn fail(&mut self, fault: Fault) {
         self.fault = self.fault.or(Some(fault));
+    }
+
+    /// Numbers the versions that backends know, and the present ones, from 0. States that differ only in their history become equal.
+    pub(crate) fn renumber_versions(&mut self) {
+        for (database, present) in self.log.versions.iter_mut().enumerate() {
+            let backends = self.backends.iter_mut().filter(|backend| backend.database == database);
+            let operations = backends.filter_map(|backend| backend.operation.as_mut());
+            let answers = operations.flat_map(|operation| &mut operation.answers);
+            let known = answers
+                .filter_map(|answer| if let Answer::Carried(_, version) = answer { Some(version) } else { None });
+            let mut versions: Vec<&mut Version> = known.chain([present]).collect();
+            versions.sort_unstable();
+            let (mut last, mut number) = (None, 0);
+            for version in versions {
+                number += Version::from(last.is_some_and(|last| last != *version));
+                last = Some(std::mem::replace(version, number));
+            }
+        }
     }
 
     /// Forgets the order of the durable records. States that differ only in their history become equal.
@@ -345,8 +381,28 @@ impl World {
         self.given.clone_from(&rows);
         self.given.sort_unstable();
         self.left = None;
-        self.log =
-            Log { base: Disk { marks: Vec::new(), carried: carried.collect(), rows }, records: Vec::new(), flushed: 0 };
+        self.log = Log {
+            base: Disk { marks: Vec::new(), carried: carried.collect(), rows },
+            records: Vec::new(),
+            flushed: 0,
+            versions: [0; DATABASES],
+        };
+    }
+
+    /// Restores the database of an idle backend from the dump of a server that has generated the first ID of a tick.
+    pub(crate) fn restore(&mut self, bounds: &Bounds, backend: usize, tick: u64) {
+        let Backend { database, node, .. } = self.backends[backend];
+        self.backends[backend] = Backend { database, node, ..Backend::default() };
+        let arrived = Mark { node: bounds.code(node), tick, run: 0 };
+        let position = self.log.write_carried(database, Carried::Arrived(arrived));
+        self.log.flush(position);
+        let new = bounds.first_id(node, tick);
+        let at = self.given.partition_point(|(given, _)| *given < new);
+        match self.given.get_mut(at).filter(|(given, _)| *given == new) {
+            Some((_, databases)) => *databases |= 1 << database,
+            None => self.given.insert(at, (new, 1 << database)),
+        }
+        self.restored = Some(database);
     }
 
     /// Returns an ID to its client, which inserts it. Records a violation of an invariant.
@@ -376,6 +432,7 @@ impl World {
         }
         self.backends[backend].last = new;
         self.counts.ids += 1;
+        self.marks_logged = 0;
         self.set_to = None;
         if bounds.needs_rows(self) {
             self.log.write(Record::Row(new, bit));
@@ -383,14 +440,14 @@ impl World {
     }
 
     /// Permits the IDs above a mark that is being set to be generated again: those far ahead of the clock and, if the word has
-    /// been set back, all that were given when the operation began.
+    /// been set back or is unused since the start of the server, all that were given when the operation began.
     pub(crate) fn forget_above_mark(&mut self, backend: usize) {
         let Some(Operation { call: Call::SetMark(tick), given, .. }) = &self.backends[backend].operation else {
             return;
         };
         let (tick, given) = (*tick, given.clone());
         let latest = self.clock + MAX_BEHIND_MICROS;
-        let sets_back = std::mem::take(&mut self.sets_back);
+        let sets_back = std::mem::take(&mut self.sets_back) || self.shared.word == 0;
         let goes = |made: u64| {
             let is_far = id(made).timestamp_micros() > latest;
             id(made).tick() > tick && (is_far || sets_back) && given.contains(&made)

@@ -99,7 +99,7 @@ pub fn worlds() -> Vec<Named> {
             },
         ),
         ("slow disk, crash", Bounds { flush_time: 800_000, crashes: 1, ..back(alone()) }),
-        ("left", Bounds { left: Some(6), crashes: 1, flushes: 0, ids: 2, ..back(alone()) }),
+        ("left", Bounds { left: Some(6), crashes: 1, flushes: 0, ids: 2, forward: vec![6], ..back(alone()) }),
         (
             "left, mark set",
             Bounds {
@@ -143,7 +143,7 @@ pub fn worlds() -> Vec<Named> {
                 ..alone()
             },
         ),
-        ("two", Bounds { clock_moves: 1, forward: vec![9], ..two() }),
+        ("two", Bounds { clock_moves: 1, forward: vec![9], marks: Some(1), ..two() }),
         (
             "two, clock",
             Bounds {
@@ -156,7 +156,7 @@ pub fn worlds() -> Vec<Named> {
                 ..two()
             },
         ),
-        ("two, fast", Bounds { is_fast: true, ids: 3, clock_moves: 1, forward: vec![1], ..two() }),
+        ("two, fast", Bounds { marks: Some(1), is_fast: true, ids: 3, clock_moves: 1, forward: vec![1], ..two() }),
         ("two, crash", Bounds { crashes: 1, ..back(two()) }),
         ("two, promotion", Bounds { promotions: 1, promotion: vec![-6], ..two() }),
         (
@@ -194,11 +194,78 @@ pub fn worlds() -> Vec<Named> {
                 clock_setbacks: 1,
                 back: vec![100],
                 mark_sets: 2,
-                set_to: vec![5],
+                set_to: vec![2],
                 ids: 1,
                 ..two()
             },
         ),
         ("two, mark raised", Bounds { mark_raises: 1, raise_to: vec![8], is_fast: true, ..two() }),
+        ("two, clock forward", Bounds { clock_moves: 1, forward: vec![9], is_clock_calm: false, ids: 1, ..two() }),
+        (
+            "two, left, two nodes",
+            Bounds { backends: vec![(0, 0), (0, 1)], nodes: vec!["5/23", "6/23"], left: Some(1), ids: 1, ..two() },
+        ),
+        ("two, restored", Bounds { backends: vec![(0, 0), (1, 0)], restores: 1, restored: vec![100], ids: 1, ..two() }),
+        (
+            "restored, crash",
+            Bounds {
+                backends: vec![(1, 0)],
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 2,
+                restores: 1,
+                restored: vec![2],
+                crashes: 1,
+                forward: vec![2],
+                ids: 1,
+                ..alone()
+            },
+        ),
+        ("left, promotion", Bounds { left: Some(1), promotions: 1, promotion: vec![0], ids: 2, ..alone() }),
+        (
+            "left, nodes, mark set",
+            Bounds {
+                backends: vec![(0, 1)],
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 1,
+                left: Some(20),
+                mark_sets: 1,
+                set_to: vec![0],
+                forward: vec![20],
+                ids: 1,
+                ..alone()
+            },
+        ),
+        (
+            "nodes, mark set",
+            Bounds {
+                backends: vec![(0, 1)],
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 2,
+                mark_sets: 1,
+                set_to: vec![5],
+                clock_moves: 2,
+                forward: vec![100],
+                clock_setbacks: 1,
+                back: vec![100],
+                flushes: 0,
+                ids: 2,
+                ..alone()
+            },
+        ),
+        (
+            "mark set near, crash",
+            Bounds {
+                mark_sets: 1,
+                set_to: vec![0],
+                clock_moves: 2,
+                forward: vec![6],
+                clock_setbacks: 1,
+                back: vec![6],
+                crashes: 1,
+                flushes: 0,
+                ids: 2,
+                ..alone()
+            },
+        ),
     ]
 }
