@@ -2,7 +2,7 @@
 # another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
 
 .PHONY: all build install uninstall setup vendor dist deb image
-.PHONY: help run stop check test test-all test-memory audit fuzz bench bench-compare bench-report gen fix release clean
+.PHONY: help run stop check test test-all test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
 
@@ -52,6 +52,9 @@ test-all: ## Run the server tests on PostgreSQL 16 to 19, which it fetches; as r
 
 test-mark: ## Test the high-water mark with all clock differences and delays of the disk
 	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
+
+test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
+	@cargo test --package scru-model -- --include-ignored
 
 fuzz: ## Fuzz the input of each type for TIME=60 seconds per target; keeps inputs that reach new code
 	@tools/setup.sh test

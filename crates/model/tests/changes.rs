@@ -1,0 +1,108 @@
+//! Explores the worlds with each change of the protocol: a statement deleted, or two adjacent accesses swapped. The build script of
+//! the crate writes the changed protocol. The section "Harmless changes" of docs/design.md lists the changes that no world finds.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use std::{env, thread};
+
+use scru_model::{Bounds, worlds};
+use stateright::{Checker, HasDiscoveries, Model};
+
+include!(concat!(env!("OUT_DIR"), "/changed.rs"));
+
+/// The text that lists the harmless changes.
+const DESIGN: &str = include_str!("../../../docs/design.md");
+
+/// The maximum numbers of states that are visited in each world: few at first, because most changes are found soon.
+const STATES: [usize; 3] = [1_500, 25_000, 300_000];
+
+/// Returns the changes that the document lists as harmless: the code spans of the section that name a function and a change.
+fn harmless() -> BTreeSet<String> {
+    let section = DESIGN.split("\n## ").find(|section| section.starts_with("Harmless changes\n")).unwrap_or_default();
+    let text = section.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\|", "|");
+    text.split('`').skip(1).step_by(2).filter(|span| span.contains(": ")).map(str::to_owned).collect()
+}
+
+/// Returns whether a function can be called in a world. A world in which it is not called finds no change of it.
+fn is_called(function: &str, bounds: &Bounds) -> bool {
+    let arrives = bounds.upgrades + bounds.restores > 0;
+    let moves_left = bounds.left.is_some() && bounds.mark_sets > 0;
+    match function {
+        "draw_fast" => bounds.is_fast,
+        "set_mark" | "set_mark_locked" => bounds.mark_sets > 0,
+        "raise_mark" => bounds.mark_raises > 0,
+        "move_left" => moves_left,
+        "adopt" => arrives,
+        "raise" | "raise_locked" => bounds.mark_raises > 0 || arrives || moves_left,
+        "withdraw" => bounds.mark_sets + bounds.mark_raises > 0 || arrives,
+        _ => true,
+    }
+}
+
+/// Returns the name of the first world in which a change of the protocol violates a property.
+fn red(number: usize) -> Option<&'static str> {
+    let function = CHANGES[number - 1].split(':').next().unwrap_or_default();
+    let is_red = |bounds: &Bounds, states: usize| {
+        let model = Bounds { protocol: scru_model::protocol!(changed), change: number, ..bounds.clone() };
+        let options = model.checker().finish_when(HasDiscoveries::AnyFailures).target_state_count(states);
+        let checker = options.spawn_bfs().join();
+        let is_violated = checker.discoveries().keys().any(|property| *property != worlds::ALL_GENERATED);
+        let is_exhausted = checker.state_count() < states;
+        is_violated || is_exhausted && checker.discovery(worlds::ALL_GENERATED).is_none()
+    };
+    let mut worlds = worlds::worlds();
+    worlds.retain(|(_, bounds)| is_called(function, bounds));
+    let all = STATES.iter().flat_map(|states| worlds.iter().map(move |world| (world, *states)));
+    all.into_iter().find(|((_, bounds), states)| is_red(bounds, *states)).map(|((name, _), _)| *name)
+}
+
+/// Returns those of some changes that no world finds. Explores two at a time.
+fn green(numbers: &[usize]) -> BTreeSet<String> {
+    let next = AtomicUsize::new(0);
+    let explore = || {
+        let mut green = Vec::new();
+        while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (start, name) = (Instant::now(), CHANGES[*number - 1]);
+            let red = red(*number);
+            // Written to stderr directly, because the test harness hides the output of `eprintln!` if a test passes.
+            let (seconds, world) = (start.elapsed().as_secs_f32(), red.unwrap_or("no world"));
+            let _ = writeln!(std::io::stderr(), "model: {name}: found by {world} in {seconds:.1} s");
+            green.extend(red.is_none().then(|| name.to_owned()));
+        }
+        green
+    };
+    thread::scope(|scope| {
+        let threads = [scope.spawn(explore), scope.spawn(explore)];
+        threads.into_iter().flat_map(|thread| thread.join().expect("a world has been explored")).collect()
+    })
+}
+
+#[test]
+fn every_harmless_change_exists() {
+    let changes: BTreeSet<String> = CHANGES.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(changes.len(), CHANGES.len(), "each change has its own name");
+    assert_eq!(harmless().difference(&changes).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Returns the numbers of the changes that are harmless, or of the others. `CHANGE=text` selects those whose names contain a text.
+fn numbers(are_harmless: bool) -> Vec<usize> {
+    let (harmless, only) = (harmless(), env::var("CHANGE").unwrap_or_default());
+    let is_selected = |name: &str| harmless.contains(name) == are_harmless && name.contains(&only);
+    (1..=CHANGES.len()).filter(|number| is_selected(CHANGES[number - 1])).collect()
+}
+
+#[test]
+fn the_worlds_find_every_change_that_is_not_harmless() {
+    assert_eq!(green(&numbers(false)), BTreeSet::new());
+}
+
+/// `make test-model` runs it.
+#[test]
+#[ignore = "takes minutes"]
+fn the_worlds_find_no_harmless_change() {
+    let numbers = numbers(true);
+    let names: BTreeSet<String> = numbers.iter().map(|number| CHANGES[number - 1].to_owned()).collect();
+    assert_eq!(green(&numbers), names);
+}
