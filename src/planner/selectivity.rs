@@ -169,7 +169,7 @@ struct Column {
 
 impl Column {
     /// Returns the argument that depends on a table, with its statistics, then the other one, and whether the former is on the
-    /// left; `None` if both depend on tables or none. The caller releases the statistics.
+    /// left; `None` if both depend on tables, or none does. The caller releases the statistics.
     unsafe fn of(
         root: *mut PlannerInfo,
         arguments: *mut List,
@@ -177,8 +177,12 @@ impl Column {
         estimator: Oid,
         precision: Precision,
     ) -> Option<(Self, *mut Node, bool)> {
-        // SAFETY: the estimator has two arguments. The server fills the structs.
+        // SAFETY: the server fills the structs.
         unsafe {
+            // An operator of a user can have this estimator and one argument.
+            if expression::length(arguments) != 2 {
+                return None;
+            }
             let [left, right] = [0, 1].map(|index| {
                 let (id, mut statistics) = (expression::nth(arguments, index), VariableStatData::default());
                 examine_variable(root, id, relation, &mut statistics);

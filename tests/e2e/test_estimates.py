@@ -278,6 +278,21 @@ def test_conditions_in_the_middle_of_expressions(orders, id_type):
     assert orders.execute(f"SELECT FROM {table} GROUP BY n % 3 {of_groups}").rowcount == 0
 
 
+@each_type
+def test_an_operator_with_one_operand(connection, id_type):
+    """Any user can create an operator with the estimator, and name its function like one of the extension."""
+    connection.execute(
+        f"""
+        CREATE SCHEMA mine;
+        CREATE FUNCTION mine.{id_type}_ge({id_type}) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
+        CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_ge, RIGHTARG = {id_type}, RESTRICT = {id_type}_ineqsel);
+        CREATE TABLE own (id {id_type});
+        INSERT INTO own VALUES ({id_type.generator})
+        """
+    )
+    assert connection.execute("SELECT count(*) FROM own WHERE OPERATOR(mine.##) id").fetchone() == (1,)
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("count", [1, 2, 10, 400])
 def test_planning_takes_no_longer_than_for_times(orders, measured, count):
