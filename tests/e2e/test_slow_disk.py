@@ -22,6 +22,8 @@ DELAYS = [0.8, 1.6, pytest.param(5, marks=pytest.mark.skipif(not ALL_DELAYS, rea
 each_delay = pytest.mark.parametrize("delay", DELAYS)
 
 INSERT = "INSERT INTO {} DEFAULT VALUES"
+TIME_OF_STATEMENT = 0.3
+"""The time in seconds that an INSERT takes at most, even on a busy machine, apart from its writes."""
 
 
 @pytest.fixture
@@ -89,7 +91,8 @@ def test_an_insert_takes_at_most_three_times_one_of_a_number(slow_server, disk, 
         f" of a bigint {first['numbers']:.2f} s and {medians['numbers']:.2f} s"
     )
     assert medians["numbers"] >= delay * 0.9
-    assert first["ids"] <= 3 * first["numbers"]
+    # A write that the server has begun by itself can precede those of the first INSERT: three of equal length.
+    assert first["ids"] <= 3 * first["numbers"] + TIME_OF_STATEMENT
     assert medians["ids"] <= 3 * medians["numbers"]
 
 
