@@ -18,7 +18,7 @@ import pytest
 
 from idtypes import SCRU128, TYPES, IdType, each_type
 from plans import estimate, nodes
-from server import Server
+from server import MAJOR, Server
 
 ALL = os.environ.get("ESTIMATES") == "all"
 RANGES = 200 if ALL else 12
@@ -351,7 +351,8 @@ END $$
 
 @each_type
 def test_planning_calls_a_stable_function_once(connection, id_type):
-    """As with a column of times, whether there are several indexes, an OR or a join."""
+    """As with a column of times, whether there are several indexes, an OR or a join. From 18 on, the server turns an OR
+    of comparisons with times into one with an array, and calls the functions again."""
     connection.execute(STABLE_FUNCTIONS)
     connection.execute(
         f"""
@@ -379,7 +380,8 @@ def test_planning_calls_a_stable_function_once(connection, id_type):
             ten = conjunction.join(condition % hours for hours in range(10))
             by_time = calls(ten.format(*["at"] * 10))
             found = [calls(ten.format(*[id_] * 10)) for id_ in ("id", "greatest(id)")]
-            assert (by_time, found) == (10, [10, 10]), ten
+            assert found == [10, 10], ten
+            assert by_time == 10 or (MAJOR >= 18 and "OR" in conjunction and by_time > 10), ten
         two = f"(n = 3 OR {condition % 1}) AND (n = 4 OR {condition % 2}) AND {condition % 3}"
         assert calls(two.format(*["id"] * 3)) == 3
         assert calls(condition.format("a.id") % 1, "own AS a JOIN own AS b USING (n)") == 1
