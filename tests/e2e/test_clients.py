@@ -134,7 +134,7 @@ CLIENTS = [
     Client("SQLAlchemy", "sqlalchemy_client.py", python(SQLALCHEMY), ("found_by_any",)),
     Client("node-postgres", "node_postgres_client.mjs", node, ("copied", "found_in_binary"), ("binary",)),
     Client("JDBC", "Jdbc.java", java, ("copied", *IN_RANGE), ("cast", "unspecified")),
-    Client("pgx", "pgx.go", go, ("copied", *IN_BINARY), ("binary",)),
+    Client("pgx", "pgx.go", go, ("copied", *IN_BINARY, *IN_RANGE), ("binary",)),
     Client(
         "tokio-postgres",
         "rust/src/with_tokio_postgres.rs",

@@ -89,6 +89,21 @@ func byTime(conn *pgx.Conn) {
 	report("found_by_time", collect[string](rows, err)...)
 }
 
+func inRange(conn *pgx.Conn) {
+	since := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	from := pgtype.Range[time.Time]{Lower: since, LowerType: pgtype.Inclusive, UpperType: pgtype.Unbounded, Valid: true}
+	within := "SELECT id FROM orders WHERE note = 'given' AND id <@ $1::tstzrange ORDER BY id"
+	rows, err := conn.Query(ctx, within, from)
+	report("found_in_range", collect[string](rows, err)...)
+
+	at := pgtype.Range[time.Time]{
+		Lower: since, LowerType: pgtype.Inclusive, Upper: since, UpperType: pgtype.Inclusive, Valid: true,
+	}
+	var count int
+	must(conn.QueryRow(ctx, "SELECT count(*) FROM reservations WHERE during @> $1", at).Scan(&count))
+	report("reserved", fmt.Sprint(count))
+}
+
 func malformed(conn *pgx.Conn) {
 	_, err := conn.Exec(ctx, "INSERT INTO orders (id) VALUES ($1)", "!")
 	var refused *pgconn.PgError
@@ -160,6 +175,7 @@ func main() {
 	query(conn, ids)
 	nullable(conn)
 	byTime(conn)
+	inRange(conn)
 	malformed(conn)
 	arrays(conn, ids)
 	copyText(conn, ids)
