@@ -109,7 +109,7 @@ MUTATIONS = [
 
 def seeds(id_type: IdType, form: str, encode: Callable[[int], bytes]) -> list[bytes]:
     """Returns encoded IDs, and the inputs in the fuzzing corpus."""
-    found = [path.read_bytes() for path in sorted((CORPUS / f"{id_type.name}_{form}").iterdir())]
+    found = [bytes.fromhex(line) for line in (CORPUS / f"{id_type.name}_{form}").read_text().splitlines()]
     assert found, "the corpus is empty"
     return found + list(map(encode, id_type.samples(4 * len(found))))
 
