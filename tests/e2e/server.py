@@ -318,6 +318,7 @@ class Server:
 
     def pg_upgrade(self, old: Server, *options: str) -> None:
         """Migrates the data of another server into this one, which is initialized. Both are stopped."""
+        forget_column_versions(old, self.bindir)
         directories = ["-b", old.bindir, "-B", self.bindir, "-d", old.data, "-D", self.data, "-s", self.directory]
         try:
             self.run("pg_upgrade", *options, *directories, "-U", "postgres", as_server=True, cwd=self.directory)
@@ -382,6 +383,21 @@ def as_server_user(*command: str, death_signal: str = "QUIT") -> list[str]:
     """
     user = [f"--reuid={SERVER_USER}", f"--regid={SERVER_USER}", "--init-groups"] if SERVER_USER else []
     return ["setpriv", *user, f"--pdeathsig={death_signal}", "--", *command]
+
+
+def forget_column_versions(old: Server, new_bindir: Path) -> None:
+    """Removes an option of columns that the programs in `new_bindir` do not know.
+
+    The minor releases of November 2026 add pg_attver to the options of each column. Earlier minor releases of the next
+    major version refuse it, so that pg_upgrade to them fails with tables of any type.
+    """
+    if b"pg_attver" in (new_bindir / "postgres").read_bytes():
+        return
+    old.start()
+    for (database,) in old.rows("SELECT datname FROM pg_database WHERE datallowconn"):
+        with old.connect(database) as connection:
+            connection.execute("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'")
+    old.stop()
 
 
 def give_to_server_user(path: Path) -> None:

@@ -17,7 +17,7 @@ import catalog
 import orders
 from idtypes import TYPES
 from plans import explain
-from server import BINDIR, MAJOR, Server, bindir_of, major_of, on_the_oldest, pg_config, since
+from server import MAJOR, Server, bindir_of, major_of, on_the_oldest, pg_config, since
 
 # -------------------------------------------------------------------------------------------------------- the extension
 
@@ -205,7 +205,6 @@ def test_pg_upgrade(mode):
                 orders.create(connection, id_type)
                 before[id_type] = orders.contents(connection)
             brin.create(connection)
-            forget_column_versions(connection)
         files = indexes(old)
         old.stop()
         new = Server(initdb=checksums)
@@ -236,13 +235,6 @@ def test_pg_upgrade(mode):
                     orders.check_indexes(connection, id_type)
         finally:
             new.remove()
-
-
-def forget_column_versions(connection: psycopg.Connection) -> None:
-    """Removes an option that recent minor releases add to each column. Earlier minor releases of a later major version
-    do not know it, so that pg_upgrade to one of them would fail with tables of any type."""
-    if b"pg_attver" not in (BINDIR / "postgres").read_bytes():
-        connection.execute("UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '{pg_attver=%}'")
 
 
 def indexes(server: Server) -> list[tuple]:
