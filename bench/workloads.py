@@ -57,11 +57,11 @@ TYPES = {
 }
 
 # A month of events, evenly distributed: events (id, created_at if the candidate has it, n) in order, and shuffled.
-LOOK_UP = "SELECT count(n) FROM (SELECT id FROM shuffled LIMIT 100000) AS wanted JOIN events USING (id)"
+LOOK_UP_EVENTS = "SELECT count(n) FROM (SELECT id FROM shuffled LIMIT 100000) AS wanted JOIN events USING (id)"
 SCALE = {
     "index": replace(TYPES["index"], turns=1),
     "order": replace(TYPES["order"], turns=1),
-    "look_up": Workload("look-up by key", LOOK_UP, 2, "Index Scan using events_pkey", ALL_BUT_INDEX_SCAN),
+    "look_up": Workload("look-up by key", LOOK_UP_EVENTS, 2, "Index Scan using events_pkey", ALL_BUT_INDEX_SCAN),
     "retention": Workload("delete the oldest day, VACUUM", "DELETE FROM events WHERE {time} < {day}; VACUUM events"),
 }
 # Run by EXPLAIN (ANALYZE, BUFFERS), which also reports the pages and the planning time.

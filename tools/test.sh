@@ -5,7 +5,7 @@ source "$(dirname "$0")/env.sh"
 LOGS=$ROOT/target/test/$PG_MAJOR
 PROFILE=dev
 [ "${1:-}" != --release ] || { PROFILE=release && shift; }
-SUITES=" $* "
+SUITES=("$@")
 SERVERS='' # the directory of the private servers; set once the machine is set up
 
 # ----------------------------------------------------------------------------------------------------------- the suites
@@ -56,7 +56,7 @@ sixth_type() { tools/sixth-type.sh; }
 # Tests the build for packagers, the packages, and the image for operators.
 packages() {
     # The Debian in which tools/servers.sh runs the other servers has the required packages.
-    [ "$PG_MAJOR" != "${MAJORS[0]}" ] || tools/setup.sh packages
+    ! is_oldest || tools/setup.sh packages
     /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" tests/packages
 }
 
@@ -110,12 +110,16 @@ PYTHON
 
 # ------------------------------------------------------------------------------------------------------ running a suite
 
+runs_all() { [ "${#SUITES[@]}" = 0 ]; }
+is_wanted() { runs_all || [[ " ${SUITES[*]} " == *" $1 "* ]]; }
+is_oldest() { [ "$PG_MAJOR" = "${MAJORS[0]}" ]; }
+
 # suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
 # no tests, has failed whatever the counts.
 suite() {
     local name=$1 log=$LOGS/$1.log passed failed skipped begin=$SECONDS time
     time=$(date +%T)
-    [[ $SUITES == '  ' || $SUITES == *" $name "* ]] || return 0
+    is_wanted "$name" || return 0
     say "${name//_/ }"
     set +e
     (set -e && "$name") 2>&1 | tee "$log"
@@ -128,7 +132,7 @@ suite() {
 
 # skip NAME REASON: counts a suite that cannot run on this machine.
 skip() {
-    [[ $SUITES == '  ' || $SUITES == *" $1 "* ]] || return 0
+    is_wanted "$1" || return 0
     say "$1 is skipped: $2"
     echo "$1 0 0 1 -" >>"$LOGS/results"
     echo "1 $2" >>"$LOGS/skipped"
@@ -138,10 +142,15 @@ rm -rf "$LOGS"
 mkdir -p "$LOGS"
 tools/setup.sh test
 # Without these programs, some tests are skipped. They are installed only for a run of all suites.
-[[ $SUITES != '  ' ]] || tools/clients.sh
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh --quick 0.1.0 || say 'Tests that need an older library will be skipped'
-[[ $SUITES != '  ' || $PG_MAJOR != "${MAJORS[0]}" ]] || tools/old-library.sh --quick 0.2.0 || say 'Tests that need an older library will be skipped'
+if runs_all; then
+    tools/clients.sh
+    if is_oldest; then
+        tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
+        for version in 0.1.0 0.2.0; do
+            tools/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
+        done
+    fi
+fi
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
 system_files >"$LOGS/system_files"
@@ -159,16 +168,16 @@ suite workflows count_check
 suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
-if [ "$PG_MAJOR" = "${MAJORS[0]}" ]; then
+if is_oldest; then
     if tools/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
 fi
 suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
-[ "$PG_MAJOR" != "${MAJORS[0]}" ] || suite sixth_type count_check
+! is_oldest || suite sixth_type count_check
 suite regression count_regress
 suite end_to_end count_pytest
-[[ $PG_MAJOR != "${MAJORS[0]}" && $SUITES != *' packages '* ]] || suite packages count_packages
+if is_oldest || ! runs_all; then suite packages count_packages; fi
 suite untouched_server count_check
 
 say 'All suites'
