@@ -307,3 +307,21 @@ WHERE old.oid OPERATOR(pg_catalog.=) 'scru_generators()'::pg_catalog.regprocedur
     AND new.oid OPERATOR(pg_catalog.=) 'scru_new_generators()'::pg_catalog.regprocedure;
 DROP FUNCTION scru_new_generators();
 COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
+
+-- IDs with a prefix.
+DO $$
+DECLARE
+    id_type pg_catalog.text;
+BEGIN
+    FOREACH id_type IN ARRAY ARRAY['scru128', 'scru160', 'scru64', 'ulid', 'ulidflake'] LOOP
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION %1$s_prefixed(prefix text, id %1$s) RETURNS text
+                AS 'MODULE_PATHNAME', '%1$s_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_unprefixed(prefix text, value text) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION %1$s_prefixed(prefix text, id %1$s) IS 'a prefix, an underscore, and the text of a %1$s';
+            COMMENT ON FUNCTION %1$s_unprefixed(prefix text, value text) IS 'the %1$s of a text with this prefix';
+        $sql$, id_type);
+    END LOOP;
+END
+$$;

@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, raw};
 use crate::functions::precision::Precision;
 use crate::functions::{
-    brin, casts, compare, fields, gist, hash, inspect, io, range, skip, sort, time, time_compare, window,
+    brin, casts, compare, fields, gist, hash, inspect, io, prefixed, range, skip, sort, time, time_compare, window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::shared::{ProcessState, SharedState};
@@ -255,6 +255,9 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_from_bigint"), casts::from_bigint::<Id>);
             export!(guarded, concat!(stringify!($name), "_to_numeric"), casts::to_numeric::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_numeric"), casts::from_numeric::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_prefixed"), prefixed::prefixed::<Id>);
+            export!(guarded, concat!(stringify!($name), "_unprefixed"), prefixed::unprefixed::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_field_0"), fields::field::<Id, 0>);
             export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);

@@ -433,6 +433,15 @@ COMMENT ON FUNCTION scru128_from_numeric(numeric) IS 'the scru128 of this intege
 COMMENT ON CAST (scru128 AS numeric) IS 'the integer value';
 COMMENT ON CAST (numeric AS scru128) IS 'from the integer value';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru128_prefixed(prefix text, id scru128) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru128_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_unprefixed(prefix text, value text) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_prefixed(prefix text, id scru128) IS 'a prefix, an underscore, and the text of a scru128';
+COMMENT ON FUNCTION scru128_unprefixed(prefix text, value text) IS 'the scru128 of a text with this prefix';
+
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru128_counter_hi(id scru128) RETURNS integer

@@ -416,6 +416,15 @@ CREATE CAST (timestamptz AS scru160) WITH FUNCTION scru160_lower(timestamptz);
 COMMENT ON CAST (scru160 AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS scru160) IS 'smallest scru160 whose time is at or after the time';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru160_prefixed(prefix text, id scru160) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru160_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_unprefixed(prefix text, value text) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_prefixed(prefix text, id scru160) IS 'a prefix, an underscore, and the text of a scru160';
+COMMENT ON FUNCTION scru160_unprefixed(prefix text, value text) IS 'the scru160 of a text with this prefix';
+
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru160_counter(id scru160) RETURNS integer

@@ -423,6 +423,15 @@ COMMENT ON FUNCTION scru64_from_bigint(bigint) IS 'the scru64 of this value';
 COMMENT ON CAST (scru64 AS bigint) IS 'the same value, read as bigint';
 COMMENT ON CAST (bigint AS scru64) IS 'the same value, if it is a scru64';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru64_prefixed(prefix text, id scru64) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru64_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_unprefixed(prefix text, value text) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_prefixed(prefix text, id scru64) IS 'a prefix, an underscore, and the text of a scru64';
+COMMENT ON FUNCTION scru64_unprefixed(prefix text, value text) IS 'the scru64 of a text with this prefix';
+
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru64_node_ctr(id scru64) RETURNS integer

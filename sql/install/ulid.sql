@@ -422,6 +422,15 @@ CREATE CAST (uuid AS ulid) WITHOUT FUNCTION;
 COMMENT ON CAST (ulid AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION ulid_prefixed(prefix text, id ulid) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulid_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_unprefixed(prefix text, value text) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_prefixed(prefix text, id ulid) IS 'a prefix, an underscore, and the text of a ulid';
+COMMENT ON FUNCTION ulid_unprefixed(prefix text, value text) IS 'the ulid of a text with this prefix';
+
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION ulid_randomness(id ulid) RETURNS bytea

@@ -423,6 +423,15 @@ COMMENT ON FUNCTION ulidflake_from_bigint(bigint) IS 'the ulidflake of this valu
 COMMENT ON CAST (ulidflake AS bigint) IS 'the same value, read as bigint';
 COMMENT ON CAST (bigint AS ulidflake) IS 'the same value, if it is a ulidflake';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION ulidflake_prefixed(prefix text, id ulidflake) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulidflake_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_unprefixed(prefix text, value text) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_prefixed(prefix text, id ulidflake) IS 'a prefix, an underscore, and the text of a ulidflake';
+COMMENT ON FUNCTION ulidflake_unprefixed(prefix text, value text) IS 'the ulidflake of a text with this prefix';
+
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION ulidflake_randomness(id ulidflake) RETURNS integer

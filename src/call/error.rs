@@ -77,13 +77,33 @@ impl Error {
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
-        let intro = format!("invalid input syntax for type {}: \"", T::NAME);
-        let message = [intro.as_bytes(), &excerpt(bytes), b"\""].concat();
-        let error = Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message).detail(detail);
+        let error = Self::malformed(T::NAME, bytes).detail(detail);
         match hints::hint::<T>(bytes).or(hint) {
             Some(hint) => error.hint(hint),
             None => error,
         }
+    }
+
+    /// Returns the error for a text with another prefix than the expected one (22P02).
+    #[cold]
+    pub fn wrong_prefix(type_name: &str, text: &[u8], expected: &[u8], received: &[u8]) -> Self {
+        let detail =
+            [b"Expected the prefix \"", expected, b"\", but received \"", &*excerpt(received), b"\"."].concat();
+        Self::malformed(type_name, text).detail(detail)
+    }
+
+    /// Returns the error for a prefix that no ID can have (22023).
+    #[cold]
+    pub fn invalid_prefix(prefix: &[u8]) -> Self {
+        let message = [b"invalid prefix \"", &*excerpt(prefix), b"\""].concat();
+        Self::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+            .detail("A prefix has at most 63 lower-case ASCII letters and underscores, and no underscore at its ends.")
+    }
+
+    fn malformed(type_name: &str, text: &[u8]) -> Self {
+        let intro = format!("invalid input syntax for type {type_name}: \"");
+        let message = [intro.as_bytes(), &excerpt(text), b"\""].concat();
+        Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
     }
 
     /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.

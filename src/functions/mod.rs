@@ -1,4 +1,4 @@
-//! The SQL functions of values: text and bytes, comparison, hashing, indexes, time, ranges, casts. One file for each concern, named as
+//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, ranges, casts. One file for each concern, named as
 //! in `sql` and `tests`.
 //!
 //! Generic over the ID types. Uses [`crate::generate`] for the traits of a type, and the folders below it.
@@ -12,6 +12,7 @@ pub mod hash;
 pub mod inspect;
 pub mod io;
 pub mod precision;
+pub mod prefixed;
 pub mod range;
 pub mod skip;
 pub mod sort;

@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import expect
 from idtypes import BY_NAME, SCRU128, TYPES, each_type
 from plans import explain
 from server import on_the_oldest
@@ -177,3 +178,99 @@ def test_the_time_of_an_id_from_a_client_is_limited(connection, id_type):
     for wrong in "2 min", "-10 years":
         with pytest.raises(psycopg.errors.CheckViolation):
             connection.execute(insert, [wrong])
+
+
+# ------------------------------------------------------------------------------------------------------------- prefixes
+
+EXAMPLE = "03ha79im7bhd25jvqljqkznef"
+
+
+def section(heading: str) -> list[str]:
+    """Returns the code blocks of the page about APIs below a heading of any level."""
+    _, *sections = re.split(r"^##+ (.*)\n", (DOCS / "api.md").read_text(), flags=re.MULTILINE)
+    return BLOCK.findall(dict(zip(sections[::2], sections[1::2], strict=True))[heading])
+
+
+def test_ids_with_a_prefix(connection):
+    """The statements and the error of the page. The condition uses the index."""
+    connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY, note text)")
+    connection.execute("INSERT INTO orders VALUES (%s, 'first')", [EXAMPLE])
+    statements, message = section("Prefixes")
+    shown, condition = statements.split(";")[:2]
+    row = connection.execute(shown).fetchone()
+    assert f"-- {' | '.join(row)}" in statements
+    [query] = re.findall(r"SELECT note FROM .*", condition)
+    assert connection.execute(query).fetchall() == [("first",)]
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    assert f"Index Cond: (id = '{EXAMPLE}'::scru128)" in explain(connection, query)
+    [primary, detail] = re.findall(r": {2}(.*)", message)
+    with expect.error("22P02", primary, detail):
+        connection.execute("SELECT scru128_unprefixed('order', %s)", [f"user_{EXAMPLE}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "uuid"),
+    [
+        ("prefix_0123456789abcdefghjkmnpqrs", "0110c853-1d09-52d8-d73e-1194e95b5f19"),
+        ("prefix_01h455vb4pex5vsknk084sn02q", "01890a5d-ac96-774b-bcce-b302099a8057"),
+    ],
+)
+def test_a_uuid_as_a_type_id(connection, text, uuid):
+    """The expressions of the page write and read TypeIDs. The values are those of TypeID's `spec/valid.json`."""
+    page = (DOCS / "api.md").read_text()
+    [write] = re.findall(r"`(lower\(ulid_prefixed\(.*?\))`", page)
+    [read] = re.findall(r"`(ulid_unprefixed\(.*?::uuid)`", page)
+    write, read = (each.replace("'order'", "'prefix'") for each in (write, read))
+    query = f"SELECT {write}, ({read})::text FROM (VALUES (%s::uuid, %s::text)) AS rows (id, text)"
+    assert connection.execute(query, [uuid, text]).fetchone() == (text, uuid)
+
+
+@each_type
+def test_a_generated_column_with_a_prefix(connection, id_type):
+    """The column has the text with the prefix, also after an update of the ID."""
+    [statement] = section("A column with the prefix")
+    connection.execute(statement.replace("scru128", id_type.name))
+    connection.execute("INSERT INTO orders DEFAULT VALUES")
+    connection.execute(f"UPDATE orders SET id = {id_type.generator}")
+    rows = connection.execute("SELECT public_id, 'order_' || id FROM orders").fetchall()
+    assert [text for text, _ in rows] == [expected for _, expected in rows]
+    assert len(rows) == 1
+
+
+@each_type
+def test_a_domain_over_text(connection, id_type):
+    """The domain accepts the prefix with the canonical text, rejects other values, and sorts like the IDs."""
+    [statements] = section("A domain over text")
+    connection.execute(statements.replace("scru128", id_type.name))
+    connection.execute("INSERT INTO orders (note) SELECT n FROM generate_series(1, 100) AS n")
+    [notes] = connection.execute("SELECT array_agg(note::integer ORDER BY id) FROM orders").fetchone()
+    assert notes == [*range(1, 101)]
+    [text] = connection.execute(f"SELECT {id_type.generator}::text").fetchone()
+    insert = "INSERT INTO orders (id) VALUES (%s)"
+    with pytest.raises(psycopg.errors.CheckViolation):
+        connection.execute(insert, [f"order_{text.swapcase()}"])
+    for wrong in text, f"user_{text}", f"Order_{text}", "order_", f"order_{text}0":
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            connection.execute(insert, [wrong])
+    connection.execute(insert, [f"order_{text}"])
+
+
+def test_domain_representations_of_postgrest(connection):
+    """The casts convert IDs in both directions. PostgREST finds them in pg_cast, and calls their functions."""
+    [statements] = section("PostgREST")
+    connection.execute(statements)
+    casts = """SELECT castsource::regtype || ' to ' || casttarget::regtype, castfunc::regproc::text
+               FROM pg_cast WHERE 'order_id'::regtype IN (castsource, casttarget) AND castcontext = 'i'"""
+    function = dict(connection.execute(casts).fetchall())
+    assert sorted(function) == ["json to order_id", "order_id to json", "text to order_id"]
+    prefixed = f"order_{EXAMPLE}"
+    insert = f"""INSERT INTO orders (id, note) SELECT {function["json to order_id"]}(body -> 'id'), body ->> 'note'
+                 FROM CAST(%s AS json) AS body RETURNING {function["order_id to json"]}(id)::text"""
+    [shown] = connection.execute(insert, [f'{{"id": "{prefixed}", "note": "first"}}']).fetchone()
+    assert shown == f'"{prefixed}"'
+    condition = f"id = {function['text to order_id']}('{prefixed}')"
+    assert connection.execute(f"SELECT id::text FROM orders WHERE {condition}").fetchall() == [(EXAMPLE,)]
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    assert "Index Cond" in explain(connection, f"SELECT * FROM orders WHERE {condition}")
+    with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+        connection.execute(f"SELECT {function['text to order_id']}(%s)", [f"user_{EXAMPLE}"])

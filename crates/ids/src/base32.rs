@@ -1,4 +1,5 @@
-//! Base32: five bits per digit. Output is in upper case; input is case-insensitive.
+//! Base32: five bits per digit. Output is in upper case, and input is case-insensitive; the functions for TypeIDs, with `lower` in
+//! their names, write and accept only lower case.
 //!
 //! Crockford's alphabet omits I, L, O and U. They are invalid digits: I and L do not stand for 1, and O does not stand for
 //! 0. The alphabet base32hex of RFC 4648 has the letters from A to V.
@@ -9,6 +10,10 @@ use crate::error::ParseError;
 const CROCKFORD_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 static CROCKFORD: Pairs = pairs(CROCKFORD_DIGITS);
 static CROCKFORD_ALPHABET: Alphabet = Alphabet::any_case(CROCKFORD_DIGITS);
+
+const CROCKFORD_LOWER_DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+static CROCKFORD_LOWER: Pairs = pairs(CROCKFORD_LOWER_DIGITS);
+static CROCKFORD_LOWER_ALPHABET: Alphabet = Alphabet::exact(CROCKFORD_LOWER_DIGITS);
 
 const BASE32HEX_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
 static BASE32HEX: Pairs = pairs(BASE32HEX_DIGITS);
@@ -69,10 +74,24 @@ pub fn decode_crockford_13(text: &[u8]) -> Result<u64, ParseError> {
 /// # Panics
 /// Panics if `buffer` is shorter than 26 bytes.
 pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
+    write_26(&CROCKFORD, number, buffer)
+}
+
+/// Writes a number as 26 lower-case Crockford digits, the suffix of a TypeID, to the beginning of `buffer`, and returns the
+/// digits.
+///
+/// # Panics
+/// Panics if `buffer` is shorter than 26 bytes.
+pub fn encode_crockford_lower_26(number: u128, buffer: &mut [u8]) -> &[u8] {
+    write_26(&CROCKFORD_LOWER, number, buffer)
+}
+
+#[inline(always)]
+fn write_26<'a>(pairs: &Pairs, number: u128, buffer: &'a mut [u8]) -> &'a [u8] {
     let digits = &mut buffer[..26];
-    write(&CROCKFORD, (number >> 120) as u64, &mut digits[..2]);
-    write(&CROCKFORD, (number >> 60) as u64, &mut digits[2..14]);
-    write(&CROCKFORD, number as u64, &mut digits[14..]);
+    write(pairs, (number >> 120) as u64, &mut digits[..2]);
+    write(pairs, (number >> 60) as u64, &mut digits[2..14]);
+    write(pairs, number as u64, &mut digits[14..]);
     digits
 }
 
@@ -82,7 +101,21 @@ pub fn encode_crockford_26(number: u128, buffer: &mut [u8]) -> &[u8] {
 /// Returns [`ParseError`] if `text` is not 26 digits, or if they denote 2^128 or more.
 #[inline]
 pub fn decode_crockford_26(text: &[u8]) -> Result<u128, ParseError> {
-    let [top, a, b, c, d, e, f] = CROCKFORD_ALPHABET.groups_of_four::<32, 26, 7>(text)?;
+    read_26(&CROCKFORD_ALPHABET, text)
+}
+
+/// Parses 26 lower-case Crockford digits, the suffix of a TypeID.
+///
+/// # Errors
+/// As [`decode_crockford_26`]. A letter in upper case is an invalid digit.
+#[inline]
+pub fn decode_crockford_lower_26(text: &[u8]) -> Result<u128, ParseError> {
+    read_26(&CROCKFORD_LOWER_ALPHABET, text)
+}
+
+#[inline(always)]
+fn read_26(alphabet: &Alphabet, text: &[u8]) -> Result<u128, ParseError> {
+    let [top, a, b, c, d, e, f] = alphabet.groups_of_four::<32, 26, 7>(text)?;
     if top >> 5 > MAX_LEADING {
         return Err(OUT_OF_RANGE);
     }

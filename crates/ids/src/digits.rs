@@ -21,6 +21,17 @@ impl Alphabet {
         Self(values)
     }
 
+    /// Returns an alphabet of exactly these digits. The value of a digit is its position in `digits`.
+    pub const fn exact(digits: &[u8]) -> Self {
+        let mut values = [NO_DIGIT; 256];
+        let mut value = 0;
+        while value < digits.len() {
+            values[digits[value] as usize] = value as u32;
+            value += 1;
+        }
+        Self(values)
+    }
+
     /// Returns the numbers that the `N` digits of `text` denote in groups of four, from the most significant group. The first
     /// group is shorter if `N` is not a multiple of four.
     ///

@@ -21,6 +21,7 @@ mod generator;
 pub mod mark;
 #[cfg(feature = "postgres-types")]
 mod postgres;
+pub mod prefixed;
 pub mod protocol;
 #[cfg(test)]
 mod script;

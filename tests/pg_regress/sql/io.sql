@@ -128,3 +128,39 @@ SELECT * FROM each_type($$
 $$);
 SELECT * FROM each_type($$ SELECT NULL::$T IS NULL, $T_in(NULL) IS NULL, $T_out(NULL) IS NULL, $T_send(NULL) IS NULL $$);
 SELECT * FROM each_type($$ SELECT NULL::$T(1) $$);
+
+-- IDs with a prefix: the canonical text, whatever the settings are; parsing; invalid prefixes, and prefixes other than the expected.
+SELECT * FROM each_type($$
+    SELECT prefix, replace($T_prefixed(prefix, text::$T), text, 'ID'), bool_and($T_unprefixed(prefix, $T_prefixed(prefix, id)) = id)
+    FROM unnest(ARRAY['', 'a', 'order', 'a__b', repeat('y', 63)]) AS prefix, valid, CAST(text AS $T) AS id
+    WHERE type = '$T' GROUP BY 1, 2 ORDER BY 1
+$$);
+SET scru.scru160_output = hex;
+SELECT scru160_prefixed('order', '06H06852FCTPLHVTT02UP68GHNDLMNTB'), '06H06852FCTPLHVTT02UP68GHNDLMNTB'::scru160;
+SELECT scru160_unprefixed('order', 'order_' || '06H06852FCTPLHVTT02UP68GHNDLMNTB'::scru160) = '06H06852FCTPLHVTT02UP68GHNDLMNTB';
+RESET scru.scru160_output;
+SELECT * FROM each_type($$
+    SELECT count(*) > 0, bool_and($T_unprefixed('order', 'order_' || read) = text::$T)
+    FROM valid, unnest(also_read || lower(text) || upper(text)) AS read WHERE type = '$T'
+$$);
+SELECT * FROM each_type($$
+    SELECT prefix, error_of(format('SELECT $T_prefixed(%L, smallest(''$T'')::$T)', prefix)),
+           error_of(format('SELECT $T_prefixed(%L, smallest(''$T'')::$T)', prefix)) =
+               error_of(format('SELECT $T_unprefixed(%L, %L)', prefix, prefix || '_' || smallest('$T')))
+    FROM unnest(ARRAY['_', '_order', 'order_', 'Order', 'order2', 'or-der', ' order', 'ördér', repeat('z', 64)]) AS prefix
+$$);
+SELECT * FROM each_type($$
+    SELECT expected, received, replace(error_of(format('SELECT $T_unprefixed(%L, %L)', expected, received || smallest('$T'))),
+        received || smallest('$T'), received || 'ID')
+    FROM (VALUES ('order', 'user_'), ('order', ''), ('order', '_'), ('order', 'Order_'), ('order', 'my_order_'), ('', 'order_'),
+        ('order', 'örd_')) AS prefixes (expected, received)
+$$);
+-- Errors in the text of the ID.
+SELECT * FROM each_type($$
+    SELECT text, actual FROM malformed, error_of(format('SELECT $T_unprefixed(''order'', %L)', 'order_' || text)) AS actual
+    WHERE type = '$T' AND text !~ '_' AND without_hint(actual) IS DISTINCT FROM error
+$$);
+SELECT * FROM each_type($$ SELECT $T_unprefixed('', '_' || smallest('$T')) $$);
+SELECT * FROM each_type($$
+    SELECT $T_prefixed(NULL, smallest('$T')::$T), $T_prefixed('order', NULL), $T_unprefixed(NULL, smallest('$T')), $T_unprefixed('order', NULL)
+$$);

@@ -84,6 +84,12 @@ SELECT scru128_counter_lo('03d4fq8oj742uer31ohpcrq54');
 SELECT scru128_entropy('03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru_inspect(scru128)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54'::scru128);
+-- ## Prefixes
+-- [IDs in an API](../api.md#prefixes) describes prefixes.
+-- ### FUNCTION scru128_prefixed(prefix text, id scru128)
+SELECT scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru128_unprefixed(prefix text, value text)
+SELECT scru128_unprefixed('order', scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54'));
 -- ## Aggregates
 -- ### AGGREGATE min(scru128)
 SELECT min(id) FROM orders;
@@ -291,6 +297,12 @@ SELECT scru160_random16('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 SELECT scru160_random80('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- ### FUNCTION scru_inspect(scru160)
 SELECT type, "timestamp", fields FROM scru_inspect('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160);
+-- ## Prefixes
+-- [IDs in an API](../api.md#prefixes) describes prefixes.
+-- ### FUNCTION scru160_prefixed(prefix text, id scru160)
+SELECT scru160_prefixed('order', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION scru160_unprefixed(prefix text, value text)
+SELECT scru160_unprefixed('order', scru160_prefixed('order', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 -- ## Aggregates
 -- ### AGGREGATE min(scru160)
 SELECT min(id) FROM orders;
@@ -486,6 +498,12 @@ SELECT scru64_node_id('0v422ft6p3jt', 8);
 SELECT scru64_counter('0v422ft6p3jt', 8);
 -- ### FUNCTION scru_inspect(scru64)
 SELECT type, "timestamp", fields FROM scru_inspect('0v422ft6p3jt'::scru64);
+-- ## Prefixes
+-- [IDs in an API](../api.md#prefixes) describes prefixes.
+-- ### FUNCTION scru64_prefixed(prefix text, id scru64)
+SELECT scru64_prefixed('order', '0v422ft6p3jt');
+-- ### FUNCTION scru64_unprefixed(prefix text, value text)
+SELECT scru64_unprefixed('order', scru64_prefixed('order', '0v422ft6p3jt'));
 -- ## Aggregates
 -- ### AGGREGATE min(scru64)
 SELECT min(id) FROM orders;
@@ -682,6 +700,12 @@ SELECT ulid_time_decoder(ulid_time_encoder('2025-01-01 12:00:00+00'));
 SELECT ulid_randomness('01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- ### FUNCTION scru_inspect(ulid)
 SELECT type, "timestamp", fields FROM scru_inspect('01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid);
+-- ## Prefixes
+-- [IDs in an API](../api.md#prefixes) describes prefixes.
+-- ### FUNCTION ulid_prefixed(prefix text, id ulid)
+SELECT ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- ### FUNCTION ulid_unprefixed(prefix text, value text)
+SELECT ulid_unprefixed('order', ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- ## Aggregates
 -- ### AGGREGATE min(ulid)
 SELECT min(id) FROM orders;
@@ -883,6 +907,12 @@ SELECT ulidflake_scalable_randomness('00XFPNEF81A1S');
 SELECT ulidflake_scalability('00XFPNEF81A1S');
 -- ### FUNCTION scru_inspect(ulidflake)
 SELECT type, "timestamp", fields FROM scru_inspect('00XFPNEF81A1S'::ulidflake);
+-- ## Prefixes
+-- [IDs in an API](../api.md#prefixes) describes prefixes.
+-- ### FUNCTION ulidflake_prefixed(prefix text, id ulidflake)
+SELECT ulidflake_prefixed('order', '00XFPNEF81A1S');
+-- ### FUNCTION ulidflake_unprefixed(prefix text, value text)
+SELECT ulidflake_unprefixed('order', ulidflake_prefixed('order', '00XFPNEF81A1S'));
 -- ## Aggregates
 -- ### AGGREGATE min(ulidflake)
 SELECT min(id) FROM orders;
