@@ -330,7 +330,7 @@ class Server:
 
     def standby(self, environment: dict[str, str] | None = None, **settings: str) -> Server:
         """Starts a hot standby of this server. The caller must `remove()` it."""
-        standby = Server({**self.settings, **settings}, environment or self.environment)
+        standby = Server({**self.settings, **settings}, environment or self.environment, self.bindir)
         standby.settings["unix_socket_directories"] = str(standby.directory)
         try:
             options = ["--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync"]
