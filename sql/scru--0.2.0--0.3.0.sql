@@ -325,3 +325,36 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- GIN operator classes.
+DO $$
+DECLARE
+    id_type pg_catalog.text;
+BEGIN
+    FOREACH id_type IN ARRAY ARRAY['scru128', 'scru160', 'scru64', 'ulid', 'ulidflake'] LOOP
+        EXECUTE pg_catalog.format($sql$
+            CREATE FUNCTION %1$s_gin_extract_value(%1$s, internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gin_extract_query(%1$s, internal, smallint, internal, internal, internal, internal) RETURNS internal
+                AS 'MODULE_PATHNAME', '%1$s_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gin_compare_partial(%1$s, %1$s, smallint, internal) RETURNS integer
+                AS 'MODULE_PATHNAME', '%1$s_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE FUNCTION %1$s_gin_triconsistent(internal, smallint, %1$s, integer, internal, internal, internal) RETURNS "char"
+                AS 'MODULE_PATHNAME', '%1$s_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            CREATE OPERATOR CLASS %1$s_ops DEFAULT FOR TYPE %1$s USING gin AS
+                OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+                FUNCTION 1 %1$s_cmp(%1$s, %1$s),
+                FUNCTION 2 %1$s_gin_extract_value(%1$s, internal),
+                FUNCTION 3 %1$s_gin_extract_query(%1$s, internal, smallint, internal, internal, internal, internal),
+                FUNCTION 5 %1$s_gin_compare_partial(%1$s, %1$s, smallint, internal),
+                FUNCTION 6 %1$s_gin_triconsistent(internal, smallint, %1$s, integer, internal, internal, internal);
+            COMMENT ON FUNCTION %1$s_gin_extract_value(%1$s, internal) IS 'GIN support';
+            COMMENT ON FUNCTION %1$s_gin_extract_query(%1$s, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+            COMMENT ON FUNCTION %1$s_gin_compare_partial(%1$s, %1$s, smallint, internal) IS 'GIN support';
+            COMMENT ON FUNCTION %1$s_gin_triconsistent(internal, smallint, %1$s, integer, internal, internal, internal) IS 'GIN support';
+            COMMENT ON OPERATOR CLASS %1$s_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+            COMMENT ON OPERATOR FAMILY %1$s_ops USING gin IS 'equality';
+        $sql$, id_type);
+    END LOOP;
+END
+$$;

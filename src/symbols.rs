@@ -6,7 +6,7 @@ use scru_ids::registry;
 use crate::call::{guarded, raw};
 use crate::functions::precision::Precision;
 use crate::functions::{
-    brin, casts, compare, fields, gist, hash, inspect, io, prefixed, range, skip, sort, time, time_compare, window,
+    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, skip, sort, time, time_compare, window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::shared::{ProcessState, SharedState};
@@ -81,6 +81,11 @@ macro_rules! symbols {
             export!(raw, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
             export!(raw, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
             export!(raw, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_gin_extract_value"), gin::extract_value);
+            export!(guarded, concat!(stringify!($name), "_gin_extract_query"), gin::extract_query::<Id>);
+            export!(raw, concat!(stringify!($name), "_gin_compare_partial"), gin::compare_partial::<Id>);
+            export!(raw, concat!(stringify!($name), "_gin_triconsistent"), gin::triconsistent);
 
             export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_compress"), gist::compress::<Id>);

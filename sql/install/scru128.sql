@@ -354,6 +354,32 @@ ALTER OPERATOR FAMILY scru128_ops USING btree ADD
     FUNCTION 3 (scru128, interval) scru128_in_range(scru128, scru128, interval, boolean, boolean);
 COMMENT ON FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
+------------------------------------------------------------------------------------------------------------------ gin
+
+CREATE FUNCTION scru128_gin_extract_value(scru128, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gin_extract_query(scru128, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gin_compare_partial(scru128, scru128, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru128_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_gin_triconsistent(internal, smallint, scru128, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME', 'scru128_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru128_ops DEFAULT FOR TYPE scru128 USING gin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru128_cmp(scru128, scru128),
+    FUNCTION 2 scru128_gin_extract_value(scru128, internal),
+    FUNCTION 3 scru128_gin_extract_query(scru128, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 5 scru128_gin_compare_partial(scru128, scru128, smallint, internal),
+    FUNCTION 6 scru128_gin_triconsistent(internal, smallint, scru128, integer, internal, internal, internal);
+
+COMMENT ON FUNCTION scru128_gin_extract_value(scru128, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru128_gin_extract_query(scru128, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru128_gin_compare_partial(scru128, scru128, smallint, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru128_gin_triconsistent(internal, smallint, scru128, integer, internal, internal, internal) IS 'GIN support';
+COMMENT ON OPERATOR CLASS scru128_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+COMMENT ON OPERATOR FAMILY scru128_ops USING gin IS 'equality';
+
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal) RETURNS boolean

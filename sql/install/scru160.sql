@@ -354,6 +354,32 @@ ALTER OPERATOR FAMILY scru160_ops USING btree ADD
     FUNCTION 3 (scru160, interval) scru160_in_range(scru160, scru160, interval, boolean, boolean);
 COMMENT ON FUNCTION scru160_in_range(scru160, scru160, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
+------------------------------------------------------------------------------------------------------------------ gin
+
+CREATE FUNCTION scru160_gin_extract_value(scru160, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gin_extract_query(scru160, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gin_compare_partial(scru160, scru160, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru160_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_gin_triconsistent(internal, smallint, scru160, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME', 'scru160_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru160_ops DEFAULT FOR TYPE scru160 USING gin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru160_cmp(scru160, scru160),
+    FUNCTION 2 scru160_gin_extract_value(scru160, internal),
+    FUNCTION 3 scru160_gin_extract_query(scru160, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 5 scru160_gin_compare_partial(scru160, scru160, smallint, internal),
+    FUNCTION 6 scru160_gin_triconsistent(internal, smallint, scru160, integer, internal, internal, internal);
+
+COMMENT ON FUNCTION scru160_gin_extract_value(scru160, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru160_gin_extract_query(scru160, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru160_gin_compare_partial(scru160, scru160, smallint, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru160_gin_triconsistent(internal, smallint, scru160, integer, internal, internal, internal) IS 'GIN support';
+COMMENT ON OPERATOR CLASS scru160_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+COMMENT ON OPERATOR FAMILY scru160_ops USING gin IS 'equality';
+
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal) RETURNS boolean

@@ -352,6 +352,32 @@ ALTER OPERATOR FAMILY scru64_ops USING btree ADD
     FUNCTION 3 (scru64, interval) scru64_in_range(scru64, scru64, interval, boolean, boolean);
 COMMENT ON FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
+------------------------------------------------------------------------------------------------------------------ gin
+
+CREATE FUNCTION scru64_gin_extract_value(scru64, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gin_extract_query(scru64, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gin_compare_partial(scru64, scru64, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME', 'scru64_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_gin_triconsistent(internal, smallint, scru64, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME', 'scru64_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS scru64_ops DEFAULT FOR TYPE scru64 USING gin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 scru64_cmp(scru64, scru64),
+    FUNCTION 2 scru64_gin_extract_value(scru64, internal),
+    FUNCTION 3 scru64_gin_extract_query(scru64, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 5 scru64_gin_compare_partial(scru64, scru64, smallint, internal),
+    FUNCTION 6 scru64_gin_triconsistent(internal, smallint, scru64, integer, internal, internal, internal);
+
+COMMENT ON FUNCTION scru64_gin_extract_value(scru64, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru64_gin_extract_query(scru64, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru64_gin_compare_partial(scru64, scru64, smallint, internal) IS 'GIN support';
+COMMENT ON FUNCTION scru64_gin_triconsistent(internal, smallint, scru64, integer, internal, internal, internal) IS 'GIN support';
+COMMENT ON OPERATOR CLASS scru64_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+COMMENT ON OPERATOR FAMILY scru64_ops USING gin IS 'equality';
+
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal) RETURNS boolean

@@ -354,6 +354,32 @@ ALTER OPERATOR FAMILY ulid_ops USING btree ADD
     FUNCTION 3 (ulid, interval) ulid_in_range(ulid, ulid, interval, boolean, boolean);
 COMMENT ON FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
+------------------------------------------------------------------------------------------------------------------ gin
+
+CREATE FUNCTION ulid_gin_extract_value(ulid, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gin_extract_query(ulid, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gin_compare_partial(ulid, ulid, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulid_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_gin_triconsistent(internal, smallint, ulid, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME', 'ulid_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING gin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 ulid_cmp(ulid, ulid),
+    FUNCTION 2 ulid_gin_extract_value(ulid, internal),
+    FUNCTION 3 ulid_gin_extract_query(ulid, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 5 ulid_gin_compare_partial(ulid, ulid, smallint, internal),
+    FUNCTION 6 ulid_gin_triconsistent(internal, smallint, ulid, integer, internal, internal, internal);
+
+COMMENT ON FUNCTION ulid_gin_extract_value(ulid, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulid_gin_extract_query(ulid, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulid_gin_compare_partial(ulid, ulid, smallint, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulid_gin_triconsistent(internal, smallint, ulid, integer, internal, internal, internal) IS 'GIN support';
+COMMENT ON OPERATOR CLASS ulid_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+COMMENT ON OPERATOR FAMILY ulid_ops USING gin IS 'equality';
+
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal) RETURNS boolean

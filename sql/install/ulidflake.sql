@@ -352,6 +352,32 @@ ALTER OPERATOR FAMILY ulidflake_ops USING btree ADD
     FUNCTION 3 (ulidflake, interval) ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean);
 COMMENT ON FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) IS 'window function support: RANGE with an interval';
 
+------------------------------------------------------------------------------------------------------------------ gin
+
+CREATE FUNCTION ulidflake_gin_extract_value(ulidflake, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gin_extract_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gin_extract_query(ulidflake, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_gin_extract_query' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gin_compare_partial(ulidflake, ulidflake, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME', 'ulidflake_gin_compare_partial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_gin_triconsistent(internal, smallint, ulidflake, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME', 'ulidflake_gin_triconsistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR CLASS ulidflake_ops DEFAULT FOR TYPE ulidflake USING gin AS
+    OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+    FUNCTION 1 ulidflake_cmp(ulidflake, ulidflake),
+    FUNCTION 2 ulidflake_gin_extract_value(ulidflake, internal),
+    FUNCTION 3 ulidflake_gin_extract_query(ulidflake, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 5 ulidflake_gin_compare_partial(ulidflake, ulidflake, smallint, internal),
+    FUNCTION 6 ulidflake_gin_triconsistent(internal, smallint, ulidflake, integer, internal, internal, internal);
+
+COMMENT ON FUNCTION ulidflake_gin_extract_value(ulidflake, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulidflake_gin_extract_query(ulidflake, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulidflake_gin_compare_partial(ulidflake, ulidflake, smallint, internal) IS 'GIN support';
+COMMENT ON FUNCTION ulidflake_gin_triconsistent(internal, smallint, ulidflake, integer, internal, internal, internal) IS 'GIN support';
+COMMENT ON OPERATOR CLASS ulidflake_ops USING gin IS 'equality, for indexes with columns of types such as jsonb';
+COMMENT ON OPERATOR FAMILY ulidflake_ops USING gin IS 'equality';
+
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal) RETURNS boolean

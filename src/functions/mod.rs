@@ -7,6 +7,7 @@ pub mod brin;
 pub mod casts;
 pub mod compare;
 pub mod fields;
+pub mod gin;
 pub mod gist;
 pub mod hash;
 pub mod inspect;

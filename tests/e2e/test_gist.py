@@ -1,18 +1,23 @@
-"""GiST indexes on IDs: their size compared with btree_gist, their results after random changes, and temporal keys."""
+"""GiST indexes on IDs: their size compared with btree_gist, their results after random changes, and temporal keys. GIN
+indexes with a column of another type."""
 
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import psycopg
 import pytest
 
+import amcheck
 import expect
 import plans
 from idtypes import TYPES, IdType, each_type, of_types
 from server import since
 
 ROWS = 10_000
+PAGE = (Path(__file__).parents[2] / "docs/gist-and-windows.md").read_text()
 
 
 # ---------------------------------------------------------------------------------------------------------------- sizes
@@ -166,3 +171,46 @@ def test_temporal_keys(connection, id_type):
     ):
         connection.execute(f"DELETE FROM prices WHERE id = '{a}' AND price = 2")
     connection.execute(f"DELETE FROM prices WHERE id = '{b}'")
+
+
+# ------------------------------------------------------------------------------------------------------------------ GIN
+
+
+@each_type
+def test_an_id_and_jsonb_in_one_gin_index(connection, id_type):
+    """The statements of the page. The query reads only the rows of one tenant with the status."""
+    table, query = re.search(r"## GIN\n.*?```sql\n(.*?;)\n\n(SELECT .*?;)", PAGE, re.DOTALL).groups()
+    connection.execute(table.replace("scru128", id_type.name))
+    tenants = [id_type.text(value) for value in id_type.samples(20, 7)]
+    connection.execute(
+        f"""INSERT INTO events (tenant_id, doc)
+            SELECT t::{id_type.name}, jsonb_build_object('status', CASE WHEN n %% 10 = 0 THEN 'paid' ELSE 'open' END)
+            FROM unnest(%s::text[]) AS t, generate_series(1, 500) AS n""",
+        [tenants],
+    )
+    connection.execute("VACUUM ANALYZE events")
+    query = re.sub("'03.*?'", f"'{tenants[3]}'", query)
+    connection.execute("SET enable_seqscan = off")
+    plan = plans.explain(connection, query)
+    assert "Bitmap Index Scan on events_doc" in plan
+    assert f"Index Cond: ((tenant_id = '{tenants[3]}'::{id_type.name}) AND (doc @> " in plan
+    found = connection.execute(query).fetchall()
+    assert len(found) == 50
+    assert {row[1] for row in found} == {tenants[3]}
+
+
+@since(18, "gin_index_check of amcheck")
+@each_type
+def test_gin_indexes_are_consistent(connection, id_type):
+    """amcheck finds no error in an index that has been built, nor in one that has been filled row by row. The rows
+    include NULLs, and many have the same ID."""
+    amcheck.install(connection)
+    connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX filled ON ids USING gin (id)")
+    texts = [id_type.text(value) for value in id_type.samples(5000, 8)]
+    insert = f"INSERT INTO ids SELECT t::{id_type.name} FROM unnest(%s::text[]) AS t"
+    for values in texts, texts[:1] * 5000, [None] * 100:
+        connection.execute(insert, [values])
+    connection.execute("SELECT gin_clean_pending_list('filled')")
+    connection.execute("CREATE INDEX built ON ids USING gin (id)")
+    for index in "filled", "built":
+        connection.execute("SELECT gin_index_check(%s)", [index])

@@ -136,6 +136,8 @@ SELECT tstzrange('2025-01-01', NULL) @> '03d4fq8oj742uer31ohpcrq54'::scru128;
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru128_ops USING hash
 CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru128_ops USING gin
+CREATE INDEX ON orders USING gin (id, to_tsvector('simple', note));
 -- | OPERATOR CLASS scru128_gist_ops USING gist
 CREATE INDEX ON orders USING gist (id);
 -- | OPERATOR CLASS scru128_minmax_ops USING brin
@@ -242,6 +244,10 @@ SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
 -- | FUNCTION scru128_time_support(internal)
 -- | FUNCTION scru128_range_support(internal)
 -- | FUNCTION scru128_ineqsel(internal, oid, internal, integer)
+-- | FUNCTION scru128_gin_extract_value(scru128, internal)
+-- | FUNCTION scru128_gin_extract_query(scru128, internal, smallint, internal, internal, internal, internal)
+-- | FUNCTION scru128_gin_compare_partial(scru128, scru128, smallint, internal)
+-- | FUNCTION scru128_gin_triconsistent(internal, smallint, scru128, integer, internal, internal, internal)
 -- | FUNCTION scru128_gist_consistent(internal, scru128, smallint, oid, internal)
 -- | FUNCTION scru128_gist_union(internal, internal)
 -- | FUNCTION scru128_gist_compress(internal)
@@ -349,6 +355,8 @@ SELECT tstzrange('2025-01-01', NULL) @> '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru160_ops USING hash
 CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru160_ops USING gin
+CREATE INDEX ON orders USING gin (id, to_tsvector('simple', note));
 -- | OPERATOR CLASS scru160_gist_ops USING gist
 CREATE INDEX ON orders USING gist (id);
 -- | OPERATOR CLASS scru160_minmax_ops USING brin
@@ -441,6 +449,10 @@ SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 -- | FUNCTION scru160_time_support(internal)
 -- | FUNCTION scru160_range_support(internal)
 -- | FUNCTION scru160_ineqsel(internal, oid, internal, integer)
+-- | FUNCTION scru160_gin_extract_value(scru160, internal)
+-- | FUNCTION scru160_gin_extract_query(scru160, internal, smallint, internal, internal, internal, internal)
+-- | FUNCTION scru160_gin_compare_partial(scru160, scru160, smallint, internal)
+-- | FUNCTION scru160_gin_triconsistent(internal, smallint, scru160, integer, internal, internal, internal)
 -- | FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal)
 -- | FUNCTION scru160_gist_union(internal, internal)
 -- | FUNCTION scru160_gist_compress(internal)
@@ -550,6 +562,8 @@ SELECT tstzrange('2025-01-01', NULL) @> '0v422ft6p3jt'::scru64;
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS scru64_ops USING hash
 CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS scru64_ops USING gin
+CREATE INDEX ON orders USING gin (id, to_tsvector('simple', note));
 -- | OPERATOR CLASS scru64_gist_ops USING gist
 CREATE INDEX ON orders USING gist (id);
 -- | OPERATOR CLASS scru64_minmax_ops USING brin
@@ -649,6 +663,10 @@ SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
 -- | FUNCTION scru64_time_support(internal)
 -- | FUNCTION scru64_range_support(internal)
 -- | FUNCTION scru64_ineqsel(internal, oid, internal, integer)
+-- | FUNCTION scru64_gin_extract_value(scru64, internal)
+-- | FUNCTION scru64_gin_extract_query(scru64, internal, smallint, internal, internal, internal, internal)
+-- | FUNCTION scru64_gin_compare_partial(scru64, scru64, smallint, internal)
+-- | FUNCTION scru64_gin_triconsistent(internal, smallint, scru64, integer, internal, internal, internal)
 -- | FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal)
 -- | FUNCTION scru64_gist_union(internal, internal)
 -- | FUNCTION scru64_gist_compress(internal)
@@ -752,6 +770,8 @@ SELECT tstzrange('2025-01-01', NULL) @> '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid;
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulid_ops USING hash
 CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS ulid_ops USING gin
+CREATE INDEX ON orders USING gin (id, to_tsvector('simple', note));
 -- | OPERATOR CLASS ulid_gist_ops USING gist
 CREATE INDEX ON orders USING gist (id);
 -- | OPERATOR CLASS ulid_minmax_ops USING brin
@@ -850,6 +870,10 @@ SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- | FUNCTION ulid_time_support(internal)
 -- | FUNCTION ulid_range_support(internal)
 -- | FUNCTION ulid_ineqsel(internal, oid, internal, integer)
+-- | FUNCTION ulid_gin_extract_value(ulid, internal)
+-- | FUNCTION ulid_gin_extract_query(ulid, internal, smallint, internal, internal, internal, internal)
+-- | FUNCTION ulid_gin_compare_partial(ulid, ulid, smallint, internal)
+-- | FUNCTION ulid_gin_triconsistent(internal, smallint, ulid, integer, internal, internal, internal)
 -- | FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal)
 -- | FUNCTION ulid_gist_union(internal, internal)
 -- | FUNCTION ulid_gist_compress(internal)
@@ -959,6 +983,8 @@ SELECT tstzrange('2025-01-01', NULL) @> '00XFPNEF81A1S'::ulidflake;
 CREATE INDEX ON orders (id);
 -- | OPERATOR CLASS ulidflake_ops USING hash
 CREATE INDEX ON orders USING hash (id);
+-- | OPERATOR CLASS ulidflake_ops USING gin
+CREATE INDEX ON orders USING gin (id, to_tsvector('simple', note));
 -- | OPERATOR CLASS ulidflake_gist_ops USING gist
 CREATE INDEX ON orders USING gist (id);
 -- | OPERATOR CLASS ulidflake_minmax_ops USING brin
@@ -1058,6 +1084,10 @@ SELECT ulidflake_from_bigint('00XFPNEF81A1S'::ulidflake::bigint);
 -- | FUNCTION ulidflake_time_support(internal)
 -- | FUNCTION ulidflake_range_support(internal)
 -- | FUNCTION ulidflake_ineqsel(internal, oid, internal, integer)
+-- | FUNCTION ulidflake_gin_extract_value(ulidflake, internal)
+-- | FUNCTION ulidflake_gin_extract_query(ulidflake, internal, smallint, internal, internal, internal, internal)
+-- | FUNCTION ulidflake_gin_compare_partial(ulidflake, ulidflake, smallint, internal)
+-- | FUNCTION ulidflake_gin_triconsistent(internal, smallint, ulidflake, integer, internal, internal, internal)
 -- | FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal)
 -- | FUNCTION ulidflake_gist_union(internal, internal)
 -- | FUNCTION ulidflake_gist_compress(internal)
