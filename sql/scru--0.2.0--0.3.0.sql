@@ -1,5 +1,21 @@
 \echo Use "ALTER EXTENSION scru UPDATE TO '0.3.0'" to load this file. \quit
 
+-- An old library lacks functions that this script declares. A session keeps the library that it has loaded, and a server the one that
+-- it has preloaded, after the files have been replaced. Libraries before 0.3.0 do not have the setting.
+LOAD 'MODULE_PATHNAME';
+DO $$
+BEGIN
+    IF pg_catalog.current_setting('scru.library_version', true) IS NULL THEN
+        RAISE object_not_in_prerequisite_state USING
+            MESSAGE = 'the library of scru that this session has loaded is older than 0.3.0',
+            DETAIL = 'Sessions keep the library that they have loaded, and servers the one that they have preloaded.',
+            HINT = CASE WHEN pg_catalog.current_setting('shared_preload_libraries') OPERATOR(pg_catalog.~) '\mscru\M'
+                THEN 'Restart the server: shared_preload_libraries contains scru.'
+                ELSE 'Reconnect, and repeat the command.' END;
+    END IF;
+END
+$$;
+
 -- The range operand of <@ and @> becomes a domain over tstzrange.
 CREATE DOMAIN scru_tstzrange AS tstzrange;
 COMMENT ON DOMAIN scru_tstzrange IS 'range of time as the operand of <@ and @>, to which a tstzrange is cast implicitly';

@@ -113,8 +113,30 @@ pub fn define() {
         };
     }
     scru_ids::registry!(define);
+    define_library_version();
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
+}
+
+/// Defines the read-only setting with the version of the library. Libraries before 0.3.0 do not have it.
+fn define_library_version() {
+    let version = concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast::<c_char>();
+    let variable = Box::leak(Box::new(ptr::null_mut()));
+    // SAFETY: called from _PG_init. The arguments are never freed.
+    unsafe {
+        pg_sys::DefineCustomStringVariable(
+            c"scru.library_version".as_ptr(),
+            c"Version of the library that this session has loaded.".as_ptr(),
+            ptr::null(),
+            variable,
+            version,
+            pg_sys::GucContext::PGC_INTERNAL,
+            server::ALLOW_IN_PARALLEL,
+            None,
+            None,
+            None,
+        );
+    }
 }
 
 /// Checks the settings of the type that not every user may change.

@@ -4,8 +4,11 @@
 
 -- All settings, and where they can be set. user: in a session, by any user. sighup: in the configuration file. superuser: also by
 -- ALTER ROLE ALL and ALTER DATABASE.
-SELECT name, context, vartype, boot_val, min_val, max_val, enumvals, short_desc <> '' AS described
+SELECT name, context, vartype, CASE WHEN context <> 'internal' THEN boot_val END AS boot_val, min_val, max_val, enumvals,
+    short_desc <> '' AS described
 FROM pg_settings WHERE name LIKE 'scru.%' ORDER BY name;
+SELECT current_setting('scru.library_version') = default_version AS matches
+FROM pg_available_extensions WHERE name = 'scru';
 
 -- User settings accept all of their values. RESET restores the default.
 CREATE FUNCTION after_set(name text, value text) RETURNS text LANGUAGE plpgsql AS $$
