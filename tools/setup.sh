@@ -4,7 +4,7 @@
 #   test       the tests
 #   lint       the linters
 #   clients    the tests of clients
-#   operators  the tests of docs/several-servers.md
+#   operators  the tests of docs/several-servers.md and docs/alerts.md
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   root       tools/fresh-root.sh, which needs no build
@@ -125,6 +125,7 @@ look_for_operators() {
     need Patroni patroni command -v patroni
     need etcd etcd-server command -v etcd
     need PgBouncer pgbouncer command -v pgbouncer
+    need postgres_exporter prometheus-postgres-exporter command -v prometheus-postgres-exporter
     need pglogical "postgresql-$PG_MAJOR-pglogical" has_pglogical
 }
 
@@ -156,7 +157,8 @@ apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get
 
 # Debian starts and enables the services of these packages on installation. These functions prevent the start, and disable the
 # services.
-declare -A SERVICES=([patroni]=patroni ['etcd-server']=etcd [pgbouncer]=pgbouncer)
+declare -A SERVICES=([patroni]=patroni ['etcd-server']=etcd [pgbouncer]=pgbouncer
+    ['prometheus-postgres-exporter']=prometheus-postgres-exporter)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# for the time of an installation by tools/setup.sh'
 forbid_services() {

@@ -1,0 +1,166 @@
+"""The queries of packaging/postgres_exporter.yaml, and the page docs/alerts.md about them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from marks import HOUR
+from programs import LOOPBACK, Program, free_ports, needs, path_of
+from server import Server, give_to_server_user, wait_until
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "packaging/postgres_exporter.yaml"
+PAGE = (ROOT / "docs/alerts.md").read_text()
+QUERIES = {
+    name: (query, re.findall(r"^    - (\w+):\n        usage: (\w+)$", metrics, re.MULTILINE))
+    for name, query, metrics in re.findall(
+        r"^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    .*\n)+)", FILE.read_text(), re.MULTILINE
+    )
+}
+"""The query and the columns with their usage, by the name of the file's section."""
+
+SOURCE = "the configuration file"
+
+
+@pytest.fixture
+def primary(new_server, clock) -> Server:
+    """A server with the extension and a monitoring role."""
+    server = new_server({"scru.scru64_node": "5/8"}, clock.environment)
+    server.psql("postgres", b"CREATE EXTENSION scru; CREATE ROLE monitor LOGIN IN ROLE pg_monitor")
+    return server
+
+
+def scrape(server: Server, name: str) -> list[dict]:
+    """Returns the rows of a query, as the monitoring role reads them. Checks that the file describes their columns."""
+    query, columns = QUERIES[name]
+    with server.connect(user="monitor") as connection:
+        cursor = connection.execute(query)
+        names = [column.name for column in cursor.description]
+        assert names == [column for column, _ in columns]
+        rows = [dict(zip(names, row, strict=True)) for row in cursor]
+    for row in rows:
+        for column, usage in columns:
+            assert isinstance(row[column], str if usage == "LABEL" else (int, float, type(None))), column
+    return rows
+
+
+def test_the_page_has_the_metrics_of_the_file():
+    metrics = {
+        f"{name}_{column}" for name, (_, columns) in QUERIES.items() for column, usage in columns if usage != "LABEL"
+    }
+    assert len(metrics) == 7
+    assert set(re.findall(r"^\| `(scru_\w+)`", PAGE, re.MULTILINE)) == metrics
+    assert set(re.findall(r"scru_generator_\w+|scru_(?:waits|standby)_\w+", PAGE)) <= metrics | {"scru_generator_"}
+
+
+def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
+    """Before and after the first ID, with a clock behind, and without access to the mark."""
+
+    def generators(server: Server) -> dict[str, dict]:
+        rows = {row["type"]: row for row in scrape(server, "scru_generator")}
+        assert list(rows) == ["scru64", "ulidflake"]
+        return rows
+
+    assert scrape(primary, "scru_waits") == [{"sessions": 0}]
+    assert scrape(primary, "scru_standby") == []
+    before = generators(primary)["scru64"]
+    # The first ID of a type for which the server has no mark is 1 s ahead of the clock: it may wait for part of a tick.
+    assert 0 <= before.pop("wait_seconds") < 1
+    labels = {"type": "scru64", "node": "5/8", "node_source": SOURCE}
+    assert before == {
+        **labels,
+        "in_recovery": 0,
+        "refuses": 0,
+        "mark_ahead_seconds": None,
+        "last_failure_age_seconds": None,
+    }
+    standby = primary.standby()
+    try:
+        primary.value("SELECT gen_scru64()")
+        primary.psql("postgres", b"CREATE TABLE replayed ()")
+        standby.wait_until_replayed(primary)
+        assert scrape(standby, "scru_standby")[0]["replay_age_seconds"] > 0
+        row = generators(standby)["scru64"]
+        assert {name: row[name] for name in labels} == labels
+        assert (row["in_recovery"], row["refuses"]) == (1, 0)
+        clock.shift(-HOUR)
+        [age] = [row["replay_age_seconds"] for row in scrape(standby, "scru_standby")]
+        assert -HOUR - 120 < age < -HOUR + 120
+        row = generators(standby)["scru64"]
+        assert (row["in_recovery"], row["refuses"]) == (1, 1)
+        assert HOUR - 120 < row["mark_ahead_seconds"] < HOUR + 120
+        clock.shift(0)
+    finally:
+        standby.remove()
+    primary.restart()
+    (primary.data / "global/8672").chmod(0)
+    with pytest.raises(Exception, match="Permission denied"):
+        primary.value("SELECT gen_scru64()")
+    row = generators(primary)["scru64"]
+    assert (row["refuses"], 0 <= row["last_failure_age_seconds"] < 120) == (1, True)
+
+
+def test_the_statements_of_the_page(primary):
+    primary.rows("SELECT gen_scru64(), gen_ulidflake()")
+    reason, nodes, standby = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    with primary.connect(user="monitor") as monitor:
+        assert [row[0] for row in monitor.execute(reason)] == ["scru64", "ulidflake"]
+        assert monitor.execute(nodes).fetchall() == [
+            ("scru64", "5/8", SOURCE, False),
+            ("ulidflake", "-1", "the default", False),
+        ]
+        assert monitor.execute(standby).fetchall() == [(None,)]
+
+
+@needs("prometheus-postgres-exporter")
+def test_postgres_exporter_reads_the_file(primary):
+    """Starts the exporter of Debian with the file, and reads its metrics by HTTP."""
+    primary.value("SELECT gen_scru64()")
+    file = primary.directory / FILE.name
+    shutil.copy(FILE, file)
+    give_to_server_user(file)
+    [port] = free_ports(1)
+    address = f"user=monitor dbname=postgres host={primary.directory} port={primary.port} sslmode=disable"
+    exporter = Program(
+        primary.directory / "exporter.log",
+        f"DATA_SOURCE_NAME={address}",
+        path_of("prometheus-postgres-exporter"),
+        f"--web.listen-address={LOOPBACK}:{port}",
+        f"--extend.query-path={file}",
+    )
+    exporter.start()
+    try:
+        exporter.wait_until_it_listens(port)
+
+        def samples() -> dict[str, float]:
+            with urlopen(f"http://{LOOPBACK}:{port}/metrics") as page:
+                lines = page.read().decode().splitlines()
+            return {
+                f"{name}{{{type_}}}": float(value)
+                for name, labels, value in re.findall(r"^(scru_\w+){(.*)} (\S+)$", "\n".join(lines), re.MULTILINE)
+                for type_ in [re.sub(r'.*type="(\w+)".*|.*', r"\1", labels)]
+            }
+
+        wait_until(lambda: "scru_generator_refuses{scru64}" in samples(), "the exporter has read the metrics")
+        found = samples()
+        mark = found.pop("scru_generator_mark_ahead_seconds{scru64}")
+        assert -120 < mark < 3
+        nan = {name for name, value in found.items() if value != value}
+        assert nan == {
+            "scru_generator_mark_ahead_seconds{ulidflake}",
+            "scru_generator_last_failure_age_seconds{scru64}",
+            "scru_generator_last_failure_age_seconds{ulidflake}",
+        }
+        wait = found.pop("scru_generator_wait_seconds{ulidflake}")
+        assert 0 <= wait < 2, "below the threshold of the page"
+        flags = [f"scru_generator_{name}" for name in ("in_recovery", "refuses")]
+        expected = [f"{name}{{{type_}}}" for name in flags for type_ in ("scru64", "ulidflake")]
+        expected += ["scru_generator_wait_seconds{scru64}", "scru_waits_sessions{}"]
+        assert {name: value for name, value in found.items() if name not in nan} == dict.fromkeys(expected, 0)
+    finally:
+        exporter.stop()
