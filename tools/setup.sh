@@ -119,6 +119,7 @@ look_for_clients() {
     need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
     need 'ActiveRecord for PostgreSQL' 'ruby-activerecord ruby-pg' ruby -e 'require "active_record"; require "pg"'
     need wal2json "postgresql-$PG_MAJOR-wal2json" has_file "$(pg pkglibdir)/wal2json.so"
+    need decoderbufs "postgresql-$PG_MAJOR-decoderbufs" has_file "$(pg pkglibdir)/decoderbufs.so"
 }
 
 look_for_operators() {
@@ -127,6 +128,9 @@ look_for_operators() {
     need PgBouncer pgbouncer command -v pgbouncer
     need postgres_exporter prometheus-postgres-exporter command -v prometheus-postgres-exporter
     need pglogical "postgresql-$PG_MAJOR-pglogical" has_pglogical
+    need pg_repack "postgresql-$PG_MAJOR-repack" has_file "$(pg pkglibdir)/pg_repack.so"
+    need hypopg "postgresql-$PG_MAJOR-hypopg" has_file "$(pg pkglibdir)/hypopg.so"
+    need hll "postgresql-$PG_MAJOR-hll" has_file "$(pg pkglibdir)/hll.so"
 }
 
 stop_here() {

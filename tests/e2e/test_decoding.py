@@ -15,7 +15,9 @@ from server import PG_CONFIG, Server, oldest_and_newest, pg_config
 
 pytestmark = oldest_and_newest("plugins call the output functions, which test_io.py tests")
 
-WAL2JSON = Path(pg_config("--pkglibdir", PG_CONFIG)) / "wal2json.so"
+PLUGINS = Path(pg_config("--pkglibdir", PG_CONFIG))
+WAL2JSON = PLUGINS / "wal2json.so"
+DECODERBUFS = PLUGINS / "decoderbufs.so"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,7 @@ def server() -> Iterator[Server]:
     with Server({"wal_level": "logical", "max_replication_slots": "10"}) as server:
         # Minor releases of 2026 have a list of permitted plugins.
         for (libraries,) in server.rows("SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'"):
-            server.reload(output_plugin_libraries=f"{libraries}, wal2json".removeprefix(", "))
+            server.reload(output_plugin_libraries=f"{libraries}, wal2json, decoderbufs".removeprefix(", "))
         yield server
         assert server.crashes() == []
 
@@ -119,3 +121,49 @@ def test_wal2json(connection, changes, id_type):
     assert inserted["columns"][0] == id
     assert updated["columns"][:2] == [id, {"name": "ids", "type": f"{id_type}[]", "value": f"{{{text},NULL}}"}]
     assert (updated["identity"], deleted["identity"]) == ([id], [id])
+
+
+def of_protobuf(message: bytes) -> dict[int, list]:
+    """Returns the values of a message of Protocol Buffers by their field numbers: integers, or bytes."""
+
+    def number() -> int:
+        nonlocal message
+        value = shift = 0
+        while True:
+            byte, message = message[0], message[1:]
+            value, shift = value | (byte & 0x7F) << shift, shift + 7
+            if byte < 0x80:
+                return value
+
+    fields: dict[int, list] = {}
+    while message:
+        field, wire_type = divmod(number(), 8)
+        value = number()
+        if wire_type == 2:
+            value, message = message[:value], message[value:]
+        fields.setdefault(field, []).append(value)
+    return fields
+
+
+@each_type
+@pytest.mark.skipif(not DECODERBUFS.exists(), reason="this server has no decoderbufs (postgresql-NN-decoderbufs)")
+def test_decoderbufs(connection, changes, id_type):
+    """Debezium's plugin sends an ID as the bytes of its text, and the name of its type. An update and a delete have the
+    key of the row."""
+    text = change(connection, id_type, "decoderbufs").encode()
+    [oid] = connection.execute(f"SELECT '{id_type}'::regtype::oid::int").fetchone()
+    messages = changes("SELECT data FROM pg_logical_slot_get_binary_changes('changes', NULL, NULL)")
+    operation, new, old, types = 4, 5, 6, 7
+    inserted, updated, deleted = (row for row in map(of_protobuf, messages) if row[operation][0] < 3)
+    name, column_type, datum_string, datum_bytes = 1, 2, 8, 9
+    id = {name: [b"id"], column_type: [oid], datum_bytes: [text]}
+    assert [of_protobuf(column) for column in inserted[new]][::2] == [
+        id,
+        {name: [b"note"], column_type: [25], datum_string: [b"made"]},
+    ]
+    assert [of_protobuf(info)[1] for info in inserted[types]] == [
+        [type_name.encode()] for type_name in (id_type.name, f"{id_type}[]", "text")
+    ]
+    assert of_protobuf(updated[new][0]) == id
+    assert of_protobuf(updated[new][1])[datum_bytes] == [b"{%b,NULL}" % text]
+    assert of_protobuf(deleted[old][0]) == id
