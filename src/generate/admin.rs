@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::random::with_random;
 use crate::generate::shared::Status;
-use crate::generate::{draw, shared};
+use crate::generate::{draw, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, recovery, subtransaction};
 use crate::settings;
@@ -129,6 +129,11 @@ impl Outlook {
 fn outlook<T: Type>(schema: Schema, status: &Status<T>) -> Outlook {
     let server_wide = settings::common().server_wide;
     if let Err(refused) = settings::check_none_refused::<T>() {
+        return Outlook::refused(refused.message());
+    }
+    if T::SERVER_WIDE
+        && let Err(refused) = node::check_host::<T>()
+    {
         return Outlook::refused(refused.message());
     }
     let settings = settings::of::<T>();

@@ -13,6 +13,7 @@ use crate::generate::id_type::Type;
 use crate::generate::shared;
 use crate::pg::catalog;
 use crate::settings;
+use crate::settings::hosts::{self, Mismatch};
 use crate::settings::sources::Deciding;
 
 /// `T_is_local(T) → boolean`: whether the ID has this server's number
@@ -25,7 +26,7 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
 /// message names another one, and warns once if another server may have the same number.
 ///
 /// # Errors
-/// Returns an error if shared memory is not available.
+/// As [`check_host`]. Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
     let is_announced = T::process().announced.with(|announced| *announced == Some(settings::changes()));
@@ -35,6 +36,7 @@ pub fn announce<T: Type>() -> Result<(), Error> {
 #[cold]
 #[inline(never)]
 fn announce_change<T: Type>() -> Result<(), Error> {
+    check_host::<T>()?;
     log::<T>()?;
     let is_first = T::process().announced.with(|announced| announced.replace(settings::changes()).is_none());
     if is_first
@@ -44,6 +46,28 @@ fn announce_change<T: Type>() -> Result<(), Error> {
         warn(&node, reason);
     }
     Ok(())
+}
+
+/// Checks that the node belongs to this server, if `scru.node_hosts` says to which servers it belongs.
+///
+/// # Errors
+/// Returns an error (55000) if the setting does not name this server.
+pub fn check_host<T: Type>() -> Result<(), Error> {
+    match (hosts::mismatch(), settings::deciding::<T>()) {
+        (Some(mismatch), Some(node)) => Err(belongs_to_others(&node, &mismatch)),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn belongs_to_others(Deciding { name, value, .. }: &Deciding, Mismatch { hosts, this }: &Mismatch) -> Error {
+    let message = format!("scru.{name} \"{value}\" does not belong to this server");
+    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .detail(format!("This server is {this}, and scru.node_hosts is \"{hosts}\". It may be a copy of another server."))
+        .hint(format!(
+            "If it is a copy, set its own scru.{name} and its scru.node_hosts with ALTER ROLE ALL SET, and reconnect. If \
+             it replaces another server, add it to scru.node_hosts."
+        ))
 }
 
 /// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, or if no other server is

@@ -63,6 +63,7 @@ fn name_nodes() -> Result<(), Error> {
         ($name:ident, $id:ident) => {
             // While a value is refused, no ID is generated, and each attempt raises the error.
             if scru_ids::$id::SERVER_WIDE && settings::check_none_refused::<scru_ids::$id>().is_ok() {
+                node::check_host::<scru_ids::$id>()?;
                 node::log::<scru_ids::$id>()?;
             }
         };

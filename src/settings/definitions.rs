@@ -12,6 +12,7 @@ use crate::call::error::Error;
 use crate::pg::datum;
 use crate::pg::per_process::PerProcess;
 use crate::pg::server;
+use crate::settings::hosts;
 use crate::settings::sources::{self, Deciding, MAX_SETTINGS, ServerSettings, Value};
 
 /// The settings shared by several types.
@@ -114,6 +115,7 @@ pub fn define() {
     }
     scru_ids::registry!(define);
     define_library_version();
+    hosts::define(Some(count_change_of_text));
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
@@ -382,6 +384,10 @@ fn leaked(text: &str) -> &'static CStr {
 }
 
 unsafe extern "C-unwind" fn count_change(_value: c_int, _extra: *mut c_void) {
+    CHANGES.fetch_add(1, Relaxed);
+}
+
+unsafe extern "C-unwind" fn count_change_of_text(_value: *const c_char, _extra: *mut c_void) {
     CHANGES.fetch_add(1, Relaxed);
 }
 

@@ -3,6 +3,7 @@
 //! A setting of an ID system is defined in `scru_ids`, in the file of that system. Uses [`crate::pg`] and [`crate::call`].
 
 mod definitions;
+pub mod hosts;
 pub mod sources;
 mod stored;
 

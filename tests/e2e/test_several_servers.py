@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
+import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import psycopg
 import pytest
 
+import expect
 import page
 from idtypes import SCRU64, ULIDFLAKE
 from load import Load, assert_all_different
 from programs import needs
-from server import Server, since, wait_until
+from server import TEMPORARY, Server, give_to_server_user, since, wait_until
 
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), note text)"
 ROWS = 200
@@ -47,7 +52,8 @@ def test_every_block_is_run():
         "pglogical": 2,
         "Citus": 1,
         "Connection poolers": 2,
-        "Clones, copies and snapshots": 2,
+        "Clones, copies and snapshots": 3,
+        "Hosts of a node": 2,
     }
     assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {
         "Patroni": 1,
@@ -271,6 +277,108 @@ def test_a_copy_takes_a_node_of_its_own(new_server):
         assert_all_different(*(load.ids for load in loads[1::2]))
     finally:
         copy.remove()
+
+
+HOST = socket.gethostname()
+
+
+def not_of_this_server(name: str, value: str, port: int, hosts: str) -> tuple[str, str, str, str]:
+    """Returns the error of a server that `scru.node_hosts` does not name."""
+    return (
+        "55000",
+        f'scru.{name} "{value}" does not belong to this server',
+        f'This server is {HOST}:{port}, and scru.node_hosts is "{hosts}". It may be a copy of another server.',
+        f"If it is a copy, set its own scru.{name} and its scru.node_hosts with ALTER ROLE ALL SET, and reconnect. If"
+        " it replaces another server, add it to scru.node_hosts.",
+    )
+
+
+@pytest.mark.parametrize("preload", ["", "scru"], ids=["loaded by sessions", "preloaded"])
+def test_a_copy_by_recovery_does_not_use_the_node_of_its_source(new_server, preload):
+    """A server that point-in-time recovery has created runs beside its source, on another port of the host."""
+    archive = Path(tempfile.mkdtemp(prefix="scru-archive-", dir=TEMPORARY))
+    give_to_server_user(archive)
+    settings = {"archive_mode": "on", "archive_command": f"cp %p {archive}/%f", "port": "5433"}
+    source = new_server({**settings, "shared_preload_libraries": preload})
+    copy = Server({**source.settings, "port": "5434", "archive_mode": "off", "restore_command": f"cp {archive}/%f %p"})
+    copy.settings["unix_socket_directories"] = str(copy.directory)
+    standby = None
+    hosts = f"standby-*, {HOST}:5433"
+    try:
+        with source.connect() as connection:
+            connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+            connection.execute(page.sql("Hosts of a node").replace("db1, db2:5433, standby-*", hosts))
+        set_node(source, 1)
+        source.run("pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata", copy.data, as_server=True)
+        (copy.data / "recovery.signal").touch()
+        give_to_server_user(copy.data / "recovery.signal")
+        drawn = source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
+        segment = source.value("SELECT pg_walfile_name(pg_switch_wal())")
+        wait_until((archive / segment).exists, "the WAL is archived")
+        copy.start()
+        wait_until(lambda: not copy.value("SELECT pg_is_in_recovery()"), "the recovery has finished")
+
+        errors = {
+            "scru64": not_of_this_server("scru64_node", "1/4", 5434, hosts),
+            "ulidflake": not_of_this_server("ulidflake_scalability", "1", 5434, hosts),
+        }
+        for type_, error in errors.items():
+            for user in "plain", "postgres":
+                with copy.connect(user=user) as connection, expect.error(*error):
+                    connection.execute(f"SELECT gen_{type_}()")
+        state = "SELECT type, draw, reason FROM scru_generators() WHERE node IS NOT NULL ORDER BY type"
+        assert copy.rows(state) == [(type_, "refuse", error[1]) for type_, error in errors.items()]
+        assert copy.rows("SELECT gen_scru128() IS NULL, gen_ulid() IS NULL, gen_scru160() IS NULL") == [(False,) * 3]
+        assert {reason for _, _, reason in source.rows(state)} == {None}
+        if preload:
+            wait_until(lambda: f"ERROR:  {errors['scru64'][1]}" in copy.log_text(), "the log has the error")
+
+        with copy.connect() as connection:
+            connection.execute(page.sql("Hosts of a node", 1).replace("db7", HOST.upper()))
+        drawn += copy.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
+        drawn += source.rows("SELECT gen_scru64()::text FROM generate_series(1, 1000)")
+        assert_all_different([id_ for (id_,) in drawn])
+        assert nodes_of([id_ for (id_,) in drawn]) == {1, 7}
+
+        # A standby that is not in the list says so before its promotion.
+        standby = source.standby(port="5435")
+        assert [draw for _, draw, _ in standby.rows(state)] == ["refuse", "refuse"]
+    finally:
+        copy.remove()
+        if standby:
+            standby.remove()
+        shutil.rmtree(archive, ignore_errors=True)
+
+
+def test_which_hosts_a_list_names(new_server):
+    server = new_server({"port": "5433"})
+    named = ["*", HOST, f"nobody,{HOST}", f" {HOST.upper()} ", f"{HOST}:5433", f"{HOST[0]}*", f"*{HOST[-1]}", "*:5433"]
+    named += [f"{HOST[0]}*{HOST[-1]}:5433"] if len(HOST) > 1 else []
+    others = ["", "nobody", f"{HOST}:5432", f"{HOST}x", f"x{HOST}", f"{HOST}x*", f"*x{HOST}", "*:543", f"{HOST}:"]
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru; LOAD 'scru'")
+        query = "SELECT draw FROM scru_generators() WHERE type = 'scru64'"
+        for hosts in named + others:
+            connection.execute("SELECT set_config('scru.node_hosts', %s, false)", [hosts])
+            refused = column(connection, query) == ["refuse"]
+            assert refused == (hosts in others), hosts
+            if refused:
+                with expect.error(*not_of_this_server("scru64_node", "0/4", 5433, hosts)):
+                    connection.execute("SELECT gen_scru64()")
+            else:
+                connection.execute("SELECT gen_scru64()")
+
+
+def test_a_file_of_a_copy_does_not_override_the_catalog(new_server):
+    server = new_server({"scru.scru64_node": "7/4", "scru.ulidflake_scalability": "1"})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    set_node(server, 1)
+    assert nodes_of([server.value("SELECT gen_scru64()::text")]) == {1}
+    with server.connect() as connection:
+        load, query = page.sql("Clones, copies and snapshots", 1).split(";\n", 1)
+        connection.execute(load)
+        assert connection.execute(query).fetchall() == [("scru.scru64_node", "7/4", "1/4")]
 
 
 def test_which_dumps_include_the_node(new_server):

@@ -27,7 +27,7 @@ FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
 SELECT name, error_of(format('SET %s = %L', name, ''))
 FROM pg_settings WHERE name LIKE 'scru.%' AND context = 'user' ORDER BY name;
 
--- A session cannot change the other settings.
+-- A session cannot change the other settings, except for the superuser's scru.node_hosts.
 SELECT name, error_of(format('SET %s = %L', name, boot_val))
 FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name;
 
@@ -35,7 +35,7 @@ FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name;
 SELECT format('ALTER SYSTEM SET %s = %L', name, value)
 FROM pg_settings,
     unnest(CASE vartype WHEN 'integer' THEN ARRAY[min_val::bigint - 1, max_val::bigint + 1]::text[] ELSE '{nonsense,""}' END) AS value
-WHERE name LIKE 'scru.%' AND context <> 'user' ORDER BY name, value \gexec
+WHERE name LIKE 'scru.%' AND name <> 'scru.node_hosts' AND context <> 'user' ORDER BY name, value \gexec
 
 -- A misspelt name raises an error, because the prefix scru is reserved.
 SELECT error_of('SET scru.on_clock_rolback = error');

@@ -1,0 +1,88 @@
+//! `scru.node_hosts`: the hosts to which the node of this server belongs. A copy of a server has its settings and its data, but
+//! usually another host name, or another port on the same host.
+
+use core::ffi::c_char;
+use core::ptr;
+
+use pgrx::pg_sys;
+
+use crate::pg::per_process::PerProcess;
+use crate::pg::{datum, server};
+
+/// The variable to which the server writes the value. It is never freed.
+static HOSTS: PerProcess<*mut *mut c_char> = PerProcess::new(ptr::null_mut());
+
+/// Defines the setting, with the function that the server calls when it changes.
+pub fn define(assign: pg_sys::GucStringAssignHook) {
+    let variable = Box::leak(Box::new(ptr::null_mut()));
+    HOSTS.with(|hosts| *hosts = variable);
+    // SAFETY: called from _PG_init. The arguments are never freed.
+    unsafe {
+        pg_sys::DefineCustomStringVariable(
+            c"scru.node_hosts".as_ptr(),
+            c"Hosts on which the node of this server may be used: names, each with an optional port.".as_ptr(),
+            ptr::null(),
+            variable,
+            c"*".as_ptr(),
+            pg_sys::GucContext::PGC_SUSET,
+            server::ALLOW_IN_PARALLEL,
+            None,
+            assign,
+            None,
+        );
+    }
+}
+
+/// A setting that does not name this server.
+pub struct Mismatch {
+    /// The value of the setting.
+    pub hosts: String,
+    /// The name of this host and the port of the server, such as `db1:5432`.
+    pub this: String,
+}
+
+/// Returns the value of the setting if it does not name this server.
+pub fn mismatch() -> Option<Mismatch> {
+    // SAFETY: the setting is defined, and the server keeps a C string in the variable.
+    let hosts = HOSTS.with(|hosts| unsafe { datum::text_of(**hosts) }).unwrap_or_default();
+    if hosts.trim() == "*" {
+        return None;
+    }
+    let (host, port) = (host_name(), port());
+    let names_this = hosts.split(',').map(str::trim).any(|entry| match entry.rsplit_once(':') {
+        Some((name, of_port)) => of_port == port && is_like(&host, name),
+        None => is_like(&host, entry),
+    });
+    (!names_this).then(|| Mismatch { hosts, this: format!("{host}:{port}") })
+}
+
+/// Returns whether a name is that of an entry, in which `*` stands for any characters. Case-insensitive, as host names are.
+fn is_like(name: &str, entry: &str) -> bool {
+    let (name, entry) = (name.to_ascii_lowercase(), entry.to_ascii_lowercase());
+    let mut parts = entry.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Returns the name of this host; an empty text if it is not known.
+fn host_name() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: writes at most that many bytes. The last byte stays zero.
+    let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+    if result == 0 { String::from_utf8_lossy(name).into_owned() } else { String::new() }
+}
+
+/// Returns the port of the server.
+fn port() -> String {
+    // SAFETY: a look-up of a setting that every server has.
+    unsafe { datum::text_of(pg_sys::GetConfigOption(c"port".as_ptr(), true, false)) }.unwrap_or_default()
+}
