@@ -23,7 +23,7 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// Announces the node before a session generates its first ID, and after its settings have changed: logs the node if the last log
-/// message names another one, and warns once if another server may have the same number.
+/// message names another one, and warns once if another server may have the same number: once since the start of a Citus node.
 ///
 /// # Errors
 /// As [`check_host`]. Returns an error if shared memory is not available.
@@ -42,6 +42,8 @@ fn announce_change<T: Type>() -> Result<(), Error> {
     if is_first
         && let Some(reason) = reason_to_warn::<T>()
         && let Some(node) = settings::deciding::<T>()
+        // Citus opens many connections for one statement.
+        && (!matches!(reason, Reason::Citus) || shared::is_first_warning::<T>()?)
     {
         warn(&node, reason);
     }
@@ -70,20 +72,46 @@ fn belongs_to_others(Deciding { name, value, .. }: &Deciding, Mismatch { hosts, 
         ))
 }
 
-/// Returns the reason to warn and the place to set the number. Returns `None` if the number is set, or if no other server is
-/// known. Returns `None` in a parallel worker, so that a parallel query warns at most once.
-fn reason_to_warn<T: Type>() -> Option<(&'static str, &'static str)> {
+/// Why another server may have the same number.
+#[derive(Clone, Copy)]
+enum Reason {
+    Citus,
+    Subscription,
+}
+
+impl Reason {
+    /// Returns the DETAIL of the warning.
+    fn detail(self) -> &'static str {
+        match self {
+            Self::Citus => "This server is a Citus node, and other nodes may have the same value.",
+            Self::Subscription => "This server subscribes to another one, which may have the same value.",
+        }
+    }
+
+    /// Returns the place to set the number, for the HINT.
+    fn place(self) -> &'static str {
+        match self {
+            // Citus propagates ALTER ROLE ALL SET to all nodes.
+            Self::Citus => {
+                "(on the coordinator in its configuration file, on workers with ALTER ROLE ALL SET while \
+                 citus.enable_alter_role_set_propagation is off)"
+            }
+            Self::Subscription => "with ALTER ROLE ALL SET",
+        }
+    }
+}
+
+/// Returns the reason to warn. Returns `None` if the number is set, or if no other server is known. Returns `None` in a parallel
+/// worker, so that a parallel query warns at most once.
+fn reason_to_warn<T: Type>() -> Option<Reason> {
     // SAFETY: an integer that the server sets once in each process.
     let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
     if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
         None
     } else if is_in_citus() {
-        // Citus propagates ALTER ROLE ALL SET to all nodes.
-        Some(("This server is a Citus node, and other nodes may have the same value.", "in its configuration file"))
-    } else if has_subscriptions() {
-        Some(("This server subscribes to another one, which may have the same value.", "with ALTER ROLE ALL SET"))
+        Some(Reason::Citus)
     } else {
-        None
+        has_subscriptions().then_some(Reason::Subscription)
     }
 }
 
@@ -104,11 +132,11 @@ pub fn log<T: Type>() -> Result<(), Error> {
     Ok(())
 }
 
-fn warn(node: &Deciding, (reason, place): (&str, &str)) {
+fn warn(node: &Deciding, reason: Reason) {
     let Deciding { name, value, .. } = node;
     let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
-    let hint = format!("Give each server its own scru.{name} {place}, and reconnect.");
-    report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason, hint)));
+    let hint = format!("Give each server its own scru.{name} {}, and reconnect.", reason.place());
+    report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason.detail(), hint)));
 }
 
 fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hint: Option<(&str, String)>) {
@@ -119,11 +147,13 @@ fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hin
     report.report(level);
 }
 
-/// Returns whether any database of the server has a subscription; false if the catalog is locked, because generation must not
-/// wait.
+/// Returns whether any database of the server has a subscription, or this database one of pglogical; false if the catalog is
+/// locked, because generation must not wait.
 fn has_subscriptions() -> bool {
     // SAFETY: IDs are generated in a transaction.
-    unsafe { catalog::has_rows(pg_sys::SubscriptionRelationId) }
+    unsafe {
+        catalog::has_rows(pg_sys::SubscriptionRelationId) || catalog::extension_has_rows(c"pglogical", c"subscription")
+    }
 }
 
 /// Returns whether Citus is loaded. The server then knows its settings.

@@ -122,6 +122,8 @@ pub struct Shared {
     pending_position: AtomicU64,
     /// The random number of the run; 0 before the first reservation.
     run: AtomicU64,
+    /// 1 if a session of a Citus node has been warned that the node is not set.
+    warned: AtomicU64,
 }
 
 impl Shared {
@@ -410,6 +412,14 @@ pub fn is_news<T: SharedState>(message: &str, is_of_database: bool) -> Result<bo
     } else {
         announced.swap(checksum, Ordering::Relaxed) != checksum
     })
+}
+
+/// Returns whether no process has called this function for the type since the start of the server.
+///
+/// # Errors
+/// Returns an error if shared memory is not available.
+pub fn is_first_warning<T: SharedState>() -> Result<bool, Error> {
+    Ok(memory::<T>()?.shared.warned.swap(1, Ordering::Relaxed) == 0)
 }
 
 /// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a

@@ -1,12 +1,13 @@
 //! Scans of system catalogs.
 
+use core::ffi::CStr;
 use core::ptr;
 
 use pgrx::pg_sys::{self, Oid};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
-/// Calls `visit` for each row of a catalog, with the row and the catalog's tuple descriptor.
+/// Calls `visit` for each row of a catalog, or of another table, with the row and the tuple descriptor.
 ///
 /// # Safety
 /// Must be called in a transaction.
@@ -28,7 +29,7 @@ pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys
     }
 }
 
-/// Returns whether a catalog has rows. Does not wait for locks: returns false if another session holds a conflicting lock.
+/// Returns whether a catalog, or another table, has rows. Does not wait for locks: returns false if another session holds a conflicting lock.
 ///
 /// # Safety
 /// Must be called in a transaction.
@@ -42,6 +43,23 @@ pub unsafe fn has_rows(catalog: Oid) -> bool {
         scan(catalog, |_, _| has_rows = true);
         pg_sys::UnlockRelationOid(catalog, LOCK);
         has_rows
+    }
+}
+
+/// Returns whether a table of another extension, in the schema with the name of that extension, has rows. Returns false if this
+/// database does not have the extension. Otherwise as [`has_rows`].
+///
+/// # Safety
+/// Must be called in a transaction.
+pub unsafe fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        if pg_sys::get_extension_oid(extension.as_ptr(), true) == Oid::INVALID {
+            return false;
+        }
+        let schema = pg_sys::get_namespace_oid(extension.as_ptr(), true);
+        let table = pg_sys::get_relname_relid(table.as_ptr(), schema);
+        table != Oid::INVALID && has_rows(table)
     }
 }
 
