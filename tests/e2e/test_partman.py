@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
 
 import plans
 from idtypes import SCRU160, each_type, of_types
+from server import since
 
 NOON = datetime(2030, 1, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -171,3 +173,28 @@ def test_the_encoder_may_return_either_form_of_text(events):
         events.maintain()
     assert events.names() == days(10, 13)
     assert [name for name, _ in events.rows()] == ["events_p20300110", "events_p20300111", "events_p20300112"]
+
+
+@since(18, "pg_partman 5.5, which the page describes")
+@each_type
+def test_rows_are_moved_from_the_default_partition(events):
+    """One function moves the rows to new partitions. Two others fail and move nothing. If they work, pg_partman has
+    changed, and the page may change as well."""
+    events.partition("1 day", start=NOON - DAY, premake=1)
+    events.add_of(*(NOON - days * DAY for days in range(5)))
+    of_days = [(at, f"events_p203001{at.day:02}") for at in (NOON - days * DAY for days in range(4, -1, -1))]
+    expected = [(partition, at) for at, partition in of_days for _ in range(2)]
+    assert [name for name, _ in events.rows()] == ["events_default"] * 6 + [name for name, _ in expected[6:]]
+    for statement, missing in (
+        ("CALL partman.partition_data_proc('public.events')", "function partman.partition_data_text"),
+        ("SELECT partman.undo_partition('public.events', 'public.target')", "does not exist: ids.text <= text"),
+    ):
+        events.connection.execute("CREATE TABLE target (LIKE events INCLUDING ALL)")
+        with pytest.raises(psycopg.Error, match=missing):
+            events.connection.execute(statement)
+        assert events.connection.execute("SELECT count(*) FROM target").fetchone() == (0,)
+        events.connection.execute("DROP TABLE target")
+    move = "SELECT partman.partition_data_time('public.events', p_batch_count := 5)"
+    assert events.connection.execute(move).fetchone() == (6,)
+    assert events.rows() == expected
+    assert events.connection.execute(move).fetchone() == (0,)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -10,8 +12,9 @@ import pytest
 import expect
 import plans
 from idtypes import SCRU64, SERVER_WIDE, of_types
-from server import Server
+from server import Server, since
 
+PAGE = (Path(__file__).parents[2] / "docs/timescaledb.md").read_text()
 DAY = {SCRU64: "24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)"}
 DAY |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER_WIDE if id_type is not SCRU64}
 
@@ -78,6 +81,36 @@ def test_hypertable(timescale, id_type):
     assert dropped == 4
     assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
     assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
+
+
+@since(18, "TimescaleDB 2.31, with which the page is tested")
+@of_types(SERVER_WIDE)
+def test_a_bigint_column(timescale, id_type):
+    """The statements of the page: conditions exclude chunks, the function of the time is accepted, and old chunks are
+    dropped."""
+    t = id_type.name
+    [block] = re.findall(r"## A bigint column\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
+    block = block.replace("24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)", DAY[id_type]).replace("scru64", t)
+    block = re.sub(r"\bevents", f"{t}_numbers", re.sub(" *--.*", "", block))
+    table, hypertable, function, now, recent, drop = (each.strip() for each in block.split(";")[:-1])
+    for statement in table, hypertable, function, now:
+        timescale.execute(statement)
+    timescale.execute(
+        f"""INSERT INTO {t}_numbers SELECT {t}_lower(now() - n * interval '1 day' - interval '12 hours')::bigint, n
+                FROM generate_series(0, 99) AS n;
+            INSERT INTO {t}_numbers (what) VALUES ('new')"""
+    )
+    [excluded] = re.findall(r"Chunks excluded during startup: (\d+)", plans.explain(timescale, recent))
+    assert int(excluded) >= 97
+    assert {what for _, what in timescale.execute(recent)} == {"0", "new"}
+    bounds = (f"{t}_floor(now() - interval '{days} days')::bigint" for days in (50, 49))
+    of_a_day = "SELECT what FROM {}_numbers WHERE id >= {} AND id < {}".format(t, *bounds)
+    assert timescale.execute(of_a_day).fetchall() == [("49",)]
+    is_now = f"SELECT abs({t}_numbers_now() - max(id)) < {DAY[id_type]} / 24 FROM {t}_numbers"
+    assert timescale.execute(is_now).fetchone() == (True,)
+    # The chunk that contains the bound remains.
+    assert len(timescale.execute(drop).fetchall()) in (9, 10)
+    assert timescale.execute(f"SELECT count(*) FROM {t}_numbers").fetchone()[0] in (91, 92)
 
 
 def test_other_types_are_refused(timescale):
