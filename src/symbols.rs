@@ -1,7 +1,7 @@
 //! The C symbols of the SQL functions. Most functions of a type have the symbol `<type>_<function>`.
 
 use pgrx::pg_sys;
-use scru_ids::registry;
+use scru_ids::{core_registry, registry};
 
 use crate::call::{guarded, raw};
 use crate::functions::precision::Precision;
@@ -33,9 +33,10 @@ macro_rules! export {
     };
 }
 
-/// Implements the traits of one type, exports its symbols, and includes its SQL.
-macro_rules! symbols {
-    ($name:ident, $id:ident, $sql:literal) => {
+/// Implements the traits of an ID system, and exports the symbols that do not depend on whether the extension or the server has
+/// its SQL type: generation, time, conditions on time, and prefixes.
+macro_rules! system {
+    ($name:ident, $id:ident) => {
         const _: () = {
             use scru_ids::$id as Id;
 
@@ -61,6 +62,88 @@ macro_rules! symbols {
                     &PROCESS
                 }
             }
+
+            export!(raw, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
+            export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
+            export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
+            export!(guarded, concat!(stringify!($name), "_floor"), time::floor::<Id>);
+
+            // The SQL from version 0.3.0 on compares ticks.
+            export!(raw, concat!(stringify!($name), "_lt_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_lt())
+            });
+            export!(raw, concat!(stringify!($name), "_le_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_le())
+            });
+            export!(raw, concat!(stringify!($name), "_ge_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_ge())
+            });
+            export!(raw, concat!(stringify!($name), "_gt_timestamptz_by_tick"), |call| {
+                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_gt())
+            });
+            export!(raw, concat!("timestamptz_lt_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_lt())
+            });
+            export!(raw, concat!("timestamptz_le_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_le())
+            });
+            export!(raw, concat!("timestamptz_ge_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_ge())
+            });
+            export!(raw, concat!("timestamptz_gt_", stringify!($name), "_by_tick"), |call| {
+                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_gt())
+            });
+            export!(guarded, concat!(stringify!($name), "_time_bound_by_tick"), |call| time_compare::bound::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_time_support_by_tick"), |call| time_support::support::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_lower_of_range_by_tick"), |call| range::lower::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(guarded, concat!(stringify!($name), "_upper_of_range_by_tick"), |call| range::upper::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(
+                guarded,
+                concat!(stringify!($name), "_contained_by_range_by_tick"),
+                |call| range::contained_by::<Id>(call, Precision::Tick)
+            );
+            export!(guarded, concat!(stringify!($name), "_range_contains_by_tick"), |call| range::contains::<Id>(
+                call,
+                Precision::Tick
+            ));
+            export!(
+                guarded,
+                concat!(stringify!($name), "_range_support_by_tick"),
+                |call| range_support::support::<Id>(call, Precision::Tick)
+            );
+            export!(guarded, concat!(stringify!($name), "_ineqsel"), |call| selectivity::of_operator::<Id>(
+                call,
+                Precision::Tick
+            ));
+
+            export!(guarded, concat!(stringify!($name), "_prefixed"), prefixed::prefixed::<Id>);
+            export!(guarded, concat!(stringify!($name), "_unprefixed"), prefixed::unprefixed::<Id>);
+
+            export!(guarded, concat!("gen_", stringify!($name)), draw::generate::<Id>);
+            export!(guarded, concat!("gen_", stringify!($name), "_at"), draw::generate_at::<Id>);
+        };
+    };
+}
+
+/// Exports the symbols of the extension's type for an ID system, and those of the system, and includes its SQL.
+macro_rules! symbols {
+    ($name:ident, $id:ident, $sql:literal) => {
+        system!($name, $id);
+
+        const _: () = {
+            use scru_ids::$id as Id;
 
             export!(guarded, concat!(stringify!($name), "_in"), io::input::<Id>);
             export!(guarded, concat!(stringify!($name), "_out"), io::output::<Id>);
@@ -96,15 +179,9 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
             export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
 
-            export!(raw, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
-            export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
-            export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
-
             export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
-            export!(guarded, concat!(stringify!($name), "_floor"), time::floor::<Id>);
-
-            // The SQL of versions before 0.3.0 compares exact times.
+            // The SQL of versions before 0.3.0 compares exact times, that from version 0.3.0 on compares ticks.
             export!(raw, concat!(stringify!($name), "_lt_timestamptz"), |call| {
                 time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_lt())
             });
@@ -178,35 +255,6 @@ macro_rules! symbols {
                 Precision::Microsecond
             ));
 
-            // The SQL from version 0.3.0 on compares ticks.
-            export!(raw, concat!(stringify!($name), "_lt_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_lt())
-            });
-            export!(raw, concat!(stringify!($name), "_le_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_le())
-            });
-            export!(raw, concat!(stringify!($name), "_ge_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_ge())
-            });
-            export!(raw, concat!(stringify!($name), "_gt_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_gt())
-            });
-            export!(raw, concat!("timestamptz_lt_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_lt())
-            });
-            export!(raw, concat!("timestamptz_le_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_le())
-            });
-            export!(raw, concat!("timestamptz_ge_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_ge())
-            });
-            export!(raw, concat!("timestamptz_gt_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_gt())
-            });
-            export!(guarded, concat!(stringify!($name), "_time_bound_by_tick"), |call| time_compare::bound::<Id>(
-                call,
-                Precision::Tick
-            ));
             export!(guarded, concat!(stringify!($name), "_time_lower_by_tick"), |call| time_compare::lower::<Id>(
                 call,
                 Precision::Tick
@@ -220,49 +268,15 @@ macro_rules! symbols {
                 concat!(stringify!($name), "_time_possible_by_tick"),
                 |call| time_compare::possible::<Id>(call, Precision::Tick)
             );
-            export!(guarded, concat!(stringify!($name), "_time_support_by_tick"), |call| time_support::support::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_lower_of_range_by_tick"), |call| range::lower::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_upper_of_range_by_tick"), |call| range::upper::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(
-                guarded,
-                concat!(stringify!($name), "_contained_by_range_by_tick"),
-                |call| range::contained_by::<Id>(call, Precision::Tick)
-            );
-            export!(guarded, concat!(stringify!($name), "_range_contains_by_tick"), |call| range::contains::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(
-                guarded,
-                concat!(stringify!($name), "_range_support_by_tick"),
-                |call| range_support::support::<Id>(call, Precision::Tick)
-            );
             export!(guarded, concat!(stringify!($name), "_gist_consistent_by_tick"), |call| gist::consistent::<Id>(
                 call,
                 Precision::Tick
             ));
-            export!(guarded, concat!(stringify!($name), "_ineqsel"), |call| selectivity::of_operator::<Id>(
-                call,
-                Precision::Tick
-            ));
-
             export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_bigint"), casts::from_bigint::<Id>);
             export!(guarded, concat!(stringify!($name), "_to_numeric"), casts::to_numeric::<Id>);
             export!(guarded, concat!(stringify!($name), "_from_numeric"), casts::from_numeric::<Id>);
-
-            export!(guarded, concat!(stringify!($name), "_prefixed"), prefixed::prefixed::<Id>);
-            export!(guarded, concat!(stringify!($name), "_unprefixed"), prefixed::unprefixed::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_field_0"), fields::field::<Id, 0>);
             export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);
@@ -270,9 +284,6 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
 
             export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
-
-            export!(guarded, concat!("gen_", stringify!($name)), draw::generate::<Id>);
-            export!(guarded, concat!("gen_", stringify!($name), "_at"), draw::generate_at::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 
@@ -283,6 +294,7 @@ macro_rules! symbols {
 
 pgrx::extension_sql_file!("../sql/install/range.sql", bootstrap);
 registry!(symbols, sql);
+core_registry!(system);
 
 export!(guarded, "scru_inspect_wrapper", inspect::of_text);
 export!(guarded, "scru_types_wrapper", inspect::types);

@@ -18,7 +18,7 @@ install_base() {
     rm -f "$("$1" --pkglibdir)/scru.so"
     cp "$tree/scru.so" "$("$1" --pkglibdir)/scru.so"
     sed "s/@CARGO_VERSION@/$version/" "$tree/scru.control" >"$extension/scru.control"
-    find "$tree/sql/install" -name '*.sql' ! -name extension.sql -exec cat {} + >"$extension/scru--$version.sql"
+    find "$tree/sql/install" -name '*.sql' ! -name extension.sql ! -name 'scru_*.sql' -exec cat {} + >"$extension/scru--$version.sql"
     cat "$tree/sql/install/extension.sql" >>"$extension/scru--$version.sql"
 }
 

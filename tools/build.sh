@@ -18,8 +18,12 @@ version=$(package_version scru)
 rm -rf "$STAGE"
 mkdir -p "$STAGE"
 cp "$LIBRARY" "$STAGE/scru.so"
-sed "s/@CARGO_VERSION@/$version/" scru.control >"$STAGE/scru.control"
 # Upgrade scripts, and the frozen install scripts of released versions.
-find sql sql/released -maxdepth 1 -name 'scru--*.sql' -exec cp -t "$STAGE" {} +
-[ -f "$STAGE/scru--$version.sql" ] || cargo "${CARGO_SOURCE[@]}" sqlgen --script >"$STAGE/scru--$version.sql"
+find sql sql/released -maxdepth 1 -name 'scru*--*.sql' -exec cp -t "$STAGE" {} +
+for extension in "${EXTENSIONS[@]}"; do
+    # cargo-pgrx expects one control file in the root.
+    sed "s/@CARGO_VERSION@/$version/" "$(find . sql -maxdepth 1 -name "$extension.control")" >"$STAGE/$extension.control"
+    script=$STAGE/$extension--$version.sql
+    [ -f "$script" ] || cargo "${CARGO_SOURCE[@]}" sqlgen --script "$extension" >"$script"
+done
 pg version >"$STAGE/built-for"

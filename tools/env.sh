@@ -65,6 +65,10 @@ done
 # Prints the version of a package in Cargo.lock.
 package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}" Cargo.lock; }
 
+# The extensions, which share one library.
+# shellcheck disable=SC2034 # used by the scripts that source this file
+EXTENSIONS=(scru scru_uuidv7)
+
 # Directories of downloads and builds, which all of the user's clones share.
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
 TOOLS=$CACHE/tools

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh [remove]: copies the output of tools/build.sh into the server of PG_CONFIG, below DESTDIR if set: the library, the
-# control file, the install script of this version, the upgrade scripts, and the scripts of released versions.
+# control files, the install scripts of this version, the upgrade scripts, and the scripts of released versions.
 # Builds first only if the files are missing or older than a source, so that `sudo make install` after `make` needs no compiler.
 # With `remove`, removes the installed files instead.
 source "$(dirname "$0")/env.sh"
@@ -17,10 +17,13 @@ install_into() { install -D --compare --mode="$1" --target-directory="$2" "${@:3
 libraries=${DESTDIR:-}$(pg pkglibdir)
 extensions=${DESTDIR:-}$(pg sharedir)/extension
 if [ "${1:-}" = remove ]; then
-    rm -f "$libraries/scru.so" "$extensions/scru.control" "$extensions"/scru--*.sql
+    rm -f "$libraries/scru.so"
+    for extension in "${EXTENSIONS[@]}"; do
+        rm -f "$extensions/$extension.control" "$extensions/$extension"--*.sql
+    done
     exit
 fi
 is_built || tools/build.sh
 install_into 755 "$libraries" "$STAGE/scru.so"
-install_into 644 "$extensions" "$STAGE"/scru.control "$STAGE"/scru--*.sql
+install_into 644 "$extensions" "$STAGE"/*.control "$STAGE"/*.sql
 echo "Installed scru $(package_version scru) into $libraries and $extensions"

@@ -184,6 +184,16 @@ COMMENT ON OPERATOR FAMILY scru128_minmax_multi_ops USING brin IS 'several inter
 COMMENT ON OPERATOR CLASS scru128_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 COMMENT ON OPERATOR FAMILY scru128_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru128() RETURNS scru128
+    AS 'MODULE_PATHNAME', 'gen_scru128' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru128() IS 'a new scru128, greater than the previous one';
+
+CREATE FUNCTION gen_scru128(timestamptz) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'gen_scru128_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru128(timestamptz) IS 'a random scru128 of a given time, for back-filling';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru128_timestamp(scru128) RETURNS timestamptz
@@ -199,14 +209,6 @@ COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start o
 COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
 COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
 COMMENT ON FUNCTION scru128_floor(timestamptz) IS 'smallest scru128 of the millisecond that contains a time';
-
--- The encoder and the decoder for pg_partman.
-CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru128_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru128_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru128_time_encoder(timestamptz) IS 'text of the smallest scru128 whose time is at or after a time';
-COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 that is given as text; for whole seconds, the inverse of scru128_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -346,6 +348,25 @@ COMMENT ON FUNCTION scru128_range_contains(scru_tstzrange, scru128) IS 'implemen
 COMMENT ON OPERATOR <@ (scru128, scru_tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (scru_tstzrange, scru128) IS 'contains the time of creation';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru128_prefixed(prefix text, id scru128) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru128_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_unprefixed(prefix text, value text) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_prefixed(prefix text, id scru128) IS 'a prefix, an underscore, and the text of a scru128';
+COMMENT ON FUNCTION scru128_unprefixed(prefix text, value text) IS 'the scru128 of a text with this prefix';
+
+--------------------------------------------------------------------------------------------------------------- partman
+
+-- The encoder and the decoder for pg_partman.
+CREATE FUNCTION scru128_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru128_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru128_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_time_encoder(timestamptz) IS 'text of the smallest scru128 whose time is at or after a time';
+COMMENT ON FUNCTION scru128_time_decoder(text) IS 'time of a scru128 that is given as text; for whole seconds, the inverse of scru128_time_encoder';
+
 --------------------------------------------------------------------------------------------------------------- window
 
 CREATE FUNCTION scru128_in_range(scru128, scru128, interval, boolean, boolean) RETURNS boolean
@@ -459,15 +480,6 @@ COMMENT ON FUNCTION scru128_from_numeric(numeric) IS 'the scru128 of this intege
 COMMENT ON CAST (scru128 AS numeric) IS 'the integer value';
 COMMENT ON CAST (numeric AS scru128) IS 'from the integer value';
 
--------------------------------------------------------------------------------------------------------------- prefixed
-
-CREATE FUNCTION scru128_prefixed(prefix text, id scru128) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru128_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru128_unprefixed(prefix text, value text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru128_prefixed(prefix text, id scru128) IS 'a prefix, an underscore, and the text of a scru128';
-COMMENT ON FUNCTION scru128_unprefixed(prefix text, value text) IS 'the scru128 of a text with this prefix';
-
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru128_counter_hi(id scru128) RETURNS integer
@@ -480,12 +492,4 @@ CREATE FUNCTION scru128_entropy(id scru128) RETURNS bigint
     AS 'MODULE_PATHNAME', 'scru128_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru128_entropy(id scru128) IS '32 random bits, renewed for every ID';
 
--------------------------------------------------------------------------------------------------------------- generate
-
-CREATE FUNCTION gen_scru128() RETURNS scru128
-    AS 'MODULE_PATHNAME', 'gen_scru128' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru128() IS 'a new scru128, greater than the previous one';
-
-CREATE FUNCTION gen_scru128(timestamptz) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'gen_scru128_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru128(timestamptz) IS 'a random scru128 of a given time, for back-filling';
+---------------------------------------------------------------------------------------------------------------- node

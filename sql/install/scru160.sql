@@ -184,6 +184,16 @@ COMMENT ON OPERATOR FAMILY scru160_minmax_multi_ops USING brin IS 'several inter
 COMMENT ON OPERATOR CLASS scru160_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 COMMENT ON OPERATOR FAMILY scru160_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru160() RETURNS scru160
+    AS 'MODULE_PATHNAME', 'gen_scru160' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru160() IS 'a new scru160, greater than the previous one';
+
+CREATE FUNCTION gen_scru160(timestamptz) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'gen_scru160_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru160(timestamptz) IS 'a random scru160 of a given time, for back-filling';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru160_timestamp(scru160) RETURNS timestamptz
@@ -199,14 +209,6 @@ COMMENT ON FUNCTION scru160_timestamp(scru160) IS 'time of creation: the start o
 COMMENT ON FUNCTION scru160_lower(timestamptz) IS 'smallest scru160 whose time is at or after a time';
 COMMENT ON FUNCTION scru160_upper(timestamptz) IS 'largest scru160 whose time is at or before a time';
 COMMENT ON FUNCTION scru160_floor(timestamptz) IS 'smallest scru160 of the millisecond that contains a time';
-
--- The encoder and the decoder for pg_partman.
-CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru160_time_encoder' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
-COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of a scru160 that is given as text; for whole seconds, the inverse of scru160_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -346,6 +348,25 @@ COMMENT ON FUNCTION scru160_range_contains(scru_tstzrange, scru160) IS 'implemen
 COMMENT ON OPERATOR <@ (scru160, scru_tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (scru_tstzrange, scru160) IS 'contains the time of creation';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru160_prefixed(prefix text, id scru160) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru160_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_unprefixed(prefix text, value text) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_prefixed(prefix text, id scru160) IS 'a prefix, an underscore, and the text of a scru160';
+COMMENT ON FUNCTION scru160_unprefixed(prefix text, value text) IS 'the scru160 of a text with this prefix';
+
+--------------------------------------------------------------------------------------------------------------- partman
+
+-- The encoder and the decoder for pg_partman.
+CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru160_time_encoder' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';
+COMMENT ON FUNCTION scru160_time_decoder(text) IS 'time of a scru160 that is given as text; for whole seconds, the inverse of scru160_time_encoder';
+
 --------------------------------------------------------------------------------------------------------------- window
 
 CREATE FUNCTION scru160_in_range(scru160, scru160, interval, boolean, boolean) RETURNS boolean
@@ -442,15 +463,6 @@ CREATE CAST (timestamptz AS scru160) WITH FUNCTION scru160_lower(timestamptz);
 COMMENT ON CAST (scru160 AS timestamptz) IS 'time of creation';
 COMMENT ON CAST (timestamptz AS scru160) IS 'smallest scru160 whose time is at or after the time';
 
--------------------------------------------------------------------------------------------------------------- prefixed
-
-CREATE FUNCTION scru160_prefixed(prefix text, id scru160) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru160_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru160_unprefixed(prefix text, value text) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru160_prefixed(prefix text, id scru160) IS 'a prefix, an underscore, and the text of a scru160';
-COMMENT ON FUNCTION scru160_unprefixed(prefix text, value text) IS 'the scru160 of a text with this prefix';
-
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru160_counter(id scru160) RETURNS integer
@@ -463,12 +475,4 @@ CREATE FUNCTION scru160_random80(id scru160) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru160_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru160_random80(id scru160) IS '80 random bits, renewed for every ID';
 
--------------------------------------------------------------------------------------------------------------- generate
-
-CREATE FUNCTION gen_scru160() RETURNS scru160
-    AS 'MODULE_PATHNAME', 'gen_scru160' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru160() IS 'a new scru160, greater than the previous one';
-
-CREATE FUNCTION gen_scru160(timestamptz) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'gen_scru160_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru160(timestamptz) IS 'a random scru160 of a given time, for back-filling';
+---------------------------------------------------------------------------------------------------------------- node

@@ -182,6 +182,12 @@ COMMENT ON OPERATOR FAMILY scru64_minmax_multi_ops USING brin IS 'several interv
 COMMENT ON OPERATOR CLASS scru64_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 COMMENT ON OPERATOR FAMILY scru64_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_scru64() RETURNS scru64
+    AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru64_timestamp(scru64) RETURNS timestamptz
@@ -197,14 +203,6 @@ COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of 
 COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
 COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
 COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of 256 milliseconds that contains a time';
-
--- The encoder and the decoder for pg_partman.
-CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru64_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
-COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 that is given as text; for whole seconds, the inverse of scru64_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -344,6 +342,25 @@ COMMENT ON FUNCTION scru64_range_contains(scru_tstzrange, scru64) IS 'implementa
 COMMENT ON OPERATOR <@ (scru64, scru_tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (scru_tstzrange, scru64) IS 'contains the time of creation';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION scru64_prefixed(prefix text, id scru64) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru64_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_unprefixed(prefix text, value text) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_prefixed(prefix text, id scru64) IS 'a prefix, an underscore, and the text of a scru64';
+COMMENT ON FUNCTION scru64_unprefixed(prefix text, value text) IS 'the scru64 of a text with this prefix';
+
+--------------------------------------------------------------------------------------------------------------- partman
+
+-- The encoder and the decoder for pg_partman.
+CREATE FUNCTION scru64_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'scru64_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru64_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_time_encoder(timestamptz) IS 'text of the smallest scru64 whose time is at or after a time';
+COMMENT ON FUNCTION scru64_time_decoder(text) IS 'time of a scru64 that is given as text; for whole seconds, the inverse of scru64_time_encoder';
+
 --------------------------------------------------------------------------------------------------------------- window
 
 CREATE FUNCTION scru64_in_range(scru64, scru64, interval, boolean, boolean) RETURNS boolean
@@ -449,15 +466,6 @@ COMMENT ON FUNCTION scru64_from_bigint(bigint) IS 'the scru64 of this value';
 COMMENT ON CAST (scru64 AS bigint) IS 'the same value, read as bigint';
 COMMENT ON CAST (bigint AS scru64) IS 'the same value, if it is a scru64';
 
--------------------------------------------------------------------------------------------------------------- prefixed
-
-CREATE FUNCTION scru64_prefixed(prefix text, id scru64) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru64_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru64_unprefixed(prefix text, value text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru64_prefixed(prefix text, id scru64) IS 'a prefix, an underscore, and the text of a scru64';
-COMMENT ON FUNCTION scru64_unprefixed(prefix text, value text) IS 'the scru64 of a text with this prefix';
-
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION scru64_node_ctr(id scru64) RETURNS integer
@@ -470,11 +478,7 @@ CREATE FUNCTION scru64_counter(id scru64, node_id_size integer) RETURNS integer
     AS 'MODULE_PATHNAME', 'scru64_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_counter(id scru64, node_id_size integer) IS 'The bits below the node ID, random at the start of every tick, then counted up';
 
--------------------------------------------------------------------------------------------------------------- generate
-
-CREATE FUNCTION gen_scru64() RETURNS scru64
-    AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one';
+---------------------------------------------------------------------------------------------------------------- node
 
 CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;

@@ -184,6 +184,16 @@ COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several interval
 COMMENT ON OPERATOR CLASS ulid_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_ulid() RETURNS ulid
+    AS 'MODULE_PATHNAME', 'gen_ulid' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulid() IS 'a new ulid, greater than the previous one';
+
+CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'gen_ulid_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'a random ulid of a given time, for back-filling';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulid_timestamp(ulid) RETURNS timestamptz
@@ -199,14 +209,6 @@ COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the 
 COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
 COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
 COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond that contains a time';
-
--- The encoder and the decoder for pg_partman.
-CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'ulid_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
-COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid that is given as text; for whole seconds, the inverse of ulid_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -346,6 +348,25 @@ COMMENT ON FUNCTION ulid_range_contains(scru_tstzrange, ulid) IS 'implementation
 COMMENT ON OPERATOR <@ (ulid, scru_tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (scru_tstzrange, ulid) IS 'contains the time of creation';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION ulid_prefixed(prefix text, id ulid) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulid_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_unprefixed(prefix text, value text) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_prefixed(prefix text, id ulid) IS 'a prefix, an underscore, and the text of a ulid';
+COMMENT ON FUNCTION ulid_unprefixed(prefix text, value text) IS 'the ulid of a text with this prefix';
+
+--------------------------------------------------------------------------------------------------------------- partman
+
+-- The encoder and the decoder for pg_partman.
+CREATE FUNCTION ulid_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulid_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulid_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_time_encoder(timestamptz) IS 'text of the smallest ulid whose time is at or after a time';
+COMMENT ON FUNCTION ulid_time_decoder(text) IS 'time of a ulid that is given as text; for whole seconds, the inverse of ulid_time_encoder';
+
 --------------------------------------------------------------------------------------------------------------- window
 
 CREATE FUNCTION ulid_in_range(ulid, ulid, interval, boolean, boolean) RETURNS boolean
@@ -448,27 +469,10 @@ CREATE CAST (uuid AS ulid) WITHOUT FUNCTION;
 COMMENT ON CAST (ulid AS uuid) IS 'the same 16 bytes, read as uuid';
 COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';
 
--------------------------------------------------------------------------------------------------------------- prefixed
-
-CREATE FUNCTION ulid_prefixed(prefix text, id ulid) RETURNS text
-    AS 'MODULE_PATHNAME', 'ulid_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulid_unprefixed(prefix text, value text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulid_prefixed(prefix text, id ulid) IS 'a prefix, an underscore, and the text of a ulid';
-COMMENT ON FUNCTION ulid_unprefixed(prefix text, value text) IS 'the ulid of a text with this prefix';
-
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION ulid_randomness(id ulid) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulid_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_randomness(id ulid) IS '80 bits, random at the start of every millisecond, then counted up';
 
--------------------------------------------------------------------------------------------------------------- generate
-
-CREATE FUNCTION gen_ulid() RETURNS ulid
-    AS 'MODULE_PATHNAME', 'gen_ulid' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_ulid() IS 'a new ulid, greater than the previous one';
-
-CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'gen_ulid_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'a random ulid of a given time, for back-filling';
+---------------------------------------------------------------------------------------------------------------- node

@@ -182,6 +182,12 @@ COMMENT ON OPERATOR FAMILY ulidflake_minmax_multi_ops USING brin IS 'several int
 COMMENT ON OPERATOR CLASS ulidflake_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 COMMENT ON OPERATOR FAMILY ulidflake_bloom_ops USING brin IS 'Bloom filter of the IDs of each block range';
 
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previous one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulidflake_timestamp(ulidflake) RETURNS timestamptz
@@ -197,14 +203,6 @@ COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the sta
 COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
 COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
 COMMENT ON FUNCTION ulidflake_floor(timestamptz) IS 'smallest ulidflake of the millisecond that contains a time';
-
--- The encoder and the decoder for pg_partman.
-CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'ulidflake_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
-COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake that is given as text; for whole seconds, the inverse of ulidflake_time_encoder';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -344,6 +342,25 @@ COMMENT ON FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) IS 'impl
 COMMENT ON OPERATOR <@ (ulidflake, scru_tstzrange) IS 'time of creation is in the range';
 COMMENT ON OPERATOR @> (scru_tstzrange, ulidflake) IS 'contains the time of creation';
 
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION ulidflake_prefixed(prefix text, id ulidflake) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulidflake_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_unprefixed(prefix text, value text) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_prefixed(prefix text, id ulidflake) IS 'a prefix, an underscore, and the text of a ulidflake';
+COMMENT ON FUNCTION ulidflake_unprefixed(prefix text, value text) IS 'the ulidflake of a text with this prefix';
+
+--------------------------------------------------------------------------------------------------------------- partman
+
+-- The encoder and the decoder for pg_partman.
+CREATE FUNCTION ulidflake_time_encoder(timestamptz) RETURNS text
+    AS 'MODULE_PATHNAME', 'ulidflake_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_time_decoder(text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulidflake_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_time_encoder(timestamptz) IS 'text of the smallest ulidflake whose time is at or after a time';
+COMMENT ON FUNCTION ulidflake_time_decoder(text) IS 'time of a ulidflake that is given as text; for whole seconds, the inverse of ulidflake_time_encoder';
+
 --------------------------------------------------------------------------------------------------------------- window
 
 CREATE FUNCTION ulidflake_in_range(ulidflake, ulidflake, interval, boolean, boolean) RETURNS boolean
@@ -449,15 +466,6 @@ COMMENT ON FUNCTION ulidflake_from_bigint(bigint) IS 'the ulidflake of this valu
 COMMENT ON CAST (ulidflake AS bigint) IS 'the same value, read as bigint';
 COMMENT ON CAST (bigint AS ulidflake) IS 'the same value, if it is a ulidflake';
 
--------------------------------------------------------------------------------------------------------------- prefixed
-
-CREATE FUNCTION ulidflake_prefixed(prefix text, id ulidflake) RETURNS text
-    AS 'MODULE_PATHNAME', 'ulidflake_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulidflake_unprefixed(prefix text, value text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ulidflake_prefixed(prefix text, id ulidflake) IS 'a prefix, an underscore, and the text of a ulidflake';
-COMMENT ON FUNCTION ulidflake_unprefixed(prefix text, value text) IS 'the ulidflake of a text with this prefix';
-
 ---------------------------------------------------------------------------------------------------------------- fields
 
 CREATE FUNCTION ulidflake_randomness(id ulidflake) RETURNS integer
@@ -470,11 +478,7 @@ CREATE FUNCTION ulidflake_scalability(id ulidflake) RETURNS integer
     AS 'MODULE_PATHNAME', 'ulidflake_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalable form: the number of the server';
 
--------------------------------------------------------------------------------------------------------------- generate
-
-CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previous one';
+---------------------------------------------------------------------------------------------------------------- node
 
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;

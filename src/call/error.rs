@@ -77,8 +77,10 @@ impl Error {
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
-        let error = Self::malformed(T::NAME, bytes).detail(detail);
-        match hints::hint::<T>(bytes).or(hint) {
+        let error = Self::malformed(T::CORE_TYPE.unwrap_or(T::NAME), bytes).detail(detail);
+        // The other HINTs are casts to the extension's type.
+        let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(bytes) } else { None };
+        match of_type.or(hint) {
             Some(hint) => error.hint(hint),
             None => error,
         }
@@ -109,6 +111,10 @@ impl Error {
     /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.
     #[cold]
     pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
+        if T::CORE_TYPE.is_some() {
+            // The values of the server's type exceed the largest ID.
+            return Self::beyond::<T>(value);
+        }
         let mut buffer = [0; MAX_TEXT_LEN];
         let largest = T::MAX.encode(&T::Settings::default(), &mut buffer);
         Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
@@ -127,8 +133,12 @@ impl Error {
     }
 
     fn beyond<T: SortableId>(value: &[u8]) -> Self {
-        let message =
-            [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::NAME).as_bytes()].concat();
+        let message = [
+            b"value \"",
+            &*excerpt(value),
+            format!("\" is out of range for type {}", T::CORE_TYPE.unwrap_or(T::NAME)).as_bytes(),
+        ]
+        .concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
     }
 
@@ -147,7 +157,7 @@ impl Error {
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
-        let message = format!("timestamp out of range for type {}", T::NAME);
+        let message = format!("timestamp out of range for type {}", T::CORE_TYPE.unwrap_or(T::NAME));
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }

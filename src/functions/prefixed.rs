@@ -7,19 +7,19 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::{self, StoredId};
 
-/// `T_prefixed(text, T) → text`: a prefix and the canonical text of an ID. Raises 22023 for an invalid prefix.
+/// `T_prefixed(text, T) → text`: a prefix and the [suffix](scru_ids::SortableId::suffix) of an ID. Raises 22023 for an invalid prefix.
 ///
-/// The function is IMMUTABLE: no setting changes the canonical text.
+/// The function is IMMUTABLE: no setting changes the suffix.
 pub fn prefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    with_prefix(call, call.id::<T>(1).digits(&T::Settings::default(), &mut [0; MAX_TEXT_LEN]))
+    with_prefix(call, call.id::<T>(1).suffix(&mut [0; MAX_TEXT_LEN]))
 }
 
 /// `T_unprefixed(text, text) → T`: the ID of a text with a prefix
 ///
 /// Raises 22023 for an invalid prefix, 22P02 for another prefix, and 22P02 or 22003 like `T_in` for the rest of the text.
 pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let text = datum::c_string(without_prefix(call, T::NAME)?);
-    let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
+    let text = datum::c_string(without_prefix(call, T::CORE_TYPE.unwrap_or(T::NAME))?);
+    let id = T::parse_suffix(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
     Ok(id.to_datum())
 }
 

@@ -1,4 +1,4 @@
-//! `id <@ tstzrange`: whether the tick of an ID is in a range, and the first and the last ID in it. The bounds of the range are
+//! `id <@ tstzrange`: whether an ID is within the ticks of a range, and the first and the last ID in it. The bounds of the range are
 //! truncated to ticks, except by the functions of earlier versions: see [`Precision`].
 
 use core::ops::Bound;
@@ -39,7 +39,7 @@ pub fn contains<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, 
 }
 
 fn is_within<T: StoredId>(id: T, ticks: Option<(u64, u64)>) -> bool {
-    ticks.is_some_and(|(first, last)| (first..=last).contains(&id.tick()))
+    ticks.is_some_and(|(first, last)| (T::first_of(first)..=T::last_of(last)).contains(&id))
 }
 
 /// Returns the first and the last tick in a range; `None` if there is none.

@@ -10,9 +10,10 @@ use crate::pg::datum;
 use crate::pg::epoch;
 use crate::settings;
 
-/// `T_timestamp(T) → timestamptz`
+/// `T_timestamp(T) → timestamptz`: NULL for a value of a core type that is no ID
 pub fn timestamp<T: Type>(call: Call) -> Datum {
-    Datum::from(epoch::of(call.id::<T>(0)))
+    let id = call.id::<T>(0);
+    if id.is_id() { Datum::from(epoch::of(id)) } else { call.null() }
 }
 
 /// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.

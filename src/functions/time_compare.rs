@@ -1,5 +1,9 @@
 //! Comparison operators between an ID and a `timestamptz`. They compare the tick of the ID with the tick that contains the time, and
 //! never fail. The functions of earlier versions compare the exact times: see [`Precision`].
+//!
+//! A [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the
+//! first ID of the tick (`<` and `>=`) or the last one (`<=` and `>`). A time out of range counts as within the nearest tick, so
+//! that each bound is an ID.
 
 use core::cmp::Ordering;
 
@@ -106,8 +110,12 @@ impl Operator {
 
     /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
     /// first ID of a tick as the bound. If that tick would be after the last one, returns `id > largest`, which is always false, or
-    /// `id <= largest`, which is always true.
+    /// `id <= largest`, which is always true. For a core type, returns the same operator with the first or the last ID of the tick.
     pub fn with_id<T: StoredId>(self, timestamptz: i64, precision: Precision) -> (Self, T) {
+        if T::CORE_TYPE.is_some() {
+            let (first, last) = nearest::<T>(timestamptz, precision);
+            return (self, if matches!(self, Self::Less | Self::GreaterOrEqual) { first } else { last });
+        }
         let below = self.ticks_below::<T>(timestamptz, precision);
         match (self.is_from_below(), below <= T::TICKS.max) {
             (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
@@ -118,10 +126,10 @@ impl Operator {
     }
 
     /// Returns an equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same
-    /// comparison otherwise.
+    /// comparison otherwise. The two are not equivalent for a core type, which has values between two ticks.
     pub fn at_tick<T: StoredId>(self, id: T) -> (Self, T) {
         let tick = id.tick();
-        if tick == T::TICKS.max || id != T::last_of(tick) {
+        if T::CORE_TYPE.is_some() || tick == T::TICKS.max || id != T::last_of(tick) {
             return (self, id);
         }
         match self {
@@ -165,16 +173,30 @@ pub fn time_with_id<T: StoredId>(call: Call, precision: Precision, holds: fn(Ord
     Datum::from(holds(order::<T>(call.id(1), call.int8(0), precision).reverse()))
 }
 
-/// Compares the time of an ID with a timestamptz.
+/// Compares the time of an ID with a timestamptz; a value of a core type, with the IDs of the tick.
 #[inline]
 fn order<T: StoredId>(id: T, timestamptz: i64, precision: Precision) -> Ordering {
+    if T::CORE_TYPE.is_some() {
+        let (first, last) = nearest::<T>(timestamptz, precision);
+        return if id < first { Ordering::Less } else { id.cmp(&last).max(Ordering::Equal) };
+    }
     id.timestamp_micros().cmp(&precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)))
 }
 
+/// Returns the first and the last ID of the tick that contains a time, or of the nearest tick.
+#[inline]
+fn nearest<T: StoredId>(timestamptz: i64, precision: Precision) -> (T, T) {
+    let tick = T::TICKS.nearest(precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)));
+    (T::first_of(tick), T::last_of(tick))
+}
+
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
-/// no ID does
+/// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
+    if T::CORE_TYPE.is_some() {
+        return Ok(operator.with_id::<T>(call.int8(0), precision).1.to_datum());
+    }
     Ok(match operator.ids::<T>(call.int8(0), precision) {
         Some((smallest, largest)) => {
             let nearest = if operator.is_from_below() { smallest } else { largest };

@@ -5,7 +5,7 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::mark::{self, Forecast, Mark};
 use scru_ids::protocol::Carried;
-use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, registry};
+use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems, registry};
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -241,7 +241,7 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
             }
         };
     }
-    registry!(set);
+    id_systems!(set);
     let message = [b"unknown ID type \"".as_slice(), name, b"\""].concat();
     Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message))
 }

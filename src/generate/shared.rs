@@ -11,7 +11,7 @@ use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::rngs::StdRng;
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, registry};
+use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, id_systems};
 
 use crate::call::error::Error;
 use crate::generate::mark_page::MarkPage;
@@ -523,7 +523,7 @@ unsafe extern "C-unwind" fn request() {
                 pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
             };
         }
-        registry!(request);
+        id_systems!(request);
     }
 }
 
@@ -539,7 +539,7 @@ unsafe extern "C-unwind" fn startup() {
                 start::<scru_ids::$id>();
             };
         }
-        registry!(start);
+        id_systems!(start);
     }
 }
 

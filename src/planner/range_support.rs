@@ -3,7 +3,7 @@
 //! The operator is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows proofs:
 //! the use of partial indexes, and constraint exclusion. They also replace it if only comparisons let the server skip parts of the
 //! table. Otherwise, the operator remains, because two comparisons would evaluate the range twice for each row, and an index gets
-//! them as its condition.
+//! them as its condition. A [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) also keeps it with a constant range, for its estimator.
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag};
 
@@ -39,8 +39,10 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify, 
         let call = (*request).fcall;
         let span = Span::of((*call).funcid, (*call).args, precision);
         let root = (*request).root;
-        let is_constant =
-            precision == Precision::Tick && (*span.range).type_ == NodeTag::T_Const && expression::is_column(span.id);
+        let is_constant = precision == Precision::Tick
+            && T::CORE_TYPE.is_none()
+            && (*span.range).type_ == NodeTag::T_Const
+            && expression::is_column(span.id);
         let is_evaluable_twice =
             || !pg_sys::contain_volatile_functions(span.range) && !pg_sys::contain_subplans(span.range);
         if !is_constant && !(expression::is_skipped_by_comparisons(root, span.id) && is_evaluable_twice()) {

@@ -51,8 +51,8 @@ impl Span {
     }
 
     /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, returns comparisons with the
-    /// first ID of a tick where possible, as for constant times, and only one of them if the other holds for every ID. Returns null
-    /// if the functions do not exist.
+    /// first ID of a tick where possible, as for constant times, and only one of them if the other holds for every value of the
+    /// type. Returns null if the functions do not exist.
     ///
     /// # Safety
     /// Must be called during planning.
@@ -63,11 +63,12 @@ impl Span {
                 |strategy, bound| expression::comparison(self.id_type, strategy, expression::copy(self.id), bound);
             let mut clauses: *mut List = core::ptr::null_mut();
             if let Some((first, last)) = self.first_and_last::<T>() {
-                if first != T::MIN {
+                let has_other_values = T::CORE_TYPE.is_some();
+                if first != T::MIN || has_other_values {
                     let bound = constant(self.id_type, first);
                     clauses = expression::append(clauses, comparison(Operator::GreaterOrEqual.strategy(), bound));
                 }
-                if last != T::MAX || clauses.is_null() {
+                if last != T::MAX || has_other_values || clauses.is_null() {
                     let (operator, last) = Operator::LessOrEqual.at_tick(last);
                     clauses =
                         expression::append(clauses, comparison(operator.strategy(), constant(self.id_type, last)));

@@ -11,6 +11,10 @@
 //! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a native
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false if no ID
 //! satisfies the operator. `T_time_possible` has no effect on the row estimate.
+//!
+//! A comparison with a value of a [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) keeps its operator, also with a constant time, for
+//! the sake of its estimator: the native comparisons have the server's. There, `T_time_bound` is never NULL, and replaces the time in
+//! an index condition, and in the operator if only native comparisons let the server skip parts of the table.
 
 use core::ptr;
 
@@ -50,10 +54,14 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify, 
         let Some(comparison) = Comparison::of::<T>((*call).funcid, (*call).args, precision) else {
             return ptr::null_mut();
         };
+        let is_of_core_type = T::CORE_TYPE.is_some();
+        if is_of_core_type && !expression::is_skipped_by_comparisons(root, comparison.id) {
+            return ptr::null_mut();
+        }
         if (*comparison.time).type_ == NodeTag::T_Const {
             return comparison.with_constant::<T>(&*comparison.time.cast::<pg_sys::Const>());
         }
-        if near_clock::is_before::<T>(comparison.time) {
+        if !is_of_core_type && near_clock::is_before::<T>(comparison.time) {
             return comparison.with_first_id::<T>().unwrap_or(ptr::null_mut());
         }
         if !expression::is_skipped_by_comparisons(root, comparison.id)
@@ -62,7 +70,9 @@ unsafe fn simplified<T: StoredId>(request: *mut pg_sys::SupportRequestSimplify, 
         {
             return ptr::null_mut();
         }
-        comparison.with_possible_bound::<T>().unwrap_or(ptr::null_mut())
+        let replacement =
+            if is_of_core_type { comparison.with_nearest_bound::<T>() } else { comparison.with_possible_bound::<T>() };
+        replacement.unwrap_or(ptr::null_mut())
     }
 }
 
@@ -78,13 +88,22 @@ unsafe fn index_condition<T: StoredId>(
             .and_then(|(function, arguments)| Some((arguments, Comparison::of::<T>(function, arguments, precision)?)));
         let Some((arguments, comparison)) = comparison else { return ptr::null_mut() };
         if nth(arguments, request.indexarg as usize) != comparison.id
-            || !expression::is_indexable(comparison.id_type, [comparison.strategy()], request.opfamily)
+            || !expression::is_indexable(comparison.id_type, [comparison.strategy::<T>()], request.opfamily)
             || !pg_sys::is_pseudo_constant_for_index(request.root, comparison.time, request.index)
         {
             return ptr::null_mut();
         }
         let comparison = Comparison { time: expression::copy(comparison.time), ..comparison };
-        let Some(clause) = comparison.with_nearest_bound::<T>() else { return ptr::null_mut() };
+        // Only a core type keeps the operator with a constant time.
+        let clause = if (*comparison.time).type_ == NodeTag::T_Const {
+            let id = expression::copy(comparison.id);
+            Comparison { id, ..comparison }.with_constant::<T>(&*comparison.time.cast::<pg_sys::Const>())
+        } else {
+            comparison.with_nearest_bound::<T>().unwrap_or(ptr::null_mut())
+        };
+        if clause.is_null() {
+            return ptr::null_mut();
+        }
         request.lossy = false;
         expression::append(ptr::null_mut(), clause)
     }
@@ -131,9 +150,12 @@ impl Comparison {
         }
     }
 
-    /// Returns the btree strategy for a native comparison with the nearest ID that satisfies the operator.
-    const fn strategy(&self) -> u32 {
-        if self.operator.is_from_below() {
+    /// Returns the btree strategy for a native comparison with the nearest ID that satisfies the operator; for a core type, that of
+    /// the operator itself.
+    const fn strategy<T: StoredId>(&self) -> u32 {
+        if T::CORE_TYPE.is_some() {
+            self.operator.strategy()
+        } else if self.operator.is_from_below() {
             pg_sys::BTGreaterEqualStrategyNumber
         } else {
             pg_sys::BTLessEqualStrategyNumber
@@ -181,7 +203,7 @@ impl Comparison {
         // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let bound = self.bound::<T>("bound", self.operator)?;
-            Some(expression::comparison(self.id_type, self.strategy(), expression::copy(self.id), bound))
+            Some(expression::comparison(self.id_type, self.strategy::<T>(), expression::copy(self.id), bound))
         }
     }
 
@@ -191,7 +213,8 @@ impl Comparison {
         unsafe {
             let bound =
                 self.bound::<T>(if self.operator.is_from_below() { "lower" } else { "upper" }, self.operator)?;
-            let comparison = expression::comparison(self.id_type, self.strategy(), expression::copy(self.id), bound);
+            let comparison =
+                expression::comparison(self.id_type, self.strategy::<T>(), expression::copy(self.id), bound);
             let clauses = expression::append(ptr::null_mut(), comparison);
             Some(pg_sys::make_andclause(expression::append(clauses, self.possible::<T>()?)))
         }

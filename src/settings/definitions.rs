@@ -113,7 +113,7 @@ pub fn define() {
             sources::pass_to_workers(&state.server, scru_ids::$id::SETTINGS);
         };
     }
-    scru_ids::registry!(define);
+    scru_ids::id_systems!(define);
     define_library_version();
     hosts::define(Some(count_change_of_text));
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.

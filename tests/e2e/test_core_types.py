@@ -135,7 +135,7 @@ def test_change_later(connection, id_type):
     connection.execute(f"CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT {id_type.generator}::bigint)")
     connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
     [statement] = statements("Change later", name)
-    [back] = re.findall(r"`(ALTER TABLE .*?)`", PAGE)
+    [back] = re.findall(r"`(ALTER TABLE .*? TYPE bigint)`", PAGE)
     before, file = ids(connection), "SELECT pg_relation_filenode('orders')"
     connection.execute(statement)
     [typed] = connection.execute(file).fetchone()
@@ -152,5 +152,35 @@ def test_change_later(connection, id_type):
     assert connection.execute(file).fetchone() == (typed,)
 
 
-def ids(connection: psycopg.Connection) -> list[int]:
+def ids(connection: psycopg.Connection) -> list:
     return [id for (id,) in connection.execute("SELECT id FROM orders ORDER BY id")]
+
+
+def test_uuid_columns(new_database):
+    """The statements for uuid columns, and the way to scru128 and back, which rewrites no table."""
+    with new_database(extension=False).connect() as connection:
+        [setup] = blocks("uuid")
+        connection.execute(setup)
+        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+        [others] = blocks("Other versions")
+        assert connection.execute(others).fetchone() == (0,)
+        connection.execute("INSERT INTO orders SELECT gen_random_uuid() FROM generate_series(1, 10)")
+        assert connection.execute(others).fetchone() == (10,)
+        before, file = ids(connection), "SELECT pg_relation_filenode('orders')"
+        [uuids] = connection.execute(file).fetchone()
+        [to_scru128] = blocks("Change to scru128")
+        connection.execute(to_scru128)
+        connection.execute("INSERT INTO orders DEFAULT VALUES")
+        connection.execute(
+            "ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE uuid, ALTER id SET DEFAULT gen_uuidv7()"
+        )
+        connection.execute("INSERT INTO orders DEFAULT VALUES")
+        assert connection.execute(file).fetchone() == (uuids,)
+        after = ids(connection)
+        assert (len(after), set(before) <= set(after)) == (112, True)
+
+
+def test_bounds_of_uuids_are_those_of_the_page(connection):
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    bounds = "SELECT uuidv7_floor('2026-11-01 12:00+00')::text, uuidv7_upper('2026-11-01 12:00+00')::text"
+    assert list(connection.execute(bounds).fetchone()) == re.findall(r"`([0-9a-f-]{36})`", PAGE)

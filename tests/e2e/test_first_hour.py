@@ -151,7 +151,7 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
     bound = "scru128_lower(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_lower(t)::uuid`" in (ROOT / "README.md").read_text()
+    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "core-types.md").read_text()
     assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
     assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
     assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")

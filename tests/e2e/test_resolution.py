@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 
@@ -108,6 +110,29 @@ def test_create_extension_changes_no_resolution(bare):
     bare.execute("CREATE EXTENSION scru")
     after = resolutions(bare, tried)
     assert {tried: (before[tried], after[tried]) for tried in before if before[tried] != after[tried]} == {}
+
+
+def test_operators_on_uuid_change_only_errors(bare):
+    """CREATE EXTENSION scru_uuidv7 changes only pairs of a uuid with a time, with a range of times or, for <@, with an
+    operand without a type. They were errors."""
+    bare.execute("CREATE EXTENSION scru; CREATE TYPE keys AS RANGE (subtype = uuid)")
+    tried = expressions(bare)
+    before = resolutions(bare, tried)
+    bare.execute("CREATE EXTENSION scru_uuidv7")
+    after = resolutions(bare, tried)
+    changed = [expression for expression in tried if before[expression] != after[expression]]
+    assert {before[expression].split()[0] for expression in changed} == {"42883", "42725"}
+    times = {"timestamptz", "timestamp with time zone", "timestamp without time zone", "date", "since"}
+    ranges = {"tstzrange", "scru_tstzrange", "during"}
+    for expression in changed:
+        one, operator, other = re.fullmatch(r"(.*) ([<>]=?|<@|@>) (.*)", expression).groups()
+        others = {one, other} - {"NULL::uuid", "NULL::key"}
+        assert len(others) == 1, expression
+        if operator in ("<@", "@>"):
+            untyped = {*PARTNERS[:3], *(f"ANY ({partner})" for partner in PARTNERS[:3])}
+            assert others <= {*(f"NULL::{name}" for name in ranges), *untyped}, expression
+        else:
+            assert others <= {f"NULL::{name}" for name in times}, expression
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])

@@ -103,8 +103,10 @@ def installed(place: Place) -> set[str]:
 def expected() -> set[str]:
     """Returns the paths of the extension's files in an installation for the system's server."""
     extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
-    names = {path.name for path in [*(ROOT / "sql").glob("scru--*.sql"), *(ROOT / "sql/released").glob("scru--*.sql")]}
-    scripts = {str(extension / name) for name in names | {f"scru--{VERSION}.sql", "scru.control"}}
+    names = {path.name for folder in ("sql", "sql/released") for path in (ROOT / folder).glob("scru*--*.sql")}
+    for name in ("scru", "scru_uuidv7"):
+        names |= {f"{name}--{VERSION}.sql", f"{name}.control"}
+    scripts = {str(extension / name) for name in names}
     return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
 
 

@@ -18,6 +18,7 @@ from conftest import ROOT, VERSION, as_root, make_deb, on_the_oldest, run
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
+EXTENSIONS = ("scru", "scru_uuidv7")
 EXTENSION = f"/usr/share/postgresql/{MAJOR}/extension"
 DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
 
@@ -36,9 +37,10 @@ def files(package: Path) -> set[str]:
 def test_files(package):
     """The extension's files are in the directories of Debian's server. The package has a copyright and changelogs."""
     committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
-    scripts = {f"{EXTENSION}/{name}" for name in [f"scru--{VERSION}.sql", *(path.name for path in committed)]}
+    names = [*(f"{name}--{VERSION}.sql" for name in EXTENSIONS), *(f"{name}.control" for name in EXTENSIONS)]
+    scripts = {f"{EXTENSION}/{name}" for name in [*names, *(path.name for path in committed)]}
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
-    assert outside == {LIBRARY, f"{EXTENSION}/scru.control", *scripts}
+    assert outside == {LIBRARY, *scripts}
     documents = {"copyright", "changelog.gz", "changelog.Debian.gz"}
     assert {f"{DOCUMENTS}/{name}" for name in documents} <= files(package)
 

@@ -35,9 +35,11 @@ def unpacked(image) -> Iterator[Path]:
 def test_files(unpacked):
     """The image has the library, the control file, the scripts and the licenses, and no other files."""
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
-    scripts = {path for path in files if re.fullmatch(r"share/extension/scru--[\d.]+(--[\d.]+)?\.sql", path)}
-    assert f"share/extension/scru--{VERSION}.sql" in scripts
-    assert files - scripts == {"lib/scru.so", "share/extension/scru.control", "licenses/LICENSE", "licenses/copyright"}
+    scripts = {path for path in files if re.fullmatch(r"share/extension/scru(_uuidv7)?--[\d.]+(--[\d.]+)?\.sql", path)}
+    controls = {f"share/extension/{name}.control" for name in ("scru", "scru_uuidv7")}
+    assert {f"share/extension/{name}--{VERSION}.sql" for name in ("scru", "scru_uuidv7")} <= scripts
+    assert files - scripts - controls == {"lib/scru.so", "licenses/LICENSE", "licenses/copyright"}
+    assert controls <= files
 
 
 def test_configuration(image):
@@ -79,7 +81,7 @@ def test_a_server_finds_the_extension(unpacked):
     control = Path(pg_config("--sharedir")) / "extension/scru.control"
     library = Path(pg_config("--pkglibdir")) / "scru.so"
     with hidden(control, library), Server(settings) as server, server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
+        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
         connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
         connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
         assert connection.execute("SELECT count(*) FROM orders WHERE id <= now()").fetchone() == (100,)

@@ -7,7 +7,8 @@
 //!
 //! # All types
 //!
-//! [`registry!`] invokes a macro for every type.
+//! [`registry!`] invokes a macro for every type, and [`id_systems!`] also for the ID systems whose IDs are values of a type of the
+//! server.
 #![forbid(unsafe_code)]
 
 pub mod base16;
@@ -40,6 +41,7 @@ mod stored;
 mod time;
 mod ulid;
 mod ulidflake;
+mod uuidv7;
 
 pub use bytes::BytesError;
 pub use error::{ParseError, ParseErrorKind};
@@ -58,6 +60,7 @@ pub use stored::Stored;
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;
 pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
+pub use uuidv7::Uuidv7;
 
 use std::{fmt, hash::Hash, str::FromStr};
 
@@ -65,7 +68,8 @@ use rand::Rng;
 
 use mark::NodeCode;
 
-/// The only list of all types. `registry!(each)` invokes `each!(sql_name, RustName)` for every type.
+/// The only list of the ID systems with an SQL type of their own. `registry!(each)` invokes `each!(sql_name, RustName)` for every
+/// type.
 ///
 /// `registry!(each, sql)` invokes `each!(sql_name, RustName, "path")`, with the path of the type's SQL script relative to the
 /// directory `src` of the extension.
@@ -77,6 +81,24 @@ macro_rules! registry {
         $crate::registered!($each $($sql)?, scru64, Scru64, "../sql/install/scru64.sql");
         $crate::registered!($each $($sql)?, ulid, Ulid, "../sql/install/ulid.sql");
         $crate::registered!($each $($sql)?, ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
+    };
+}
+
+/// The only list of the ID systems whose IDs are values of a type of the server, [`CORE_TYPE`](SortableId::CORE_TYPE).
+/// `core_registry!(each)` invokes `each!(sql_name, RustName)` for every one of them.
+#[macro_export]
+macro_rules! core_registry {
+    ($each:ident) => {
+        $each!(uuidv7, Uuidv7);
+    };
+}
+
+/// Invokes `each!(sql_name, RustName)` for all ID systems: those of [`registry!`] and of [`core_registry!`].
+#[macro_export]
+macro_rules! id_systems {
+    ($each:ident) => {
+        $crate::registry!($each);
+        $crate::core_registry!($each);
     };
 }
 
@@ -124,14 +146,18 @@ use text_traits;
 /// The length of the longest text of any type, in bytes.
 pub const MAX_TEXT_LEN: usize = 40;
 
-/// A type of time-sortable IDs: its properties, its conversions, and its generator.
+/// An ID system: the properties of its IDs, their conversions, and their generator.
 ///
 /// The order of the values (`Ord`) is the order of their big-endian bytes and of their canonical texts in ASCII.
 pub trait SortableId:
     Copy + Ord + Hash + fmt::Debug + fmt::Display + FromStr<Err = ParseError> + Send + Sync + 'static
 {
-    /// The type's name in SQL, in lower case.
+    /// The name in SQL, in lower case: that of the type, unless there is a [`CORE_TYPE`](Self::CORE_TYPE), and the prefix of the
+    /// functions' names.
     const NAME: &'static str;
+    /// The type of the server whose values include the IDs; `None` if the extension has a type [`NAME`](Self::NAME), all of whose
+    /// values are IDs.
+    const CORE_TYPE: Option<&'static str> = None;
     /// A one-line description of the type. It is also the COMMENT on the SQL type.
     const SUMMARY: &'static str;
     /// The length of the canonical text, in ASCII digits.
@@ -171,6 +197,12 @@ pub trait SortableId:
     /// The state of a generator between two IDs.
     type State: State;
 
+    /// Returns whether the value is an ID of this system. Only a [`CORE_TYPE`](Self::CORE_TYPE) has other values. They sort by their
+    /// bytes: between two ticks, or within a tick.
+    fn is_id(self) -> bool {
+        true
+    }
+
     /// Returns the stored form of the ID.
     fn to_stored(self) -> Self::Stored;
 
@@ -203,6 +235,20 @@ pub trait SortableId:
     /// Writes the text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. `settings`
     /// select the form of the text. The rest of `buffer` is unchanged.
     fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
+
+    /// Writes the text that follows a [prefix](prefixed) to the beginning of `buffer`, and returns it: the canonical text, or, for a
+    /// UUID, the suffix of a TypeID.
+    fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
+        self.digits(&Self::Settings::default(), buffer)
+    }
+
+    /// Parses the text that follows a prefix. Accepts any text form of the ID, or, for a UUID, the suffix of a TypeID.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
+        Self::parse(text)
+    }
 
     /// Like [`digits`](Self::digits), but returns a `str`, which takes a UTF-8 check.
     fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {

@@ -57,4 +57,4 @@ macro_rules! serde_traits {
         }
     };
 }
-crate::registry!(serde_traits);
+crate::id_systems!(serde_traits);

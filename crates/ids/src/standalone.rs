@@ -8,7 +8,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 
 use crate::generator::{Context, OnClockRollback, Refusal, Step};
-use crate::{Scru128, Scru160, SortableId, Ulid};
+use crate::{Scru128, Scru160, SortableId, Ulid, Uuidv7};
 
 /// A clock that a [`Generator`] reads and waits for.
 pub trait Clock {
@@ -43,7 +43,7 @@ impl Clock for SystemClock {
 /// ([`OnClockRollback`]). A generator of [`Scru64`](crate::Scru64) or [`UlidFlake`](crate::UlidFlake) instead returns an error
 /// if the clock is more than 2 s behind the last ID.
 ///
-/// IDs of [`Scru128`], [`Ulid`] and [`Scru160`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
+/// IDs of [`Scru128`], [`Ulid`], [`Scru160`] and [`Uuidv7`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
 /// [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node at the same time: give each process
 /// a node of its own in the settings. A generator does not know the last ID of an earlier generator with its node. It
 /// therefore starts one second ahead of the clock, so that its IDs are new unless the clock was set back.
@@ -175,7 +175,7 @@ macro_rules! new {
         })*
     };
 }
-new!(Scru128, Scru160, Ulid);
+new!(Scru128, Scru160, Ulid, Uuidv7);
 
 #[cfg(test)]
 mod tests {

@@ -192,4 +192,4 @@ macro_rules! test_type {
         }
     };
 }
-scru_ids::registry!(test_type);
+scru_ids::id_systems!(test_type);

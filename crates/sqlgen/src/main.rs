@@ -1,19 +1,20 @@
-//! Renders the install scripts in `sql/install`, the reference pages in `docs`, and the regression test with their examples.
+//! Renders the install scripts of the extensions in `sql/install`, the reference pages in `docs`, and the regression test with their examples.
 //!
 //! The sources are the templates `sql/*.sql.in`, the registry of types, and the expected output of the regression test, which has
 //! the results of the examples.
 //!
 //! - `--check` writes no files. It fails if a committed file differs from its rendering, or if this version is released and its
 //!   SQL has changed.
-//! - `--script` prints the complete install script of this version.
-//! - `--release` writes this script to `sql/released/scru--VERSION.sql`. A later change of the SQL requires a new version.
+//! - `--script EXTENSION` prints the complete install script of this version of an extension.
+//! - `--release` writes these scripts to `sql/released/EXTENSION--VERSION.sql`. A later change of the SQL requires a new version.
 
 mod catalog;
 mod reference;
 mod sample;
 
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
@@ -28,11 +29,16 @@ type Error = Box<dyn std::error::Error>;
 /// The version of the extension.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The properties of a type that the templates use.
+/// The properties of an ID system that the templates use.
 #[derive(Serialize)]
 struct Type {
     #[serde(rename = "T")]
     name: &'static str,
+    /// The SQL type: the extension's, or the server's.
+    #[serde(rename = "S")]
+    sql_type: &'static str,
+    /// Whether the SQL type is the server's.
+    core: bool,
     summary: &'static str,
     length: usize,
     digits: usize,
@@ -104,6 +110,8 @@ fn type_of<T: SortableId>() -> Type {
     let [first, second] = sample::ids::<T>();
     Type {
         name: T::NAME,
+        sql_type: T::CORE_TYPE.unwrap_or(T::NAME),
+        core: T::CORE_TYPE.is_some(),
         summary: T::SUMMARY,
         length,
         digits: T::TEXT_LEN,
@@ -146,6 +154,18 @@ fn registered_types() -> Vec<Type> {
     types
 }
 
+/// Returns the ID systems whose SQL type is the server's. Each has an extension of its own.
+fn core_systems() -> Vec<Type> {
+    let mut systems = Vec::new();
+    macro_rules! add {
+        ($name:ident, $id:ident) => {
+            systems.push(type_of::<scru_ids::$id>());
+        };
+    }
+    scru_ids::core_registry!(add);
+    systems
+}
+
 fn casts_between(types: &[Type]) -> Vec<Cast> {
     let names = || types.iter().filter(|each| each.uuid).map(|each| each.name);
     names().flat_map(|from| names().filter(move |to| *to != from).map(move |to| Cast { from, to })).collect()
@@ -158,24 +178,39 @@ const INSTALL: &str = "sql/install";
 const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
 const OUTPUT: &str = "tests/pg_regress/expected/reference.out";
 
+/// An extension, and the parts of its install script.
+struct Extension {
+    name: String,
+    files: Vec<File>,
+}
+
 /// Renders the install scripts and the regression test with the examples.
-fn rendered(root: &Path) -> Result<(Vec<File>, File), Error> {
+fn rendered(root: &Path) -> Result<(Vec<Extension>, File), Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_keep_trailing_newline(true);
     let template = |name: &str| fs::read_to_string(root.join("sql").join(name));
+    let system_template = template("system.sql.in")?;
+    environment.add_template("system.sql.in", &system_template)?;
     let type_template = template("type.sql.in")?;
+    let core_template = template("core.sql.in")?;
 
-    let types = registered_types();
+    let (types, core_systems) = (registered_types(), core_systems());
     let domain = environment.render_str(&template("range.sql.in")?, ())?;
     let mut scripts = vec![(format!("{INSTALL}/range.sql"), domain)];
     for each in &types {
         scripts.push((format!("{INSTALL}/{}.sql", each.name), environment.render_str(&type_template, each)?));
     }
-    let all = context! { types, casts_between_types => casts_between(&types) };
+    let all = context! { types, core_systems, casts_between_types => casts_between(&types) };
     scripts.push((format!("{INSTALL}/extension.sql"), environment.render_str(&template("extension.sql.in")?, &all)?));
+    let mut extensions = vec![Extension { name: "scru".into(), files: scripts }];
+    for each in &core_systems {
+        let name = format!("scru_{}", each.name);
+        let script = environment.render_str(&core_template, each)?;
+        extensions.push(Extension { files: vec![(format!("{INSTALL}/{name}.sql"), script)], name });
+    }
     let examples = environment.render_str(&template("reference.sql.in")?, &all)?;
-    Ok((scripts, (EXAMPLES.into(), examples)))
+    Ok((extensions, (EXAMPLES.into(), examples)))
 }
 
 /// Renders the reference pages.
@@ -193,15 +228,17 @@ fn pages(root: &Path, script: &str, examples: &str) -> Result<Vec<File>, Error> 
 
 /// Returns the released versions, oldest first.
 fn releases(root: &Path) -> Result<Vec<Release>, Error> {
-    let mut releases = Vec::new();
+    let mut scripts = BTreeMap::<String, String>::new();
     for entry in fs::read_dir(root.join("sql/released"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(version) = name.strip_prefix("scru--").and_then(|name| name.strip_suffix(".sql")) {
-            let catalog = Catalog::of(&fs::read_to_string(&path)?);
-            releases.push(Release { version: version.into(), catalog });
+        let stem = name.strip_suffix(".sql").and_then(|stem| stem.split_once("--"));
+        if let Some((_, version)) = stem {
+            scripts.entry(version.to_owned()).or_default().push_str(&fs::read_to_string(&path)?);
         }
     }
+    let mut releases: Vec<_> =
+        scripts.into_iter().map(|(version, script)| Release { version, catalog: Catalog::of(&script) }).collect();
     let numbers = |version: &str| version.split('.').map(|number| number.parse().unwrap_or(0)).collect::<Vec<u32>>();
     releases.sort_by_key(|release| numbers(&release.version));
     Ok(releases)
@@ -224,15 +261,25 @@ fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     Ok(paths)
 }
 
-/// Returns the complete install script of this version.
-fn script(scripts: &[File]) -> String {
-    let scripts: Vec<_> = scripts.iter().map(|(_, content)| content.as_str()).collect();
-    format!("\\echo Use \"CREATE EXTENSION scru\" to load this file. \\quit\n\n{}", scripts.join("\n"))
+impl Extension {
+    /// Returns the complete install script of this version.
+    fn script(&self) -> String {
+        let scripts: Vec<_> = self.files.iter().map(|(_, content)| content.as_str()).collect();
+        let name = &self.name;
+        format!("\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{}", scripts.join("\n"))
+    }
+
+    /// Returns the path of the install script of this version after its release.
+    fn released(&self, root: &Path) -> PathBuf {
+        root.join(format!("sql/released/{}--{VERSION}.sql", self.name))
+    }
 }
 
 /// Fails if a committed file differs from its rendering, or if this version is released and its SQL has changed.
-fn check(root: &Path, released: &Path, script: &str, files: &[File]) -> Result<ExitCode, Error> {
-    if fs::read_to_string(released).is_ok_and(|frozen| frozen != script) {
+fn check(root: &Path, extensions: &[Extension], files: &[File]) -> Result<ExitCode, Error> {
+    let is_changed =
+        |each: &Extension| fs::read_to_string(each.released(root)).is_ok_and(|frozen| frozen != each.script());
+    if extensions.iter().any(is_changed) {
         eprintln!("the SQL of version {VERSION} is released: change it in the next version");
         return Ok(ExitCode::FAILURE);
     }
@@ -259,25 +306,30 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Error> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (mut files, examples) = rendered(&root)?;
-    let script = script(&files);
-    let released = root.join(format!("sql/released/scru--{VERSION}.sql"));
+    let (extensions, examples) = rendered(&root)?;
+    let script: String = extensions.iter().map(Extension::script).collect();
+    let mut files: Vec<_> = extensions.iter().flat_map(|each| each.files.clone()).collect();
     match env::args().nth(1).as_deref() {
         Some("--script") => {
-            print!("{script}");
+            let name = env::args().nth(2).unwrap_or_default();
+            let extension = extensions.iter().find(|each| each.name == name);
+            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script());
             return Ok(ExitCode::SUCCESS);
         }
         Some("--release") => {
-            fs::File::create_new(&released)
-                .and_then(|mut file| file.write_all(script.as_bytes()))
-                .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
+            for each in &extensions {
+                let released = each.released(&root);
+                fs::File::create_new(&released)
+                    .and_then(|mut file| file.write_all(each.script().as_bytes()))
+                    .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
+            }
             return Ok(ExitCode::SUCCESS);
         }
         Some("--check") => {
             let pages = pages(&root, &script, &examples.1)?;
             files.push(examples);
             files.extend(pages);
-            return check(&root, &released, &script, &files);
+            return check(&root, &extensions, &files);
         }
         _ => {}
     }

@@ -1096,3 +1096,90 @@ SELECT ulidflake_from_bigint('00XFPNEF81A1S'::ulidflake::bigint);
 -- | FUNCTION ulidflake_gist_same(bytea, bytea, internal)
 -- | FUNCTION ulidflake_gist_fetch(internal)
 -- | FUNCTION ulidflake_gist_sortsupport(internal)
+
+-- # uuidv7
+-- UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits). The IDs are values of the type `uuid`.
+--
+-- The extension `scru_uuidv7` contains the functions and operators of this page: `CREATE EXTENSION scru_uuidv7 CASCADE`.
+-- [Columns of a type of the server](../core-types.md) explains when to use it.
+--
+-- Comments below the statements show their results, in the time zone UTC.
+SET client_min_messages = warning;
+CREATE EXTENSION scru_uuidv7 SCHEMA test;
+-- ## Generate
+-- ### FUNCTION gen_uuidv7()
+SELECT gen_uuidv7() < gen_uuidv7();
+-- ### FUNCTION gen_uuidv7(timestamptz)
+SELECT uuidv7_timestamp(gen_uuidv7('2025-01-01 12:00:00+00'));
+-- ## Time
+-- ### FUNCTION uuidv7_timestamp(uuid)
+SELECT uuidv7_timestamp('019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+SELECT uuidv7_timestamp(gen_random_uuid()) IS NULL;
+-- ### FUNCTION uuidv7_lower(timestamptz)
+SELECT uuidv7_lower('2025-01-01 12:00:00+00');
+SELECT uuidv7_lower('-infinity');
+-- ### FUNCTION uuidv7_upper(timestamptz)
+SELECT uuidv7_upper('2025-01-01 12:00:00+00');
+SELECT uuidv7_upper('infinity');
+-- ### FUNCTION uuidv7_floor(timestamptz)
+SELECT uuidv7_floor('2025-01-01 12:00:00.0005+00');
+-- ### FUNCTION uuidv7_range_lower(tstzrange)
+SELECT uuidv7_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### FUNCTION uuidv7_range_upper(tstzrange)
+SELECT uuidv7_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ## Prefixes
+-- A prefix and an ID are a [TypeID](../api.md#prefixes).
+-- ### FUNCTION uuidv7_prefixed(prefix text, id uuid)
+SELECT uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- ### FUNCTION uuidv7_unprefixed(prefix text, value text)
+SELECT uuidv7_unprefixed('order', uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'));
+-- ## Operators
+-- All operators return boolean and are leakproof. They compare the bytes of any `uuid` with the first or the last ID of the
+-- millisecond that contains the time.
+-- | OPERATOR < (uuid, timestamptz)
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid < timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR < (timestamptz, uuid)
+SELECT timestamptz '2025-01-01 12:00:00+00' < '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
+-- | OPERATOR <= (uuid, timestamptz)
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid <= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR <= (timestamptz, uuid)
+SELECT timestamptz '2025-01-01 12:00:00+00' <= '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
+-- | OPERATOR > (uuid, timestamptz)
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid > timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR > (timestamptz, uuid)
+SELECT timestamptz '2025-01-01 12:00:00+00' > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
+-- | OPERATOR >= (uuid, timestamptz)
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid >= timestamptz '2025-01-01 12:00:00+00';
+-- | OPERATOR >= (timestamptz, uuid)
+SELECT timestamptz '2025-01-01 12:00:00+00' >= '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
+-- | OPERATOR <@ (uuid, scru_tstzrange)
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid <@ tstzrange('2025-01-01', NULL);
+-- | OPERATOR @> (scru_tstzrange, uuid)
+SELECT tstzrange('2025-01-01', NULL) @> '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
+-- ## Support functions
+-- The server calls these functions for the operators and for plans.
+-- | FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz)
+SELECT uuidv7_lt_timestamptz('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid)
+SELECT timestamptz_lt_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_le_timestamptz(uuid, timestamptz)
+SELECT uuidv7_le_timestamptz('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_le_uuidv7(timestamptz, uuid)
+SELECT timestamptz_le_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz)
+SELECT uuidv7_gt_timestamptz('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid)
+SELECT timestamptz_gt_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz)
+SELECT uuidv7_ge_timestamptz('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '2025-01-01 12:00:00+00');
+-- | FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid)
+SELECT timestamptz_ge_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange)
+SELECT uuidv7_contained_by_range('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '[2025-01-01,)');
+-- | FUNCTION uuidv7_range_contains(scru_tstzrange, uuid)
+SELECT uuidv7_range_contains('[2025-01-01,)', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_time_bound(timestamptz, text)
+SELECT uuidv7_time_bound('2025-01-01 12:00:00+00', '<');
+-- | FUNCTION uuidv7_time_support(internal)
+-- | FUNCTION uuidv7_range_support(internal)
+-- | FUNCTION uuidv7_ineqsel(internal, oid, internal, integer)

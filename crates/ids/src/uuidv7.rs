@@ -1,0 +1,385 @@
+//! UUID version 7: the ID, and the state and the steps of its generator.
+
+use rand::Rng;
+
+use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
+use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, text_traits};
+
+const MAX_COUNTER: u64 = (1 << 42) - 1;
+
+/// The bits of `counter` that stand above the variant.
+const COUNTER_LOW_BITS: u32 = 30;
+
+const VERSION: u128 = 7 << 76;
+const VERSION_MASK: u128 = 0xf << 76;
+const VARIANT: u128 = 0b10 << 62;
+const VARIANT_MASK: u128 = 0b11 << 62;
+
+/// The positions of the hyphens in the text.
+const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+const TEXT_LEN: usize = 36;
+
+/// A UUID, read as one of version 7: a 128-bit ID, in order of creation, unique without coordination.
+///
+/// [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562) defines the timestamp, the version and the variant, and leaves the other bits
+/// to the implementation:
+///
+/// | bits | field |
+/// |---|---|
+/// | 48 | `timestamp`: milliseconds since 1970-01-01 UTC |
+/// | 4 | version: 7 |
+/// | 12 | `counter`, high bits: random, renewed every millisecond; + 1 for every further ID |
+/// | 2 | variant: binary 10 |
+/// | 30 | `counter`, low bits |
+/// | 32 | `entropy`: random, renewed for every ID |
+///
+/// Any UUID is a value of this type, because a column of type `uuid` can have UUIDs of all versions. They sort by their bytes.
+/// [`is_id`](SortableId::is_id) tells those of version 7. When the counter overflows, the timestamp runs ahead of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuidv7(u128);
+
+impl Uuidv7 {
+    /// Returns the UUID with this integer value.
+    pub const fn from_u128(value: u128) -> Self {
+        Self(value)
+    }
+
+    /// Returns the integer value.
+    pub const fn to_u128(self) -> u128 {
+        self.0
+    }
+
+    /// Returns the UUID of version 7 with these fields. Bits beyond the width of a field are discarded.
+    pub const fn from_fields(timestamp: u64, counter: u64, entropy: u32) -> Self {
+        let counter = counter & MAX_COUNTER;
+        let (high, low) = (counter >> COUNTER_LOW_BITS, counter & ((1 << COUNTER_LOW_BITS) - 1));
+        Self(
+            (timestamp as u128) << 80
+                | VERSION
+                | (high as u128) << 64
+                | VARIANT
+                | (low as u128) << 32
+                | entropy as u128,
+        )
+    }
+
+    /// Returns the 48-bit timestamp, in milliseconds since 1970-01-01 UTC.
+    pub const fn timestamp(self) -> u64 {
+        (self.0 >> 80) as u64
+    }
+
+    /// Returns the 42-bit `counter`.
+    pub const fn counter(self) -> u64 {
+        let (high, low) = ((self.0 >> 64) as u64 & 0xfff, (self.0 >> 32) as u64 & ((1 << COUNTER_LOW_BITS) - 1));
+        high << COUNTER_LOW_BITS | low
+    }
+
+    /// Returns the 32-bit `entropy`.
+    pub const fn entropy(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Returns the high 12 bits of `counter`.
+    const fn counter_hi(self) -> u32 {
+        (self.counter() >> COUNTER_LOW_BITS) as u32
+    }
+
+    /// Returns the low 30 bits of `counter`.
+    const fn counter_lo(self) -> u32 {
+        self.counter() as u32 & ((1 << COUNTER_LOW_BITS) - 1)
+    }
+}
+
+/// The state of a generator: the last ID without its entropy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uuidv7State {
+    timestamp: u64,
+    counter: u64,
+}
+
+impl State for Uuidv7State {
+    type Word = u128;
+
+    fn pack(self) -> u128 {
+        u128::from(self.timestamp) << 64 | u128::from(self.counter)
+    }
+
+    fn unpack(word: u128) -> Self {
+        Self { timestamp: (word >> 64) as u64, counter: word as u64 }
+    }
+}
+
+impl Uuidv7State {
+    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
+        Self { timestamp, counter: rng.next_u64() & MAX_COUNTER }
+    }
+
+    /// Increments the counter. If it overflows, continues with a new counter in the next millisecond.
+    fn count(self, rng: &mut impl Rng) -> Self {
+        if self.counter < MAX_COUNTER {
+            return Self { counter: self.counter + 1, ..self };
+        }
+        Self::fresh(self.timestamp + 1, rng)
+    }
+
+    fn id(self, rng: &mut impl Rng) -> Uuidv7 {
+        Uuidv7::from_fields(self.timestamp, self.counter, rng.next_u32())
+    }
+}
+
+impl SortableId for Uuidv7 {
+    const NAME: &'static str = "uuidv7";
+    const CORE_TYPE: Option<&'static str> = Some("uuid");
+    const SUMMARY: &'static str =
+        "UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits)";
+    const TEXT_LEN: usize = TEXT_LEN;
+    const MIN: Self = Self::from_fields(0, 0, 0);
+    const MAX: Self = Self::from_fields(u64::MAX, u64::MAX, u32::MAX);
+    const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
+    const SEQUENCE_BITS: u32 = 48;
+    const BACKFILL: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "counter_hi",
+            summary: "12 bits, the high part of the counter, random at the start of every millisecond",
+            getter: Getter::Bits24(Self::counter_hi),
+        },
+        Field {
+            name: "counter_lo",
+            summary: "30 bits, the low part of the counter, which is counted up",
+            getter: Getter::Bits32(Self::counter_lo),
+        },
+        Field {
+            name: "entropy",
+            summary: "32 random bits, renewed for every ID",
+            getter: Getter::Bits32(Self::entropy),
+        },
+    ];
+
+    type Stored = [u8; 16];
+    type Settings = ();
+    type State = Uuidv7State;
+
+    fn is_id(self) -> bool {
+        self.0 & VERSION_MASK == VERSION && self.0 & VARIANT_MASK == VARIANT
+    }
+
+    fn to_stored(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    fn from_stored(stored: [u8; 16]) -> Option<Self> {
+        Some(Self(u128::from_be_bytes(stored)))
+    }
+
+    /// Parses the standard form: digits in any case, in groups of 8, 4, 4, 4 and 12 that are separated by hyphens.
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        let mut value = 0;
+        for (position, &character) in text.iter().take(TEXT_LEN).enumerate() {
+            if HYPHENS.contains(&position) {
+                if character != b'-' {
+                    return Err(ParseError { kind: InvalidDigit, position });
+                }
+                continue;
+            }
+            let digit = char::from(character).to_digit(16).ok_or(ParseError { kind: InvalidDigit, position })?;
+            value = value << 4 | u128::from(digit);
+        }
+        let (expected, received) = (TEXT_LEN, text.len());
+        match received {
+            TEXT_LEN => Ok(Self(value)),
+            ..TEXT_LEN => Err(ParseError { kind: TooShort { expected, received }, position: received }),
+            _ => Err(ParseError { kind: TooLong { expected, received }, position: TEXT_LEN }),
+        }
+    }
+
+    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+        let text = &mut buffer[..TEXT_LEN];
+        let mut rest = self.0;
+        for (position, character) in text.iter_mut().enumerate().rev() {
+            if HYPHENS.contains(&position) {
+                *character = b'-';
+                continue;
+            }
+            *character = b"0123456789abcdef"[(rest & 0xf) as usize];
+            rest >>= 4;
+        }
+        text
+    }
+
+    fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
+        base32::encode_crockford_lower_26(self.0, buffer)
+    }
+
+    fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
+        base32::decode_crockford_lower_26(text).map(Self)
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0, 0)
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, u64::MAX, u32::MAX)
+    }
+
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Uuidv7State::fresh(tick, rng).id(rng)
+    }
+
+    fn state_tick(state: Uuidv7State) -> u64 {
+        state.timestamp
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Uuidv7State {
+        Uuidv7State::fresh((tick + 1).min(Self::TICKS.max), rng)
+    }
+
+    #[inline(always)]
+    fn step(state: Uuidv7State, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let next = match place_in_time::<Self>(state.timestamp, context) {
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Uuidv7State::fresh(timestamp, rng),
+            Ok(Moment::Same) => state.count(rng),
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        if next.timestamp == Self::TICKS.max {
+            // The counter overflowed in the last millisecond before the reserved one.
+            return Step::Refused(Refusal::ClockOutOfRange);
+        }
+        Step::Made(next, next.id(rng))
+    }
+}
+
+text_traits!(Uuidv7);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    use super::*;
+    use crate::OnClockRollback;
+    use crate::script::{self, Draw};
+
+    /// 2026-11-01 12:00 UTC, in milliseconds.
+    const NOON: u64 = 1_793_534_400_000;
+
+    /// Returns the next state and the fields of the ID of a step at the clock reading `millis`, in milliseconds.
+    fn made(state: Uuidv7State, millis: u64, draws: &[Draw]) -> (Uuidv7State, (u64, u64, u32)) {
+        let context = Context { now: millis as i64 * 1_000, on_clock_rollback: OnClockRollback::Error, settings: () };
+        match script::step::<Uuidv7>(state, &context, draws) {
+            Step::Made(state, id) => {
+                assert!(id.is_id(), "{id}");
+                (state, (id.timestamp(), id.counter(), id.entropy()))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn used(timestamp: u64, counter: u64) -> Uuidv7State {
+        Uuidv7State { timestamp, counter }
+    }
+
+    #[test]
+    fn the_example_of_the_rfc_has_its_fields() {
+        // RFC 9562, appendix A.6: 2022-02-22 14:22:22 in UTC-5.
+        let id: Uuidv7 = "017F22E2-79B0-7CC3-98C4-DC0C0C07398F".parse().unwrap();
+        assert_eq!(id.to_string(), "017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
+        assert!(id.is_id());
+        assert_eq!(id.timestamp_micros(), 1_645_557_742_000_000);
+        assert_eq!((id.counter(), id.entropy()), (0xcc3 << 30 | 0x18c4_dc0c, 0x0c07_398f));
+        assert_eq!((id.counter_hi(), id.counter_lo()), (0xcc3, 0x18c4_dc0c));
+        assert_eq!(Uuidv7::from_fields(id.timestamp(), id.counter(), id.entropy()), id);
+    }
+
+    #[test]
+    fn only_version_7_of_the_rfc_variant_is_an_id() {
+        let is_id = |text: &str| text.parse::<Uuidv7>().unwrap().is_id();
+        // The examples of versions 1, 4, 6 and 8 in appendices A and B, Nil and Max, and another variant.
+        for text in [
+            "c232ab00-9414-11ec-b3c8-9f6bdeced846",
+            "919108f7-52d1-4320-9bac-f847db4148a8",
+            "1ec9414c-232a-6b00-b3c8-9f6bdeced846",
+            "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0",
+            "00000000-0000-0000-0000-000000000000",
+            "ffffffff-ffff-ffff-ffff-ffffffffffff",
+            "017f22e2-79b0-7cc3-d8c4-dc0c0c07398f",
+            "017f22e2-79b0-7cc3-18c4-dc0c0c07398f",
+        ] {
+            assert!(!is_id(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_tick_are_ids() {
+        for tick in [0, NOON, Uuidv7::TICKS.max] {
+            assert!(Uuidv7::first_of(tick).is_id() && Uuidv7::last_of(tick).is_id());
+        }
+        assert_eq!(Uuidv7::first_of(NOON).to_string(), "01a196fb-1600-7000-8000-000000000000");
+        assert_eq!(Uuidv7::last_of(NOON).to_string(), "01a196fb-1600-7fff-bfff-ffffffffffff");
+        assert_eq!((Uuidv7::MIN, Uuidv7::MAX), (Uuidv7::first_of(0), Uuidv7::last_of(Uuidv7::TICKS.max)));
+    }
+
+    #[test]
+    fn malformed_text_is_refused_with_the_position() {
+        let error = |text: &str| text.parse::<Uuidv7>().unwrap_err();
+        assert_eq!(error("017f22e2x79b0"), ParseError { kind: InvalidDigit, position: 8 });
+        assert_eq!(error("017f22g2"), ParseError { kind: InvalidDigit, position: 6 });
+        assert_eq!(error("017f22e2-"), ParseError { kind: TooShort { expected: 36, received: 9 }, position: 9 });
+        let surplus = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0";
+        assert_eq!(error(surplus), ParseError { kind: TooLong { expected: 36, received: 37 }, position: 36 });
+    }
+
+    #[test]
+    fn fields_are_cut_to_their_width() {
+        let id = Uuidv7::from_fields(1 << 48 | 1, 1 << 42 | 2, 3);
+        assert_eq!((id.timestamp(), id.counter(), id.entropy()), (1, 2, 3));
+        assert!(id.is_id());
+    }
+
+    #[test]
+    fn every_millisecond_begins_with_a_new_counter() {
+        let (state, id) = made(Uuidv7State::default(), NOON, &[Draw::Bits64(u64::MAX), Draw::Bits32(1)]);
+        assert_eq!(id, (NOON, MAX_COUNTER, 1));
+        let (_, id) = made(state, NOON + 1, &[Draw::Bits64(5), Draw::Bits32(2)]);
+        assert_eq!(id, (NOON + 1, 5, 2));
+    }
+
+    #[test]
+    fn within_a_millisecond_the_counter_counts_up_and_only_entropy_is_drawn() {
+        let (state, id) = made(used(NOON, (1 << 30) - 1), NOON, &[Draw::Bits32(9)]);
+        assert_eq!(id, (NOON, 1 << 30, 9), "carries from the 30 low bits to the 12 high bits");
+        assert_eq!(made(state, NOON, &[Draw::Bits32(8)]).1, (NOON, (1 << 30) + 1, 8));
+    }
+
+    #[test]
+    fn on_overflow_the_generator_continues_in_the_next_millisecond() {
+        let (state, id) = made(used(NOON, MAX_COUNTER), NOON, &[Draw::Bits64(7), Draw::Bits32(1)]);
+        assert_eq!(id, (NOON + 1, 7, 1));
+        assert_eq!(made(state, NOON, &[Draw::Bits32(2)]).1, (NOON + 1, 8, 2), "ahead of the clock");
+    }
+
+    #[test]
+    fn overflow_into_the_last_millisecond_is_refused() {
+        let last = Uuidv7::TICKS.max - 1;
+        let now = last as i64 * 1_000;
+        let context = Context { now, on_clock_rollback: OnClockRollback::Error, settings: () };
+        let step = script::step::<Uuidv7>(used(last, MAX_COUNTER), &context, &[Draw::Bits64(7)]);
+        assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange));
+    }
+
+    #[test]
+    fn random_ids_of_a_tick_differ() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let ids: HashSet<_> = (0..1_000).map(|_| Uuidv7::random_of(NOON, &mut rng)).collect();
+        assert_eq!(ids.len(), 1_000);
+        assert!(ids.iter().all(|id| id.is_id() && id.timestamp() == NOON));
+    }
+}

@@ -1,0 +1,204 @@
+-- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
+-- sql/core.sql.in and sql/system.sql.in: edit these files only.
+--
+-- All functions are PARALLEL SAFE. Functions with arguments are STRICT. The labels follow the rules in sql/type.sql.in.
+
+---------------------------------------------------------------------------------------------------------------- check
+
+-- The operands of all operators are types that exist already. An operator of another origin would become the commutator or the
+-- negator of one of these operators, and a domain of another origin would become the operand of <@.
+DO $$
+DECLARE
+    other pg_catalog.regoperator;
+BEGIN
+    SELECT oid INTO other FROM pg_catalog.pg_operator
+    WHERE oprname OPERATOR(pg_catalog.=) ANY (ARRAY['<', '<=', '>=', '>'])
+        AND (
+            oprleft OPERATOR(pg_catalog.=) 'uuid'::pg_catalog.regtype AND oprright OPERATOR(pg_catalog.=) 'timestamptz'::pg_catalog.regtype
+            OR oprleft OPERATOR(pg_catalog.=) 'timestamptz'::pg_catalog.regtype AND oprright OPERATOR(pg_catalog.=) 'uuid'::pg_catalog.regtype
+        )
+        AND pg_catalog.pg_operator_is_visible(oid)
+    LIMIT 1;
+    IF other IS NOT NULL THEN
+        RAISE duplicate_function USING MESSAGE = pg_catalog.format('operator %s already exists', other);
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) refobjid
+        WHERE refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND extname OPERATOR(pg_catalog.=) 'scru'
+            AND classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass
+            AND objid OPERATOR(pg_catalog.=) 'scru_tstzrange'::pg_catalog.regtype
+    ) THEN
+        RAISE duplicate_object USING MESSAGE = 'type scru_tstzrange already exists outside of the extension scru';
+    END IF;
+END
+$$;
+
+------------------------------------------------------------------------------------------------------------- estimates
+
+CREATE FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'uuidv7_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with a time, or of a range of times';
+
+-------------------------------------------------------------------------------------------------------------- generate
+
+CREATE FUNCTION gen_uuidv7() RETURNS uuid
+    AS 'MODULE_PATHNAME', 'gen_uuidv7' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION gen_uuidv7() IS 'a new uuidv7, greater than the previous one';
+
+CREATE FUNCTION gen_uuidv7(timestamptz) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'gen_uuidv7_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gen_uuidv7(timestamptz) IS 'a random uuidv7 of a given time, for back-filling';
+
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'uuidv7_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION uuidv7_lower(timestamptz) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION uuidv7_upper(timestamptz) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION uuidv7_floor(timestamptz) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'time of creation: the start of the millisecond that the ID belongs to; NULL for a uuid that is no uuidv7';
+COMMENT ON FUNCTION uuidv7_lower(timestamptz) IS 'smallest uuidv7 whose time is at or after a time';
+COMMENT ON FUNCTION uuidv7_upper(timestamptz) IS 'largest uuidv7 whose time is at or before a time';
+COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS 'smallest uuidv7 of the millisecond that contains a time';
+
+---------------------------------------------------------------------------------------------------------- time_compare
+
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
+-- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- They compare the bytes of any uuid with the first uuidv7 of the millisecond (< and >=) or the last one (<= and >).
+CREATE FUNCTION uuidv7_time_bound(timestamptz, text) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION uuidv7_time_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'uuidv7_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION uuidv7_le_timestamptz(uuid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION timestamptz_le_uuidv7(timestamptz, uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_le_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+CREATE FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_time_support;
+
+CREATE OPERATOR < (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_lt_timestamptz,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR < (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_lt_uuidv7,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_le_timestamptz,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR <= (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_le_uuidv7,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_gt_timestamptz,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR > (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuidv7,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_ge_timestamptz,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalargejoinsel
+);
+CREATE OPERATOR >= (
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_ge_uuidv7,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = uuidv7_ineqsel, JOIN = scalargejoinsel
+);
+
+COMMENT ON FUNCTION uuidv7_time_bound(timestamptz, text) IS 'uuidv7 with which a comparison with a time compares';
+COMMENT ON FUNCTION uuidv7_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz) IS 'implementation of < operator';
+COMMENT ON FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid) IS 'implementation of < operator';
+COMMENT ON OPERATOR < (uuid, timestamptz) IS 'less than, by time';
+COMMENT ON OPERATOR < (timestamptz, uuid) IS 'less than, by time';
+COMMENT ON FUNCTION uuidv7_le_timestamptz(uuid, timestamptz) IS 'implementation of <= operator';
+COMMENT ON FUNCTION timestamptz_le_uuidv7(timestamptz, uuid) IS 'implementation of <= operator';
+COMMENT ON OPERATOR <= (uuid, timestamptz) IS 'less than or equal, by time';
+COMMENT ON OPERATOR <= (timestamptz, uuid) IS 'less than or equal, by time';
+COMMENT ON FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz) IS 'implementation of > operator';
+COMMENT ON FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid) IS 'implementation of > operator';
+COMMENT ON OPERATOR > (uuid, timestamptz) IS 'greater than, by time';
+COMMENT ON OPERATOR > (timestamptz, uuid) IS 'greater than, by time';
+COMMENT ON FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz) IS 'implementation of >= operator';
+COMMENT ON FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid) IS 'implementation of >= operator';
+COMMENT ON OPERATOR >= (uuid, timestamptz) IS 'greater than or equal, by time';
+COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'greater than or equal, by time';
+
+----------------------------------------------------------------------------------------------------------------- range
+
+CREATE FUNCTION uuidv7_range_lower(tstzrange) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION uuidv7_range_upper(tstzrange) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE FUNCTION uuidv7_range_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'uuidv7_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_range_support;
+CREATE FUNCTION uuidv7_range_contains(scru_tstzrange, uuid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'uuidv7_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT uuidv7_range_support;
+
+CREATE OPERATOR <@ (
+    LEFTARG = uuid, RIGHTARG = scru_tstzrange, FUNCTION = uuidv7_contained_by_range,
+    COMMUTATOR = @>, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
+);
+CREATE OPERATOR @> (
+    LEFTARG = scru_tstzrange, RIGHTARG = uuid, FUNCTION = uuidv7_range_contains,
+    COMMUTATOR = <@, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
+);
+
+COMMENT ON FUNCTION uuidv7_range_lower(tstzrange) IS 'first uuidv7 in a range of time; the largest of all if there is none';
+COMMENT ON FUNCTION uuidv7_range_upper(tstzrange) IS 'last uuidv7 in a range of time; the smallest of all if there is none';
+COMMENT ON FUNCTION uuidv7_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
+COMMENT ON FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION uuidv7_range_contains(scru_tstzrange, uuid) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (uuid, scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_tstzrange, uuid) IS 'contains the time of creation';
+
+-------------------------------------------------------------------------------------------------------------- prefixed
+
+CREATE FUNCTION uuidv7_prefixed(prefix text, id uuid) RETURNS text
+    AS 'MODULE_PATHNAME', 'uuidv7_prefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION uuidv7_unprefixed(prefix text, value text) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuidv7_prefixed(prefix text, id uuid) IS 'a prefix, an underscore, and the text of a uuidv7 in base32: a TypeID';
+COMMENT ON FUNCTION uuidv7_unprefixed(prefix text, value text) IS 'the uuidv7 of a text with this prefix';
