@@ -66,6 +66,9 @@ def again(candidate: Candidate) -> Candidate:
 EIGHT_BYTES = ("scru64", "ulidflake")
 UUID = Candidate(key="uuid", label="uuid v4", type="uuid", generate="gen_random_uuid()", at="gen_random_uuid()")
 UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7()", at="uuidv7_at(t)")
+GEN_UUIDV7 = Candidate(
+    key="gen_uuidv7", label="uuid v7, gen_uuidv7()", type="uuid", generate="gen_uuidv7()", at="gen_uuidv7(t)"
+)
 BIGINT = Candidate(key="bigint", label="bigint", type="bigint", generate="nextval('public.numbers')", at="n")
 TEXT = Candidate(key="text", label="ULID in text", type="text", generate="gen_ulid()::text", at="gen_ulid(t)::text")
 IN_UUID = Candidate(
@@ -79,7 +82,7 @@ SERVER_SCOPE = replace(
 NOTHING = Candidate(key="nothing", label="empty call (baseline)", type="int", generate="pg_backend_pid()")
 
 # The candidates of each suite.
-SIXTEEN = [UUID, again(UUID), UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
+SIXTEEN = [UUID, again(UUID), UUIDV7, GEN_UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
 TYPES = [*SIXTEEN, BIGINT, SCRU64, ULIDFLAKE]
 EVENTS = [BIGINT_AT, again(BIGINT_AT), BIGINT, UUID_AT, UUID, UUIDV7_AT, UUIDV7, TEXT_AT, TEXT]
 EVENTS += [SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE]

@@ -65,7 +65,7 @@ class Server:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE}")
         with self.connect() as connection:
-            connection.execute("CREATE EXTENSION scru; CREATE SEQUENCE numbers")
+            connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE; CREATE SEQUENCE numbers")
             version = connection.info.parameter_status("server_version")
             self.about = {"version": version, "major": int(version[:2]), "uuidv7": make_uuidv7(connection)}
 

@@ -61,7 +61,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
                 rows.push(row::<scru_ids::$id>(call.schema())?);
             };
         }
-        registry!(add);
+        id_systems!(add);
         Ok(rows)
     })
 }

@@ -105,7 +105,7 @@ def test_each_group_measures_one_candidate_twice(group):
 
 def test_everything_is_measured_for_every_candidate(connection):
     make_uuidv7(connection)
-    connection.execute("CREATE SEQUENCE numbers")
+    connection.execute("CREATE EXTENSION scru_uuidv7; CREATE SEQUENCE numbers")
     directory = Path(connection.execute("SHOW data_directory").fetchone()[0])
     session, rows = Session(connection, directory), 20_000
 

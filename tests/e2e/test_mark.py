@@ -716,6 +716,7 @@ def test_scru_generators_reports_every_type(new_server, preload):
             ("scru64", "server", "5/20", ids[SCRU64], preloaded),
             ("ulid", "backend", None, ids[ULID], preloaded),
             ("ulidflake", "server", "3", ids[ULIDFLAKE], preloaded),
+            ("uuidv7", "backend", None, None, preloaded),
         ]
         facts = """
             SELECT last_time <= clock_timestamp() + interval '1 s' AND last_time > clock_timestamp() - interval '1 min'
@@ -723,7 +724,7 @@ def test_scru_generators_reports_every_type(new_server, preload):
                 AND (reserved_until >= last_time) IS NOT DISTINCT FROM CASE WHEN node IS NOT NULL THEN true END
             FROM scru_generators()
         """
-        assert monitor.execute(facts).fetchall() == [(True,)] * 5
+        assert monitor.execute(facts).fetchall() == [(True,)] * 5 + [(None,)]
         monitor.execute("SET scru.generator_scope = server")
         assert monitor.execute("SELECT DISTINCT scope FROM scru_generators()").fetchall() == [("server",)]
 
