@@ -48,12 +48,13 @@ def long_lines(page: Path) -> Iterator[str]:
 
 
 def orphans() -> Iterator[str]:
-    """Yields the pages below docs that the README does not link to."""
-    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "README.md").read_text())
-    linked = {(ROOT / link).resolve() for link in links}
+    """Yields the pages below docs that neither the README nor the reference links to."""
+    linked = set()
+    for page in (ROOT / "README.md", ROOT / "docs/reference.md"):
+        linked |= {(page.parent / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", page.read_text())}
     for page in sorted((ROOT / "docs").glob("**/*.md")):
         if page.resolve() not in linked:
-            yield f"{name(page)}: the README has no link to it"
+            yield f"{name(page)}: neither the README nor docs/reference.md has a link to it"
 
 
 def blocks(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:

@@ -150,11 +150,15 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     connection.execute("CREATE TABLE kept (u uuid PRIMARY KEY DEFAULT gen_scru128()::uuid)")
     connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    bound = "scru128_lower(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "core-types.md").read_text()
+    bound = "scru128_floor(now() - interval '1 hour')::uuid"
+    assert "`u >= scru128_floor(t)::uuid`" in (DOCS / "core-types.md").read_text()
     assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
     assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
     assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")
+    since = connection.execute("SELECT clock_timestamp()").fetchone()
+    [(new,)] = connection.execute("INSERT INTO kept DEFAULT VALUES RETURNING u")
+    found = connection.execute("SELECT u FROM kept WHERE u >= scru128_floor(%s)::uuid", since).fetchall()
+    assert (new,) in found
 
 
 def test_few_ids_are_uuids_of_rfc_9562(connection):
@@ -321,11 +325,14 @@ def test_a_hidden_time_is_that_of_aes(connection):
 
 
 def test_the_key_of_hidden_times_is_not_readable(connection):
-    """A user without access to the table can convert IDs. With another key, the shown IDs are others."""
+    """A user who may execute the functions needs no access to the table. With another key, the shown IDs are others."""
     shown, _ = hidden(connection, "scru128")
     before = connection.execute(shown).fetchall()
     connection.execute("CREATE ROLE reader; GRANT SELECT ON orders TO reader; SET ROLE reader")
     try:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(shown)
+        connection.execute("RESET ROLE; GRANT EXECUTE ON FUNCTION to_public_id TO reader; SET ROLE reader")
         assert connection.execute(shown).fetchall() == before
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT key FROM public_id_key")
