@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,10 @@ def sections(language: str = "sql") -> dict[str, list[str]]:
     """Returns the blocks of a language, by the heading above them."""
     parts = re.split(r"^#+ (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
     blocks = {
-        heading: re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        heading: [
+            textwrap.dedent(block)
+            for block in re.findall(rf"^ *```{language}\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+        ]
         for heading, text in zip(parts[1::2], parts[2::2], strict=True)
     }
     return {heading: found for heading, found in blocks.items() if found}

@@ -43,17 +43,20 @@ def set_node(server: Server, number: int) -> None:
 def test_every_block_is_run():
     """Counts the page's code blocks.
 
-    A test in this module, test_failover.py, test_pooler.py or test_node.py runs each block or compares it with another.
+    A test in this module, test_failover.py, test_pooler.py, test_node.py or test_mark_transfer.py runs each block, or
+    compares it with another.
     """
     assert {heading: len(blocks) for heading, blocks in page.sections().items()} == {
         "One server": 1,
         "Several writers": 1,
-        "Logical replication": 2,
+        "Two servers with one node": 4,
+        "Logical replication": 3,
         "pglogical": 2,
-        "Citus": 1,
+        "Citus": 2,
         "Connection poolers": 2,
         "Clones, copies and snapshots": 3,
         "Hosts of a node": 2,
+        "Switch over to a logical subscriber": 2,
     }
     assert {heading: len(blocks) for heading, blocks in page.sections("yaml").items()} == {
         "Patroni": 1,
@@ -147,12 +150,110 @@ def test_two_servers_write_one_table(new_writers):
     writers.wait_until_equal(writers.write())
 
 
-def test_two_servers_write_one_table_by_row_filter(new_writers):
+def replicate_by_row_filter(new_writers) -> Writers:
+    """Returns two servers that replicate to each other with the row filter for PostgreSQL 15."""
     table, publication = page.sql("Logical replication", 1).split(";\n", 1)
     writers = new_writers(table)
     for number, connection in enumerate(writers.connections, start=1):
         connection.execute(publication.replace("= 1", f"= {number}"))
     writers.subscribe(page.sql("Logical replication", 0).split(";\n")[1].replace("origin = none, ", ""))
+    return writers
+
+
+def test_a_row_filter_replicates_changes_of_own_rows(new_writers):
+    """Without the trigger, a change of the other server's rows is not sent."""
+    writers = replicate_by_row_filter(new_writers)
+    first, second = writers.connections
+    insert = "INSERT INTO orders (note) VALUES ('new') RETURNING id::text"
+    [of_first], [of_second] = column(first, insert), column(second, insert)
+    for connection in writers.connections:
+        wait_until(lambda: column(connection, "SELECT count(*) FROM orders") == [2], "both rows arrive")  # noqa: B023
+    first.execute("UPDATE orders SET note = 'lost' WHERE writer = 2")
+    first.execute("UPDATE orders SET note = 'sent' WHERE writer = 1")
+    notes = "SELECT note FROM orders ORDER BY writer"
+    wait_until(lambda: column(second, notes) == ["sent", "new"], "the update of the own row arrives")
+    assert column(first, notes) == ["sent", "lost"]
+    first.execute("UPDATE orders SET note = 'new' WHERE writer = 2")
+    for number, connection in enumerate(writers.connections, start=1):
+        connection.execute(page.sql("Logical replication", 2).replace("<> 1", f"<> {number}"))
+    refused = "only the server that has written a row can change it: {}"
+    for statement, id_ in (
+        ("UPDATE orders SET note = 'lost' WHERE writer = 2", of_second),
+        ("DELETE FROM orders WHERE writer = 2", of_second),
+        ("UPDATE orders SET writer = 2 WHERE writer = 1", of_first),
+    ):
+        with expect.error("P0001", refused.format(id_)):
+            first.execute(statement)
+    second.execute("UPDATE orders SET note = 'theirs' WHERE writer = 2")
+    first.execute("DELETE FROM orders WHERE writer = 1")
+    for connection in writers.connections:
+        wait_until(lambda: column(connection, notes) == ["theirs"], "both changes arrive")  # noqa: B023
+
+
+def test_two_servers_with_one_node(new_writers):
+    """A new node for one server frees one direction; the steps of the page free both."""
+    writers = replicate_by_row_filter(new_writers)
+    first, second = writers.servers
+    steps = "Two servers with one node"
+
+    def set_nodes(*numbers: int) -> None:
+        for server, number in zip(writers.servers, numbers, strict=True):
+            statements = page.sql(steps, 0).replace("'2/4'", f"'{number}/4'").replace("= 2;", f"= {number};")
+            with server.connect() as connection:
+                connection.execute(statements)
+
+    def restart_workers() -> None:
+        for server in writers.servers:
+            server.psql("postgres", page.sql(steps, 1).encode())
+
+    def insert(server: Server) -> str:
+        return server.value("INSERT INTO orders DEFAULT VALUES RETURNING id::text")
+
+    def wait_until_refused(server: Server, id_: str) -> str:
+        """Returns the log of the server from the first refusal of the row on."""
+        error = f"replicated row bears the node of this server: {id_}"
+        context = re.compile(rf"{error}\n(?:.*\n)*?.*finished at \S+\n")
+        wait_until(lambda: context.search(server.log_text()), "the row is refused")
+        return server.log_text().partition(error)[2]
+
+    def ids_of(server: Server) -> list[str]:
+        return [id_ for (id_,) in server.rows("SELECT id::text FROM orders ORDER BY id")]
+
+    for server in writers.servers:
+        server.psql("postgres", page.sql("Several writers").encode())
+    set_nodes(1, 1)
+    restart_workers()
+    ids = sorted(insert(server) for server in writers.servers)
+    for server in writers.servers:
+        wait_until_refused(server, *set(ids) - set(ids_of(server)))
+    with second.connect() as connection:
+        connection.execute(page.sql(steps, 0))
+    wait_until(lambda: ids_of(second) == ids, "the second server has the row of the first")
+    errors = "SELECT apply_error_count FROM pg_stat_subscription_stats"
+    before = first.value(errors)
+    wait_until(lambda: first.value(errors) > before + 2, "the first server still refuses")
+    [(_, _, retained)] = first.rows(page.sql(steps, 3))
+    assert retained.endswith("bytes") or retained.endswith("kB")
+    set_nodes(2, 3)
+    restart_workers()
+    wait_until(lambda: ids_of(first) == ids, "the first server has the row of the second")
+    assert nodes_of([insert(server) for server in writers.servers]) == {2, 3}
+    for server in writers.servers:
+        wait_until(lambda server=server: len(ids_of(server)) == 4, "the new rows arrive")
+
+    # Skips a transaction.
+    set_nodes(2, 2)
+    restart_workers()
+    ids = ids_of(second)
+    log = wait_until_refused(second, insert(first))
+    [lsn] = re.findall(r"finished at (\S+)", log)[:1]
+    second.psql("postgres", page.sql(steps, 2).replace("0/14C0378", lsn).encode())
+    wait_until(lambda: "completed skipping transaction" in second.log_text(), "the transaction is skipped")
+    assert ids_of(second) == ids
+
+
+def test_two_servers_write_one_table_by_row_filter(new_writers):
+    writers = replicate_by_row_filter(new_writers)
     ids = writers.write()
     writers.wait_until_equal(ids)
     for connection in writers.connections:
@@ -174,7 +275,11 @@ def replicate_by_pglogical(writers: Writers) -> None:
     # Newer minor releases run only the output plugins that this setting lists.
     for server in writers.servers:
         if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
-            server.reload(output_plugin_libraries="pgoutput, pglogical_output")
+            [statement] = re.findall(r"`(ALTER SYSTEM SET output_plugin_libraries = .*?)`", page.PAGE.read_text())
+            with server.connect() as connection:
+                connection.execute(statement)
+            server.reload()
+            assert server.value("SHOW output_plugin_libraries") == "pgoutput, pglogical_output"
     for number, connection in enumerate(writers.connections):
         node = page.sql("pglogical", 0).replace("host=first dbname=shop", writers.address(number))
         connection.execute(node.replace("'first'", f"'{names[number]}'"))
@@ -227,22 +332,36 @@ def test_the_trigger_refuses_the_local_node(new_writers, replicate, settings):
 # ---------------------------------------------------------------------------------------------------------------- Citus
 
 
-@pytest.mark.parametrize(("group", "stored"), [(0, []), (7, ["scru.scru64_node=7/8"])])
-def test_a_citus_node_takes_the_number_of_its_group(new_server, group, stored):
-    """Without Citus: a table and a function stand in for those of Citus."""
+@pytest.mark.parametrize("group", [0, 7, 40])
+def test_a_citus_node_takes_the_number_of_its_group(new_server, group):
+    """Without Citus: a table and a function stand in for those of Citus. Group 40 has no number for ulidflake."""
     server = new_server()
     with server.connect() as connection:
         connection.execute(
             f"""
             CREATE EXTENSION scru;
             CREATE TABLE pg_dist_local_group AS SELECT {group} AS groupid;
-            CREATE FUNCTION run_command_on_all_nodes(command text) RETURNS void LANGUAGE plpgsql
-                AS 'BEGIN EXECUTE $1; END';
+            CREATE FUNCTION run_command_on_all_nodes(command text, OUT nodeid int, OUT success bool, OUT result text)
+                RETURNS SETOF record LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF command ~ 'SELECT string_agg' THEN
+                        EXECUTE command INTO result;
+                    ELSE
+                        EXECUTE command;
+                    END IF;
+                    RETURN QUERY VALUES (1, true, result), (2, true, 'scru64 7/8,ulidflake 9');
+                END $$
             """
         )
         connection.execute(page.sql("Citus"))
+        stored = [f"scru.scru64_node={group}/8"] if group else []
+        stored += [f"scru.ulidflake_scalability={group}"] if 0 < group < 32 else []
         assert column(connection, "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = 0") == stored
     assert nodes_of([server.value("SELECT gen_scru64()::text")], size=8 if group else 4) == {group}
+    number = "SELECT ulidflake_scalability(gen_ulidflake())"
+    if group == 7:
+        assert server.value(number) == group
+    assert server.rows(page.sql("Citus", 1)) == ([("scru64 7/8", [1, 2])] if group == 7 else [])
 
 
 # --------------------------------------------------------------------------------------------------------------- copies
