@@ -20,9 +20,12 @@ INDEXES = {
     "in_multi": "brin (in_multi {type}_minmax_multi_ops (values_per_range = 16)) WITH (pages_per_range = 1)",
     "in_bloom": "brin (in_bloom {type}_bloom_ops) WITH (pages_per_range = 1)",
     "in_gist": "gist (in_gist)",
+    "in_gin": "gin (in_gin)",
 }
+# The operator classes of indexes that not all releases have.
+LATER = {"in_gist": "scru128_gist_ops USING gist", "in_gin": "scru128_ops USING gin"}
 # Indexes that support ranges. Hash indexes and Bloom filters support equality only.
-RANGES = ["in_btree", "in_minmax", "in_multi", "in_gist"]
+RANGES = ["in_btree", "in_minmax", "in_multi", "in_gist", "in_gin"]
 
 
 def set_search_path(connection: psycopg.Connection, id_type: IdType, extension_schema: str = "public") -> None:
@@ -77,12 +80,10 @@ def create(connection: psycopg.Connection, id_type: IdType, extension_schema: st
     connection.execute(f"INSERT INTO ranges (n, id) {numbered} ON CONFLICT DO NOTHING", [samples])
     same = ", ".join(["sample.id"] * len(INDEXES))
     connection.execute(f"INSERT INTO indexed SELECT n, {same} FROM ({numbered}) AS sample", [samples])
-    # The first release has no GiST operator classes.
-    has_gist = connection.execute(
-        "SELECT EXISTS (SELECT FROM pg_opclass WHERE opcname = 'scru128_gist_ops')"
-    ).fetchone()[0]
+    classes = "SELECT opcname || ' USING ' || amname FROM pg_opclass JOIN pg_am ON pg_am.oid = opcmethod"
+    has = {name for (name,) in connection.execute(classes)}
     for column, definition in INDEXES.items():
-        if column == "in_gist" and not has_gist:
+        if LATER.get(column, "scru128_ops USING btree") not in has:
             continue
         connection.execute(f"CREATE INDEX indexed_{column} ON indexed USING {definition.format(type=id_type.name)}")
     connection.execute("ANALYZE orders, parts, ranges, indexed")
@@ -113,8 +114,9 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
             amcheck.check(connection, index)
     else:
         warnings.warn("this server has no amcheck (contrib): B-trees are queried but not checked", stacklevel=2)
-    has_gist = connection.execute("SELECT to_regclass('indexed_in_gist') IS NOT NULL").fetchone()[0]
-    columns = [column for column in INDEXES if has_gist or column != "in_gist"]
+    exists = "SELECT to_regclass('indexed_' || %s) IS NOT NULL"
+    columns = [column for column in INDEXES if connection.execute(exists, [column]).fetchone()[0]]
+    assert set(INDEXES) - set(columns) <= set(LATER)
     for column in columns:
         equal = f"SELECT {column} FROM indexed WHERE n % 9 = 0 UNION ALL SELECT id FROM orders WHERE note LIKE '%7'"
         compare_with_all_rows(
