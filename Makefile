@@ -53,6 +53,9 @@ test-all: ## Run the server tests on PostgreSQL 16 to 19, which it fetches; as r
 test-mark: ## Test the high-water mark with all clock differences and delays of the disk
 	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
 
+test-feed: ## Test for TIME=200 seconds that a reader of a feed misses nothing
+	@SCRU_FEED_SECONDS=$(or $(TIME),200) SCRU_FEED_WRITERS=32 tools/check.sh horizon
+
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored
 

@@ -324,6 +324,12 @@ WHERE old.oid OPERATOR(pg_catalog.=) 'scru_generators()'::pg_catalog.regprocedur
 DROP FUNCTION scru_new_generators();
 COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
 
+-- Sessions that may have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
+CREATE FUNCTION scru_note_old_sessions() RETURNS void
+    AS 'MODULE_PATHNAME', 'scru_note_old_sessions' LANGUAGE C VOLATILE;
+SELECT scru_note_old_sessions();
+DROP FUNCTION scru_note_old_sessions();
+
 -- IDs with a prefix.
 DO $$
 DECLARE
@@ -337,6 +343,12 @@ BEGIN
                 AS 'MODULE_PATHNAME', '%1$s_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
             COMMENT ON FUNCTION %1$s_prefixed(prefix text, id %1$s) IS 'a prefix, an underscore, and the text of a %1$s';
             COMMENT ON FUNCTION %1$s_unprefixed(prefix text, value text) IS 'the %1$s of a text with this prefix';
+            CREATE FUNCTION %1$s_horizon() RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+            COMMENT ON FUNCTION %1$s_horizon() IS 'an ID below which no further %1$s of gen_%1$s() will appear: the end of what a reader in the order of IDs can read';
+            CREATE FUNCTION %1$s_horizon(after %1$s) RETURNS %1$s
+                AS 'MODULE_PATHNAME', '%1$s_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+            COMMENT ON FUNCTION %1$s_horizon(%1$s) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
         $sql$, id_type);
     END LOOP;
 END
@@ -374,3 +386,11 @@ BEGIN
     END LOOP;
 END
 $$;
+
+CREATE FUNCTION scru_horizon_holders(OUT pid integer, OUT first_time timestamptz) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_horizon_holders' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions of this database that have generated an ID: the process (NULL if prepared), and the time at which they hold the horizons';
+
+CREATE FUNCTION scru_feed_guard() RETURNS trigger
+    AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru_feed_guard() IS 'trigger BEFORE INSERT FOR EACH ROW that refuses an ID that was not generated in the same transaction; its argument is the name of the column';

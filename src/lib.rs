@@ -24,6 +24,7 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
+    generate::horizon::register();
     // SAFETY: reads a variable of the server.
     if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
         generate::shared::preload();

@@ -10,7 +10,7 @@ use crate::functions::{
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::shared::{ProcessState, SharedState};
-use crate::generate::{admin, draw, node};
+use crate::generate::{admin, draw, feed, node};
 use crate::planner::{range_support, selectivity, time_support};
 use crate::settings::{Configured, Settings};
 
@@ -285,6 +285,9 @@ macro_rules! symbols {
 
             export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
 
+            export!(guarded, concat!(stringify!($name), "_horizon"), feed::horizon::<Id>);
+            export!(guarded, concat!(stringify!($name), "_horizon_after"), feed::horizon_after::<Id>);
+
             export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 
             pgrx::extension_sql_file!($sql);
@@ -303,5 +306,8 @@ export!(guarded, "scru_generators_wrapper", admin::all_until_0_2_0);
 export!(guarded, "scru_generators", admin::all);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
+export!(guarded, "scru_horizon_holders", feed::holders);
+export!(guarded, "scru_feed_guard", feed::guard);
+export!(guarded, "scru_note_old_sessions", feed::note_old_sessions);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

@@ -137,3 +137,13 @@ CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs are above it';
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
+
+------------------------------------------------------------------------------------------------------------------ feeds
+
+CREATE FUNCTION scru_horizon_holders(OUT pid integer, OUT first_time timestamptz) RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_horizon_holders' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions of this database that have generated an ID: the process (NULL if prepared), and the time at which they hold the horizons';
+
+CREATE FUNCTION scru_feed_guard() RETURNS trigger
+    AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru_feed_guard() IS 'trigger BEFORE INSERT FOR EACH ROW that refuses an ID that was not generated in the same transaction; its argument is the name of the column';

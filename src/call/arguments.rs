@@ -32,6 +32,11 @@ impl Call {
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
     }
 
+    /// Returns the call as the server has passed it.
+    pub fn info(self) -> pg_sys::FunctionCallInfo {
+        self.0
+    }
+
     /// Returns the schema of the function, which is that of the extension.
     pub fn schema(self) -> Schema {
         // SAFETY: the server passes a valid call of a function of the catalogs.

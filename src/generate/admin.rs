@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::random::with_random;
 use crate::generate::shared::Status;
-use crate::generate::{draw, node, shared};
+use crate::generate::{draw, horizon, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, recovery, subtransaction};
 use crate::settings;
@@ -237,6 +237,9 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
             if name == stringify!($type).as_bytes() {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
+                if !at_least {
+                    horizon::set_back(mark)?;
+                }
                 return Ok(Datum::null());
             }
         };

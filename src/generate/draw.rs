@@ -2,13 +2,14 @@
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
-use scru_ids::{Context, OnClockRollback, Refusal, Step};
+use scru_ids::horizon::{Behind, behind};
+use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::random::with_random;
-use crate::generate::{node, shared};
+use crate::generate::{horizon, node, shared};
 use crate::pg::{clock, epoch, recovery};
 use crate::settings;
 use crate::settings::Common;
@@ -44,29 +45,29 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
     if common.server_wide {
         common.on_clock_rollback = OnClockRollback::Error;
     }
+    let is_shared = T::SERVER_WIDE || common.server_wide;
     loop {
-        let step = if T::SERVER_WIDE || common.server_wide {
+        let from = horizon::publish()?;
+        let step = if is_shared {
             // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
-            let Some(step) = shared::step::<T>(call.schema(), common.on_clock_rollback)? else {
+            let Some(step) = shared::step::<T>(call.schema(), common.on_clock_rollback, from)? else {
                 clock::check_for_interrupts();
                 continue;
             };
             step
         } else {
-            own_step::<T>(&context::<T>(common))?
+            own_step::<T>(common, from)?
         };
         match step {
             Step::Made(_, id) => return Ok(id),
+            // The clock is far behind the transaction's bound. Generation continues without it.
+            Step::Wait(until) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
+                horizon::advance(until);
+            }
             Step::Wait(until) => clock::wait_until(until),
             Step::Refused(refusal) => return Err(refused::<T>(refusal, common.server_wide)),
         }
     }
-}
-
-/// Reads the clock and the type's settings for a step.
-#[inline(always)]
-fn context<T: Type>(common: Common) -> Context<T::Settings> {
-    Context { settings: settings::of::<T>(), on_clock_rollback: common.on_clock_rollback, now: clock::now() }
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
@@ -86,8 +87,19 @@ fn not_generated<T: Type>() -> Error {
     Error::time_out_of_range::<T>().detail(detail)
 }
 
-/// Takes one step from the state of this process.
-fn own_step<T: Type>(context: &Context<T::Settings>) -> Result<Step<T>, Error> {
+/// Takes one step from the state of this process. The clock counts as reading at least `from`.
+#[inline(always)]
+fn own_step<T: Type>(common: Common, from: i64) -> Result<Step<T>, Error> {
+    let Common { on_clock_rollback, .. } = common;
+    let mut now = clock::now();
+    if now < from {
+        match behind(from, now, false, on_clock_rollback == OnClockRollback::Error) {
+            Behind::Continue(time) => now = time,
+            Behind::Wait(until) => return Ok(Step::Wait(until)),
+            Behind::Refused(refusal) => return Ok(Step::Refused(refusal)),
+        }
+    }
+    let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };
     with_random(|rng| {
         T::process().generator.with(|state| {
             let step = T::step(state.unwrap_or_default(), context, rng);

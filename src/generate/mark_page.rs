@@ -34,6 +34,9 @@ const HEADER: usize = 16;
 const ENTRY: usize = 32;
 const NAME: usize = 12;
 
+/// The name in the entry with the floor of the horizons, which has a time in place of a tick. No type can have it.
+const FLOOR: [u8; NAME] = *b"\0horizon\0\0\0\0";
+
 /// Whether this process has found the file.
 static EXISTS: PerProcess<bool> = PerProcess::new(false);
 
@@ -69,7 +72,10 @@ impl MarkPage {
     /// # Errors
     /// XX001 if the page is not one of this extension, or is damaged.
     pub fn marks<T: SortableId>(&self) -> Result<Vec<Mark>, Error> {
-        let name = padded::<T>();
+        self.marks_of(padded::<T>())
+    }
+
+    fn marks_of(&self, name: [u8; NAME]) -> Result<Vec<Mark>, Error> {
         let entries = self.entries()?;
         let mark = |entry: &[u8]| {
             let node = NodeCode::from_u32(u32::from_le_bytes(part(entry, NAME)))?;
@@ -84,7 +90,31 @@ impl MarkPage {
     /// # Errors
     /// As [`marks`](Self::marks).
     pub fn log<T: SortableId>(&self, marks: &[Mark]) -> Result<Position, Error> {
-        let name = padded::<T>();
+        self.log_of(padded::<T>(), marks)
+    }
+
+    /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    ///
+    /// # Errors
+    /// As [`marks`](Self::marks).
+    pub fn floor(&self) -> Result<i64, Error> {
+        Ok(self.marks_of(FLOOR)?.first().map_or(0, |mark| mark.tick as i64))
+    }
+
+    /// Replaces the durable floor of the horizons, and logs the page. Returns the position of the end of the record.
+    ///
+    /// # Errors
+    /// As [`marks`](Self::marks).
+    pub fn log_floor(&self, floor: i64) -> Result<Position, Error> {
+        self.log_of(FLOOR, &[Mark { node: NodeCode::ALL, tick: floor as u64, run: 0 }])
+    }
+
+    /// Returns the position of the end of the record that has last changed the page.
+    pub fn position(&self) -> Position {
+        self.0.position()
+    }
+
+    fn log_of(&self, name: [u8; NAME], marks: &[Mark]) -> Result<Position, Error> {
         let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name)).flatten().copied();
         let entry = |mark: &Mark| {
             let mut entry = [0; ENTRY];

@@ -1,10 +1,12 @@
 //! The generation of IDs: the draw, the state that processes share, and the marks that make 64-bit IDs unique for ever.
 //!
-//! The decisions are in `scru_ids::protocol` and `scru_ids::mark`; the files here perform their accesses. docs/design.md explains
+//! The decisions are in `scru_ids::protocol`, `scru_ids::mark` and `scru_ids::horizon`; the files here perform their accesses. docs/design.md explains
 //! them. Uses [`crate::settings`] and the folders below it.
 
 pub mod admin;
 pub mod draw;
+pub mod feed;
+pub mod horizon;
 pub mod id_type;
 pub mod mark_page;
 pub mod mark_sequence;

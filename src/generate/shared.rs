@@ -9,6 +9,7 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::rngs::StdRng;
+use scru_ids::horizon::{Behind, behind};
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, id_systems};
@@ -16,7 +17,7 @@ use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Wor
 use crate::call::error::Error;
 use crate::generate::mark_page::MarkPage;
 use crate::generate::random::with_random;
-use crate::generate::{mark_sequence, old_marks};
+use crate::generate::{horizon, mark_sequence, old_marks};
 use crate::pg::catalog::Schema;
 use crate::pg::per_process::PerProcess;
 use crate::pg::{clock, datum, log, recovery, server};
@@ -153,12 +154,16 @@ struct Backend<T: SharedState> {
     /// The schema of the function that draws, in which the extension's sequences are.
     schema: Schema,
     on_clock_rollback: OnClockRollback,
+    /// The time at or above which this process draws, in microseconds since 1970-01-01 UTC.
+    from: i64,
+    /// The last reading of the clock.
+    clock: i64,
     page: Option<MarkPage>,
 }
 
 impl<T: SharedState> Backend<T> {
-    fn new(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Self, Error> {
-        Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, page: None })
+    fn new(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Self, Error> {
+        Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
     }
 
     /// Returns the locked page.
@@ -179,7 +184,8 @@ impl<T: SharedState> Access<T> for Backend<T> {
 
     #[inline(always)]
     fn now(&mut self) -> Result<i64, Error> {
-        Ok(clock::now())
+        self.clock = clock::now();
+        Ok(self.clock.max(self.from))
     }
 
     #[inline(always)]
@@ -314,17 +320,30 @@ impl<T: SharedState> Access<T> for Backend<T> {
 }
 
 /// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
-/// another backend has changed the state or because a reservation was required first.
+/// another backend has changed the state or because a reservation was required first. The clock counts as reading at least `from`.
 ///
 /// # Errors
 /// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
 #[inline(always)]
-pub fn step<T: SharedState>(schema: Schema, on_clock_rollback: OnClockRollback) -> Result<Option<Step<T>>, Error> {
-    let mut backend = Backend::<T>::new(schema, on_clock_rollback)?;
+pub fn step<T: SharedState>(
+    schema: Schema,
+    on_clock_rollback: OnClockRollback,
+    from: i64,
+) -> Result<Option<Step<T>>, Error> {
+    let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
     if !T::SERVER_WIDE && recovery::is_in_recovery() {
         return protocol::draw_unlogged(&mut backend);
     }
     let step = protocol::draw(&mut backend)?;
+    if backend.clock < from
+        && let Some(Step::Made(..)) = step
+    {
+        match behind(from, backend.clock, T::SERVER_WIDE, on_clock_rollback == OnClockRollback::Error) {
+            Behind::Continue(_) => {}
+            Behind::Wait(until) => return Ok(Some(Step::Wait(until))),
+            Behind::Refused(refusal) => return Ok(Some(Step::Refused(refusal))),
+        }
+    }
     if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
         let range = (fast_path.range)(*id, &settings::of::<T>());
         let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
@@ -338,7 +357,7 @@ pub fn step<T: SharedState>(schema: Schema, on_clock_rollback: OnClockRollback) 
 /// # Errors
 /// Returns an error if shared memory is not available, or if the mark cannot be written.
 pub fn set_mark<T: SharedState>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
-    let mut backend = Backend::<T>::new(schema, OnClockRollback::default())?;
+    let mut backend = Backend::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
     let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
     if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
 }
@@ -441,9 +460,12 @@ pub fn draw_fast<T: SharedState>() -> Option<T> {
         if *as_of != settings::changes() {
             return None;
         }
-        let mut backend =
-            Backend { memory: *memory, schema: Schema::NONE, on_clock_rollback: OnClockRollback::Reset, page: None };
-        protocol::draw_fast(&mut backend, range).ok().flatten().map(fast_path.id)
+        // The first ID of a transaction is drawn by a full step.
+        let from = horizon::published()?;
+        let (schema, on_clock_rollback) = (Schema::NONE, OnClockRollback::Reset);
+        let mut backend = Backend { memory: *memory, schema, on_clock_rollback, from: i64::MIN, clock: 0, page: None };
+        let drawn = protocol::draw_fast(&mut backend, range).ok().flatten();
+        drawn.filter(|_| backend.clock >= from).map(fast_path.id)
     })
 }
 
@@ -524,6 +546,7 @@ unsafe extern "C-unwind" fn request() {
             };
         }
         id_systems!(request);
+        horizon::request();
     }
 }
 
@@ -540,6 +563,7 @@ unsafe extern "C-unwind" fn startup() {
             };
         }
         id_systems!(start);
+        horizon::start();
     }
 }
 

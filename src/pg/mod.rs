@@ -13,4 +13,6 @@ pub mod per_process;
 pub mod recovery;
 pub mod server;
 pub mod subtransaction;
+pub mod transaction;
+pub mod trigger;
 pub mod tstzrange;

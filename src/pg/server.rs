@@ -2,8 +2,15 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::{AtomicU32, Ordering};
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+use std::panic::AssertUnwindSafe;
 
 use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -266,4 +273,94 @@ pub fn wait_event(name: &CStr) -> u32 {
     unsafe {
         pg_sys::WaitEventExtensionNew(name.as_ptr())
     }
+}
+
+/// Returns the number of the local transaction of a process; 0 if it has none.
+///
+/// # Safety
+/// `process` is an entry of the server's array of processes.
+#[inline(always)]
+pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
+    // SAFETY: guaranteed by the caller. The field is aligned, and other processes change it as a whole.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let number = &raw mut (*process).lxid;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let number = &raw mut (*process).vxid.lxid;
+        AtomicU32::from_ptr(number).load(Ordering::Acquire)
+    }
+}
+
+/// Returns the shared memory with a name and a size that is too large for the spare part of the main segment; zeroed when it is
+/// first allocated. `None` if the main segment has no room for the handle: then no process of this server will ever find room.
+///
+/// # Errors
+/// Raises an error of class 53 if the operating system has not enough shared memory.
+pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    {
+        let find = AssertUnwindSafe(|| Some(shared_memory::<HANDLE_SIZE>(name)));
+        let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
+        // SAFETY: the allocation has this size, and remains. Handles are not 0.
+        unsafe {
+            let handle = &*handle.cast::<AtomicU32>();
+            let mut existing = handle.load(Ordering::Acquire);
+            if existing == 0 {
+                let segment = pg_sys::dsm_create(size, 0);
+                pg_sys::dsm_segment_address(segment).cast::<u8>().write_bytes(0, size);
+                // Before other processes can find it.
+                pg_sys::dsm_pin_segment(segment);
+                let own = pg_sys::dsm_segment_handle(segment);
+                match handle.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        pg_sys::dsm_pin_mapping(segment);
+                        return Some(pg_sys::dsm_segment_address(segment));
+                    }
+                    Err(other) => {
+                        pg_sys::dsm_unpin_segment(own);
+                        pg_sys::dsm_detach(segment);
+                        existing = other;
+                    }
+                }
+            }
+            let segment = pg_sys::dsm_attach(existing);
+            if segment.is_null() {
+                pgrx::error!("could not attach to the shared memory of the ID generators");
+            }
+            pg_sys::dsm_pin_mapping(segment);
+            Some(pg_sys::dsm_segment_address(segment))
+        }
+    }
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    // SAFETY: all backends pass the same size for a name.
+    unsafe {
+        let mut found = false;
+        LARGE_SIZE.store(size, Ordering::Relaxed);
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_large), &mut found);
+        #[cfg(not(any(feature = "pg17", feature = "pg18")))]
+        let memory =
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_large_with), &mut found, ptr::null_mut());
+        Some(memory)
+    }
+}
+
+/// The size of the allocation for the handle of a segment, in bytes.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+const HANDLE_SIZE: usize = 64;
+
+/// The size of the segment that this process is about to create.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+static LARGE_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+unsafe extern "C-unwind" fn zero_large(memory: *mut c_void) {
+    // SAFETY: the memory has this size.
+    unsafe { memory.cast::<u8>().write_bytes(0, LARGE_SIZE.load(Ordering::Relaxed)) };
+}
+
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+unsafe extern "C-unwind" fn zero_large_with(memory: *mut c_void, _argument: *mut c_void) {
+    // SAFETY: the memory has this size.
+    unsafe { memory.cast::<u8>().write_bytes(0, LARGE_SIZE.load(Ordering::Relaxed)) };
 }

@@ -19,6 +19,7 @@ mod digits;
 mod error;
 mod field;
 mod generator;
+pub mod horizon;
 pub mod mark;
 #[cfg(feature = "postgres-types")]
 mod postgres;

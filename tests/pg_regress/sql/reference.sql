@@ -35,6 +35,13 @@ SELECT type, scope, node, preloaded FROM scru_generators();
 SELECT scru_set_mark('scru64', now());
 -- ### FUNCTION scru_raise_mark(text, timestamptz)
 SELECT scru_raise_mark('scru64', now());
+-- ### FUNCTION scru_horizon_holders()
+SELECT pid, first_time FROM scru_horizon_holders();
+-- ### FUNCTION scru_feed_guard()
+CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
+CREATE TRIGGER guard BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id');
+INSERT INTO events VALUES ('03d4fq8oj742uer31ohpcrq54');
+DROP TABLE events;
 -- ### FUNCTION scru_adapt_to_server()
 SELECT scru_adapt_to_server();
 
@@ -55,6 +62,10 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_scru128() < gen_scru128();
 -- ### FUNCTION gen_scru128(timestamptz)
 SELECT scru128_timestamp(gen_scru128('2025-01-01 12:00:00+00'));
+-- ### FUNCTION scru128_horizon()
+SELECT id, note FROM orders WHERE id < scru128_horizon() ORDER BY id LIMIT 1;
+-- ### FUNCTION scru128_horizon(scru128)
+SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54') > '03d4fq8oj742uer31ohpcrq54';
 -- ## Time
 -- ### FUNCTION scru128_timestamp(scru128)
 SELECT scru128_timestamp('03d4fq8oj742uer31ohpcrq54');
@@ -274,6 +285,10 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_scru160() < gen_scru160();
 -- ### FUNCTION gen_scru160(timestamptz)
 SELECT scru160_timestamp(gen_scru160('2025-01-01 12:00:00+00'));
+-- ### FUNCTION scru160_horizon()
+SELECT id, note FROM orders WHERE id < scru160_horizon() ORDER BY id LIMIT 1;
+-- ### FUNCTION scru160_horizon(scru160)
+SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF') > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF';
 -- ## Time
 -- ### FUNCTION scru160_timestamp(scru160)
 SELECT scru160_timestamp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
@@ -477,6 +492,10 @@ SELECT id, note FROM orders ORDER BY id;
 -- ## Generate
 -- ### FUNCTION gen_scru64()
 SELECT gen_scru64() < gen_scru64();
+-- ### FUNCTION scru64_horizon()
+SELECT id, note FROM orders WHERE id < scru64_horizon() ORDER BY id LIMIT 1;
+-- ### FUNCTION scru64_horizon(scru64)
+SELECT scru64_horizon('0v422ft6p3jt') > '0v422ft6p3jt';
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
 -- ### SEQUENCE scru64_mark
@@ -693,6 +712,10 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_ulid() < gen_ulid();
 -- ### FUNCTION gen_ulid(timestamptz)
 SELECT ulid_timestamp(gen_ulid('2025-01-01 12:00:00+00'));
+-- ### FUNCTION ulid_horizon()
+SELECT id, note FROM orders WHERE id < ulid_horizon() ORDER BY id LIMIT 1;
+-- ### FUNCTION ulid_horizon(ulid)
+SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM') > '01JGGVSBF8N0WPWY4YDAGVJSFM';
 -- ## Time
 -- ### FUNCTION ulid_timestamp(ulid)
 SELECT ulid_timestamp('01JGGVSBF8N0WPWY4YDAGVJSFM');
@@ -898,6 +921,10 @@ SELECT id, note FROM orders ORDER BY id;
 -- ## Generate
 -- ### FUNCTION gen_ulidflake()
 SELECT gen_ulidflake() < gen_ulidflake();
+-- ### FUNCTION ulidflake_horizon()
+SELECT id, note FROM orders WHERE id < ulidflake_horizon() ORDER BY id LIMIT 1;
+-- ### FUNCTION ulidflake_horizon(ulidflake)
+SELECT ulidflake_horizon('00XFPNEF81A1S') > '00XFPNEF81A1S';
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
 -- ### SEQUENCE ulidflake_mark

@@ -1,0 +1,225 @@
+//! Transactions: those of other processes, the snapshot of a statement, prepared transactions, and events of this process.
+
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use pgrx::pg_sys::{self, LOCKMODE, LOCKTAG, Oid, PGPROC, TransactionId};
+use scru_ids::horizon::Owner;
+
+use crate::pg::server;
+
+// Declared here to avoid pgrx's guard for functions that raise no errors and are called often.
+unsafe extern "C-unwind" {
+    fn ActiveSnapshotSet() -> bool;
+    fn GetActiveSnapshot() -> pg_sys::Snapshot;
+}
+
+/// Returns the number of the local transaction of this process.
+#[inline(always)]
+pub fn local() -> u32 {
+    // SAFETY: a process that runs SQL has an entry.
+    unsafe { server::local_transaction(pg_sys::MyProc) }
+}
+
+/// Returns the number of processes that can run SQL.
+pub fn processes() -> usize {
+    // SAFETY: the server sets the variable before it creates shared memory.
+    unsafe { pg_sys::MaxBackends as usize }
+}
+
+/// Returns the index of the process that runs the transaction, and the transaction: for a parallel worker, those of its leader.
+pub fn own() -> (usize, Owner) {
+    // SAFETY: a worker's leader waits for it, so its entry remains.
+    unsafe {
+        let process = if is_parallel_worker() { (*pg_sys::MyProc).lockGroupLeader } else { pg_sys::MyProc };
+        let index = process.offset_from((*pg_sys::ProcGlobal).allProcs) as usize;
+        (index, owner(process))
+    }
+}
+
+/// Returns whether this process is a parallel worker.
+pub fn is_parallel_worker() -> bool {
+    // SAFETY: reads a variable of the server.
+    unsafe { pg_sys::ParallelWorkerNumber >= 0 && !(*pg_sys::MyProc).lockGroupLeader.is_null() }
+}
+
+/// Returns whether this process takes part in a parallel query, in which subtransactions cannot begin.
+pub fn is_parallel() -> bool {
+    // SAFETY: reads the state of this process.
+    unsafe { pg_sys::IsInParallelMode() }
+}
+
+/// Returns whether this process has led a parallel query.
+pub fn has_led() -> bool {
+    // SAFETY: reads an entry of this process.
+    unsafe { !(*pg_sys::MyProc).lockGroupLeader.is_null() }
+}
+
+/// Returns the transaction that a process runs, with the number 0 if none, if the process is connected to this database.
+pub fn of_process(index: usize) -> Option<Owner> {
+    // SAFETY: `index` is less than `processes()`.
+    unsafe {
+        let process = (*pg_sys::ProcGlobal).allProcs.add(index);
+        let database = AtomicU32::from_ptr((&raw mut (*process).databaseId).cast()).load(Ordering::Acquire);
+        (database == pg_sys::MyDatabaseId.to_u32()).then(|| owner(process))
+    }
+}
+
+/// Returns whether a process with this ID is connected to a database. The entry of a process that has ended may still have its ID.
+pub fn is_connected(pid: u32) -> bool {
+    // SAFETY: a look-up in shared memory.
+    pid != 0 && !unsafe { pg_sys::BackendPidGetProc(pid as i32) }.is_null()
+}
+
+/// Returns whether a process decodes the log: it runs no SQL.
+pub fn is_decoding(index: usize) -> bool {
+    // SAFETY: `index` is less than `processes()`.
+    unsafe {
+        let process = (*pg_sys::ProcGlobal).allProcs.add(index);
+        u32::from((*process).statusFlags) & pg_sys::PROC_IN_LOGICAL_DECODING != 0
+    }
+}
+
+unsafe fn owner(process: *mut PGPROC) -> Owner {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let pid = AtomicI32::from_ptr(&raw mut (*process).pid).load(Ordering::Acquire);
+        Owner::new(pid as u32, server::local_transaction(process))
+    }
+}
+
+/// The snapshot of the statement.
+#[derive(Clone, Copy)]
+pub struct Snapshot(pg_sys::Snapshot);
+
+impl Snapshot {
+    /// Returns the snapshot of the statement that runs. It is valid during the call.
+    pub fn active() -> Self {
+        // SAFETY: a transaction runs.
+        Self(unsafe { if ActiveSnapshotSet() { GetActiveSnapshot() } else { pg_sys::GetTransactionSnapshot() } })
+    }
+
+    /// Returns whether the snapshot was taken during recovery.
+    pub fn is_of_recovery(self) -> bool {
+        // SAFETY: the snapshot is valid.
+        unsafe { (*self.0).takenDuringRecovery }
+    }
+
+    /// Returns the lowest transaction that it saw running, the first that it does not see, and all that it saw running.
+    fn parts(&self) -> (TransactionId, TransactionId, &[TransactionId]) {
+        // SAFETY: the snapshot is valid, and has `xcnt` entries.
+        unsafe {
+            let snapshot = &*self.0;
+            let running =
+                if snapshot.xcnt == 0 { &[] } else { slice::from_raw_parts(snapshot.xip, snapshot.xcnt as usize) };
+            (snapshot.xmin, snapshot.xmax, running)
+        }
+    }
+
+    /// Returns whether the snapshot has a content that [`content`](Self::content) has returned.
+    pub fn has(&self, content: &[u32]) -> bool {
+        let (first, end, running) = self.parts();
+        let [of_first, of_end, of_running @ ..] = content else { return false };
+        *of_first == u32::from(first)
+            && *of_end == u32::from(end)
+            && of_running.len() == running.len()
+            && of_running.iter().zip(running).all(|(a, b)| *a == u32::from(*b))
+    }
+
+    /// Returns the content of the snapshot: what it sees depends on nothing but that and on the statement's own changes.
+    pub fn content(&self) -> Box<[u32]> {
+        let (first, end, running) = self.parts();
+        [first, end].iter().chain(running).map(|transaction| u32::from(*transaction)).collect()
+    }
+
+    /// Returns whether no snapshot with this content can be in use.
+    pub fn is_gone(content: &[u32]) -> bool {
+        // SAFETY: reads an entry of this process. It is at most the lowest of its snapshots.
+        let oldest = unsafe { u32::from((*pg_sys::MyProc).xmin) };
+        oldest != 0 && (content[0].wrapping_sub(oldest) as i32) < 0
+    }
+
+    /// Returns the transactions that the snapshot saw running, and the first one that it does not see.
+    pub fn unseen(self, next: u64) -> (Vec<u64>, u64) {
+        let (_, end, running) = self.parts();
+        let full = |transaction: &TransactionId| {
+            let behind = (next as u32).wrapping_sub(u32::from(*transaction));
+            next - u64::from(behind)
+        };
+        (running.iter().map(full).collect(), full(&end))
+    }
+}
+
+/// Returns the number of the next transaction.
+pub fn next() -> u64 {
+    // SAFETY: reads shared memory.
+    unsafe { pg_sys::ReadNextFullTransactionId().value }
+}
+
+/// Returns the number of this process's transaction; `None` if it has none, because it has changed nothing.
+pub fn own_number() -> Option<u64> {
+    // SAFETY: reads the state of this process.
+    let number = unsafe { pg_sys::GetTopFullTransactionIdIfAny().value };
+    (number as u32 != 0).then_some(number)
+}
+
+/// Returns the number of this process's transaction. Assigns one if it has none.
+pub fn assign_own_number() -> u64 {
+    // SAFETY: a transaction runs.
+    unsafe { pg_sys::GetTopFullTransactionId().value }
+}
+
+/// Returns whether a transaction has committed, and no longer runs.
+pub fn has_committed(number: u64) -> bool {
+    let number = TransactionId::from(number as u32);
+    // SAFETY: a snapshot in use keeps the status of its transactions. In this order: a transaction ends after its status is set.
+    unsafe { !pg_sys::TransactionIdIsInProgress(number) && pg_sys::TransactionIdDidCommit(number) }
+}
+
+/// The last field of the tag of the locks that carry a bound. Advisory locks of users have 1 or 2.
+const FIELD: u16 = 0x5363;
+
+fn tag(bound: i64) -> LOCKTAG {
+    LOCKTAG {
+        // SAFETY: reads a variable of this process.
+        locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+        locktag_field2: (bound >> 32) as u32,
+        locktag_field3: bound as u32,
+        locktag_field4: FIELD,
+        locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
+        locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
+    }
+}
+
+/// Takes a lock that carries a bound, for this transaction: it lasts until the transaction ends, also if that is prepared.
+pub fn carry_bound(bound: i64) {
+    // SAFETY: a transaction runs. The mode does not conflict with itself.
+    unsafe { pg_sys::LockAcquire(&tag(bound), pg_sys::ShareLock as LOCKMODE, false, false) };
+}
+
+/// Returns the bounds that locks carry, each with its database.
+pub fn carried_bounds() -> Vec<(Oid, i64)> {
+    // SAFETY: the server returns a copy in the current memory context.
+    unsafe {
+        let data = pg_sys::GetLockStatusData();
+        let count = (*data).nelements as usize;
+        let locks = if count == 0 { &[] } else { slice::from_raw_parts((*data).locks, count) };
+        let own = tag(0);
+        let is_own = |tag: &LOCKTAG| {
+            (tag.locktag_field4, tag.locktag_type, tag.locktag_lockmethodid)
+                == (own.locktag_field4, own.locktag_type, own.locktag_lockmethodid)
+        };
+        let bound = |tag: &LOCKTAG| {
+            let bound = u64::from(tag.locktag_field2) << 32 | u64::from(tag.locktag_field3);
+            (Oid::from(tag.locktag_field1), bound as i64)
+        };
+        locks.iter().map(|lock| &lock.locktag).filter(|tag| is_own(tag)).map(bound).collect()
+    }
+}
+
+/// Calls a function at each event of this process's transactions. Must be called once.
+pub fn on_event(callback: unsafe extern "C-unwind" fn(pg_sys::XactEvent::Type, *mut core::ffi::c_void)) {
+    // SAFETY: the function remains.
+    unsafe { pg_sys::RegisterXactCallback(Some(callback), ptr::null_mut()) };
+}
