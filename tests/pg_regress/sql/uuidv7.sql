@@ -88,7 +88,7 @@ SET enable_indexonlyscan = off;
 SELECT plan_of('SELECT * FROM ids WHERE id >= timestamptz ''2026-11-01 12:00:00.0005''');
 SELECT plan_of('SELECT * FROM ids WHERE id > timestamptz ''2026-11-01 12:00'' AND timestamptz ''2026-11-01 13:00'' > id');
 SELECT plan_of('SELECT * FROM ids WHERE id >= now() - interval ''1 day''');
-SELECT regexp_replace(plan_of('SELECT * FROM ids WHERE id < (SELECT now())'), '\$0|\(InitPlan 1\)\.col1', 'result');
+SELECT regexp_replace(plan_of('SELECT * FROM ids WHERE id < (SELECT now())'), '\$0|\(InitPlan \w+\)\.col1', 'result');
 SELECT plan_of('SELECT * FROM ids WHERE id <@ tstzrange(''2026-11-01 12:00'', ''2026-11-01 13:00'')');
 SELECT plan_of('SELECT * FROM ids WHERE tstzrange(now() - interval ''1 day'', NULL) @> id');
 SELECT plan_of('SELECT * FROM bounds JOIN ids ON id > t');
