@@ -20,9 +20,10 @@ mkdir -p "$STAGE"
 cp "$LIBRARY" "$STAGE/scru.so"
 # Upgrade scripts, and the frozen install scripts of released versions.
 find sql sql/released -maxdepth 1 -name 'scru*--*.sql' -exec cp -t "$STAGE" {} +
-for extension in "${EXTENSIONS[@]}"; do
-    # cargo-pgrx expects one control file in the root.
-    sed "s/@CARGO_VERSION@/$version/" "$(find . sql -maxdepth 1 -name "$extension.control")" >"$STAGE/$extension.control"
+# cargo-pgrx expects one control file in the root.
+find . sql -maxdepth 1 -name '*.control' | while read -r control; do
+    extension=$(basename "$control" .control)
+    sed "s/@CARGO_VERSION@/$version/" "$control" >"$STAGE/$extension.control"
     script=$STAGE/$extension--$version.sql
     [ -f "$script" ] || cargo "${CARGO_SOURCE[@]}" sqlgen --script "$extension" >"$script"
 done

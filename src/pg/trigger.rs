@@ -44,7 +44,7 @@ impl Trigger {
             let id_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
             let mut is_null = false;
             let value = pg_sys::heap_getattr((*self.0).tg_trigtuple, number, descriptor, &mut is_null);
-            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, Datum::from(id_type));
+            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(id_type));
             if tuple.is_null() {
                 return None;
             }

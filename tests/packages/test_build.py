@@ -193,9 +193,10 @@ def test_an_unsupported_server_is_reported(tmp_path):
 def test_versions_agree():
     """Cargo.toml, META.json and a released changelog name the same version. The files that META.json names exist."""
     meta = json.loads((ROOT / "META.json").read_text())
-    [(name, provided)] = meta["provides"].items()
-    assert (name, meta["version"], provided["version"]) == ("scru", VERSION, VERSION)
-    assert (ROOT / provided["file"]).is_file()
-    assert (ROOT / provided["docfile"]).is_file()
+    assert (set(meta["provides"]), meta["version"]) == ({"scru", "scru_uuidv7"}, VERSION)
+    for provided in meta["provides"].values():
+        assert provided["version"] == VERSION
+        assert (ROOT / provided["file"]).is_file()
+        assert (ROOT / provided["docfile"]).is_file()
     newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
     assert newest in (VERSION, "Unreleased")
