@@ -18,8 +18,12 @@ install_base() {
     rm -f "$("$1" --pkglibdir)/scru.so"
     cp "$tree/scru.so" "$("$1" --pkglibdir)/scru.so"
     sed "s/@CARGO_VERSION@/$version/" "$tree/scru.control" >"$extension/scru.control"
-    find "$tree/sql/install" -name '*.sql' ! -name extension.sql ! -name 'scru_*.sql' -exec cat {} + >"$extension/scru--$version.sql"
-    cat "$tree/sql/install/extension.sql" >>"$extension/scru--$version.sql"
+    # The types use the domain of range.sql, which older commits do not have.
+    {
+        cat "$tree/sql/install/range.sql" 2>/dev/null || true
+        find "$tree/sql/install" -name '*.sql' ! -name range.sql ! -name extension.sql ! -name 'scru_*.sql' -exec cat {} +
+        cat "$tree/sql/install/extension.sql"
+    } >"$extension/scru--$version.sql"
 }
 
 tools/setup.sh bench
