@@ -213,8 +213,8 @@ COMMENT ON FUNCTION scru160_floor(timestamptz) IS 'smallest scru160 of the milli
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
--- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
+-- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru160_time_bound(timestamptz, text) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_time_lower(timestamptz, text) RETURNS scru160

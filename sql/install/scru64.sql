@@ -207,8 +207,8 @@ COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time: the tick of 256 milliseconds of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
--- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- Comparisons of an ID with a time: the tick of 256 milliseconds of the ID is compared with the one that contains the time. There is no `=`, because
+-- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru64_time_bound(timestamptz, text) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_lower(timestamptz, text) RETURNS scru64

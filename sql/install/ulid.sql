@@ -213,8 +213,8 @@ COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
--- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
+-- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulid_time_bound(timestamptz, text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_lower(timestamptz, text) RETURNS ulid

@@ -207,8 +207,8 @@ COMMENT ON FUNCTION ulidflake_floor(timestamptz) IS 'smallest ulidflake of the m
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
--- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, and the operators are in no btree operator family, because two IDs with the
--- same time are not equal. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
+-- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_lower(timestamptz, text) RETURNS ulidflake

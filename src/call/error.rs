@@ -77,7 +77,7 @@ impl Error {
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
-        let error = Self::malformed(T::CORE_TYPE.unwrap_or(T::NAME), bytes).detail(detail);
+        let error = Self::malformed(T::SQL_TYPE, bytes).detail(detail);
         // The other HINTs are casts to the extension's type.
         let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(bytes) } else { None };
         match of_type.or(hint) {
@@ -133,12 +133,8 @@ impl Error {
     }
 
     fn beyond<T: SortableId>(value: &[u8]) -> Self {
-        let message = [
-            b"value \"",
-            &*excerpt(value),
-            format!("\" is out of range for type {}", T::CORE_TYPE.unwrap_or(T::NAME)).as_bytes(),
-        ]
-        .concat();
+        let message =
+            [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
     }
 
@@ -157,7 +153,7 @@ impl Error {
     #[cold]
     pub fn time_out_of_range<T: SortableId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
-        let message = format!("timestamp out of range for type {}", T::CORE_TYPE.unwrap_or(T::NAME));
+        let message = format!("timestamp out of range for type {}", T::SQL_TYPE);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }

@@ -28,8 +28,8 @@ pub fn extract_value(call: Call) -> Result<Datum, Error> {
 /// The searches of `<` and `<=` begin at the smallest ID.
 pub fn extract_query<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let (id, strategy) = (call.datum(0), call.int2(2) as u32);
-    // SAFETY: the server passes pointers for the number of keys, for an array of flags, and for an array of pointers, one for each
-    // key. The ID outlives the search.
+    // SAFETY: the server passes pointers to store the number of keys and two arrays, which have an element for each key. The ID
+    // outlives the search.
     unsafe {
         call.datum(1).cast_mut_ptr::<c_int>().write(1);
         let is_partial = strategy != pg_sys::BTEqualStrategyNumber;

@@ -18,7 +18,7 @@ pub fn prefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
 ///
 /// Raises 22023 for an invalid prefix, 22P02 for another prefix, and 22P02 or 22003 like `T_in` for the rest of the text.
 pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let text = datum::c_string(without_prefix(call, T::CORE_TYPE.unwrap_or(T::NAME))?);
+    let text = datum::c_string(without_prefix(call, T::SQL_TYPE)?);
     let id = T::parse_suffix(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
     Ok(id.to_datum())
 }

@@ -10,7 +10,7 @@ use crate::pg::datum;
 use crate::pg::epoch;
 use crate::settings;
 
-/// `T_timestamp(T) → timestamptz`: NULL for a value of a core type that is no ID
+/// `T_timestamp(T) → timestamptz`: NULL if a value of a core type is not an ID
 pub fn timestamp<T: Type>(call: Call) -> Datum {
     let id = call.id::<T>(0);
     if id.is_id() { Datum::from(epoch::of(id)) } else { call.null() }

@@ -174,10 +174,11 @@ fn look_up() -> Result<Option<Memory>, Error> {
     Ok(Some(memory))
 }
 
+/// Returns the error for memory that the server cannot allocate (53200).
 #[cold]
-fn no_memory() -> Error {
+pub fn no_memory() -> Error {
     Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
-        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the few bytes needed.")
+        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the memory.")
 }
 
 /// Reads the durable floor for the first time since the start of the server.

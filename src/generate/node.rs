@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::shared;
-use crate::pg::catalog;
+use crate::pg::{catalog, transaction};
 use crate::settings;
 use crate::settings::hosts::{self, Mismatch};
 use crate::settings::sources::Deciding;
@@ -88,7 +88,7 @@ impl Reason {
         }
     }
 
-    /// Returns the place to set the number, for the HINT.
+    /// Returns where to set the number, as a part of the HINT.
     fn place(self) -> &'static str {
         match self {
             // Citus propagates ALTER ROLE ALL SET to all nodes.
@@ -104,9 +104,7 @@ impl Reason {
 /// Returns the reason to warn. Returns `None` if the number is set, or if no other server is known. Returns `None` in a parallel
 /// worker, so that a parallel query warns at most once.
 fn reason_to_warn<T: Type>() -> Option<Reason> {
-    // SAFETY: an integer that the server sets once in each process.
-    let is_parallel_worker = unsafe { pg_sys::ParallelWorkerNumber >= 0 };
-    if is_parallel_worker || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
+    if transaction::is_parallel_worker() || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
         None
     } else if is_in_citus() {
         Some(Reason::Citus)

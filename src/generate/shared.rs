@@ -495,7 +495,7 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
         Ok((word, server::shared_memory::<SHARED_SIZE>(&mark_name::<T>())))
     };
     let (word, shared) =
-        PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
+        PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(horizon::no_memory())).execute()?;
     // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
     // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
@@ -511,12 +511,6 @@ fn word_name<T: SharedState>() -> CString {
 /// Returns the name by which the backends find a type's [`Shared`].
 fn mark_name<T: SharedState>() -> CString {
     datum::c_string(format!("scru {} mark v2", T::NAME))
-}
-
-#[cold]
-fn no_memory() -> Error {
-    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
-        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the few bytes needed.")
 }
 
 static PREV_SHMEM_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);

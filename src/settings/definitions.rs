@@ -70,6 +70,11 @@ static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
 
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
+const LIBRARY_VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => c"",
+};
+
 /// The number of changes of any setting. A parsed value is stale once this number has changed.
 static CHANGES: AtomicU32 = AtomicU32::new(0);
 
@@ -114,31 +119,39 @@ pub fn define() {
         };
     }
     scru_ids::id_systems!(define);
-    define_library_version();
-    hosts::define(Some(count_change_of_text));
+    // Libraries before 0.3.0 do not have it.
+    let summary = c"Version of the library that this session has loaded.";
+    define_text(c"scru.library_version", summary, LIBRARY_VERSION, pg_sys::GucContext::PGC_INTERNAL);
+    let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
+    hosts::set_variable(define_text(c"scru.node_hosts", summary, c"*", pg_sys::GucContext::PGC_SUSET));
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }
 
-/// Defines the read-only setting with the version of the library. Libraries before 0.3.0 do not have it.
-fn define_library_version() {
-    let version = concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast::<c_char>();
+/// Defines a setting that belongs to no type, and returns the variable to which the server writes its value. It is never freed.
+fn define_text(
+    name: &'static CStr,
+    summary: &'static CStr,
+    default: &'static CStr,
+    context: pg_sys::GucContext::Type,
+) -> *mut *mut c_char {
     let variable = Box::leak(Box::new(ptr::null_mut()));
     // SAFETY: called from _PG_init. The arguments are never freed.
     unsafe {
         pg_sys::DefineCustomStringVariable(
-            c"scru.library_version".as_ptr(),
-            c"Version of the library that this session has loaded.".as_ptr(),
+            name.as_ptr(),
+            summary.as_ptr(),
             ptr::null(),
             variable,
-            version,
-            pg_sys::GucContext::PGC_INTERNAL,
+            default.as_ptr(),
+            context,
             server::ALLOW_IN_PARALLEL,
             None,
-            None,
+            Some(count_change_of_text),
             None,
         );
     }
+    variable
 }
 
 /// Checks the settings of the type that not every user may change.

@@ -6,31 +6,15 @@ use core::ptr;
 
 use pgrx::pg_sys;
 
+use crate::pg::datum;
 use crate::pg::per_process::PerProcess;
-use crate::pg::{datum, server};
 
 /// The variable to which the server writes the value. It is never freed.
 static HOSTS: PerProcess<*mut *mut c_char> = PerProcess::new(ptr::null_mut());
 
-/// Defines the setting, with the function that the server calls when it changes.
-pub fn define(assign: pg_sys::GucStringAssignHook) {
-    let variable = Box::leak(Box::new(ptr::null_mut()));
+/// Sets the variable of the setting.
+pub fn set_variable(variable: *mut *mut c_char) {
     HOSTS.with(|hosts| *hosts = variable);
-    // SAFETY: called from _PG_init. The arguments are never freed.
-    unsafe {
-        pg_sys::DefineCustomStringVariable(
-            c"scru.node_hosts".as_ptr(),
-            c"Hosts on which the node of this server may be used: names, each with an optional port.".as_ptr(),
-            ptr::null(),
-            variable,
-            c"*".as_ptr(),
-            pg_sys::GucContext::PGC_SUSET,
-            server::ALLOW_IN_PARALLEL,
-            None,
-            assign,
-            None,
-        );
-    }
 }
 
 /// A setting that does not name this server.

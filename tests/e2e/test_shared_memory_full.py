@@ -94,7 +94,7 @@ def assert_no_memory(connection: psycopg.Connection, query: str) -> None:
             "53200",
             "out of shared memory for the state of the ID generators",
             None,
-            'Add "scru" to shared_preload_libraries and restart the server: that reserves the few bytes needed.',
+            'Add "scru" to shared_preload_libraries and restart the server: that reserves the memory.',
         ),
         connection.transaction(),
     ):

@@ -159,6 +159,11 @@ pub trait SortableId:
     /// The type of the server whose values include the IDs; `None` if the extension has a type [`NAME`](Self::NAME), all of whose
     /// values are IDs.
     const CORE_TYPE: Option<&'static str> = None;
+    /// The name of the SQL type of the IDs.
+    const SQL_TYPE: &'static str = match Self::CORE_TYPE {
+        Some(name) => name,
+        None => Self::NAME,
+    };
     /// A one-line description of the type. It is also the COMMENT on the SQL type.
     const SUMMARY: &'static str;
     /// The length of the canonical text, in ASCII digits.
@@ -237,13 +242,13 @@ pub trait SortableId:
     /// select the form of the text. The rest of `buffer` is unchanged.
     fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
 
-    /// Writes the text that follows a [prefix](prefixed) to the beginning of `buffer`, and returns it: the canonical text, or, for a
-    /// UUID, the suffix of a TypeID.
+    /// Writes the text after a [prefix](prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a UUID, it
+    /// is the suffix of a TypeID.
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         self.digits(&Self::Settings::default(), buffer)
     }
 
-    /// Parses the text that follows a prefix. Accepts any text form of the ID, or, for a UUID, the suffix of a TypeID.
+    /// Parses the text after a prefix, in any text form of the ID. For a UUID, parses the suffix of a TypeID.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).

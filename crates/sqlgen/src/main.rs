@@ -110,7 +110,7 @@ fn type_of<T: SortableId>() -> Type {
     let [first, second] = sample::ids::<T>();
     Type {
         name: T::NAME,
-        sql_type: T::CORE_TYPE.unwrap_or(T::NAME),
+        sql_type: T::SQL_TYPE,
         core: T::CORE_TYPE.is_some(),
         summary: T::SUMMARY,
         length,
