@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the clients that tests/e2e/test_clients.py runs: Debian's packages through apt, the others in pinned versions under
+# Installs the clients that tests/e2e/clients/test_clients.py runs: Debian's packages through apt, the others in pinned versions under
 # target/clients. A client that cannot be installed is reported, but is not an error: its tests are skipped.
 source "$(dirname "$0")/env.sh"
-SOURCES=$ROOT/tests/e2e/clients
+SOURCES=$ROOT/tests/e2e/clients/programs
 CLIENTS=$ROOT/target/clients
 
 # install LANGUAGE PINS: runs install_LANGUAGE in an empty directory, unless the directory was installed from the same PINS.

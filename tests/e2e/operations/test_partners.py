@@ -9,7 +9,7 @@ from idtypes import each_type
 from plans import explain
 from programs import needs
 
-PAGE = (Path(__file__).parents[2] / "docs/clients.md").read_text().split("\n## Other extensions\n")[1]
+PAGE = (Path(__file__).parents[3] / "docs/clients.md").read_text().split("\n## Other extensions\n")[1]
 
 
 @needs("pg_repack")

@@ -501,7 +501,7 @@ def test_workers_of_a_session_with_a_refused_value_that_was_corrected(reloaded, 
 @each_setting
 @each_leader
 @pytest.mark.parametrize("value", [FOREIGN, MALFORMED], ids=["valid", "malformed"])
-def test_workers_keep_the_value_of_a_session_that_is_older_than_a_stored_one(reloaded, setting, leader, value):
+def test_workers_keep_the_value_of_a_session_older_than_a_stored_one(reloaded, setting, leader, value):
     server = reloaded("")
     with server.connect(user="plain") as connection:
         connection.execute("SELECT gen_scru128()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/settings.md").read_text()
 
 
 def test_the_table_is_that_of_the_server(connection):

@@ -21,7 +21,7 @@ from server import MAJOR, Server, bindir_of, major_of, on_the_oldest, pg_config,
 
 # -------------------------------------------------------------------------------------------------------- the extension
 
-SQL = Path(__file__).parents[2] / "sql"
+SQL = Path(__file__).parents[3] / "sql"
 FROZEN = dict(reversed(line.split()) for line in (SQL / "released/SHA256SUMS").read_text().splitlines())
 CONTROL = Path(pg_config("--sharedir")) / "extension/scru.control"
 CURRENT = re.search(r"^default_version = '(.*)'", CONTROL.read_text(), re.MULTILINE)[1]

@@ -16,7 +16,7 @@ pytestmark = oldest_and_newest(
 )
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
-PAGE = (Path(__file__).parents[2] / "docs/several-servers.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/several-servers.md").read_text()
 
 loaded_or_not = pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 

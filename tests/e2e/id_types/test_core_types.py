@@ -13,7 +13,7 @@ import expect
 from idtypes import BY_NAME, of_types
 from plans import estimate, explain
 
-PAGE = (Path(__file__).parents[2] / "docs/core-types.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/core-types.md").read_text()
 ROWS = 20_000
 DAYS = 100
 

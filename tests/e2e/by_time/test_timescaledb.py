@@ -14,7 +14,7 @@ import plans
 from idtypes import SCRU64, SERVER_WIDE, of_types
 from server import Server, since
 
-PAGE = (Path(__file__).parents[2] / "docs/timescaledb.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/timescaledb.md").read_text()
 DAY = {SCRU64: "24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)"}
 DAY |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER_WIDE if id_type is not SCRU64}
 

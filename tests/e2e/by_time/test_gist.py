@@ -17,7 +17,7 @@ from idtypes import TYPES, IdType, each_type, of_types
 from server import since
 
 ROWS = 10_000
-PAGE = (Path(__file__).parents[2] / "docs/gist-and-windows.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/gist-and-windows.md").read_text()
 
 
 # ---------------------------------------------------------------------------------------------------------------- sizes

@@ -15,7 +15,7 @@ CATALOGS = (
     *("pg_init_privs", "pg_opclass", "pg_operator", "pg_opfamily", "pg_proc", "pg_type"),
 )
 
-SQL = Path(__file__).parents[2] / "sql"
+SQL = Path(__file__).parents[3] / "sql"
 
 
 def snapshot(connection) -> dict[str, set]:

@@ -10,7 +10,7 @@ import pytest
 
 from plans import explain
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from server import oldest_and_newest
 
 pytestmark = oldest_and_newest("the functions are SQL and PL/pgSQL of features that all versions have")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()
 
 of_both = of_types([SCRU128, ULID])

@@ -17,7 +17,7 @@ from server import on_the_oldest
 
 pytestmark = on_the_oldest("test_resolution.py compares the operators and functions of the extension on all versions")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # The tests of the types that the extension's operators and casts refer to, and those that look for inconsistent
 # catalogs. They run after test_setup, which creates tables and types.
 TESTS = (

@@ -30,7 +30,7 @@ pytestmark = oldest_and_newest(
 COUNT = 100_000
 BATCH = 1000
 
-CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
+CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus"
 
 # Raised by the server before it calls the type's input function: the bytes are invalid in the database's encoding.
 NOT_IN_THE_ENCODING = "22021"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 
 
 @dataclass(frozen=True, kw_only=True)

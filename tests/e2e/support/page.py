@@ -7,7 +7,7 @@ import textwrap
 from functools import cache
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "several-servers.md"
+PAGE = Path(__file__).parents[3] / "docs" / "several-servers.md"
 
 
 @cache

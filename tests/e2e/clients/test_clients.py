@@ -27,8 +27,8 @@ import expect
 from idtypes import IdType, each_type
 from server import Server, give_to_server_user
 
-ROOT = Path(__file__).parents[2]
-PROGRAMS = Path(__file__).parent / "clients"
+ROOT = Path(__file__).parents[3]
+PROGRAMS = Path(__file__).parent / "programs"
 INSTALLED = Path(os.environ.get("SCRU_CLIENTS", ROOT / "target" / "clients"))
 JDBC_DRIVER = Path("/usr/share/java/postgresql.jar")
 
@@ -240,7 +240,7 @@ def without_indentation(text: str) -> str:
 def test_the_page_shows_what_is_run(client):
     """docs/clients.md has a section for each client, which links to its program. The program contains each snippet."""
     [section] = re.findall(
-        rf"\n## [^\n]+\n\n\[The program\]\(\.\./tests/e2e/clients/{client.source}\)(.*?)(?=\n## |\Z)",
+        rf"\n## [^\n]+\n\n\[The program\]\(\.\./tests/e2e/clients/programs/{client.source}\)(.*?)(?=\n## |\Z)",
         (ROOT / "docs" / "clients.md").read_text(),
         re.DOTALL,
     )

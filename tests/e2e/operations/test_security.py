@@ -13,7 +13,7 @@ from conftest import Database
 from idtypes import IdType, each_type
 from plans import explain
 
-RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[2].glob("sql/released/scru--*.sql")]
+RELEASED = [path.stem.removeprefix("scru--") for path in Path(__file__).parents[3].glob("sql/released/scru--*.sql")]
 
 # ---------------------------------------------------------------------------------------------- installation and update
 

@@ -9,7 +9,7 @@ from server import on_the_oldest
 
 pytestmark = on_the_oldest("compares the page with the sources")
 
-PAGE = Path(__file__).parents[2] / "docs/guarantees.md"
+PAGE = Path(__file__).parents[3] / "docs/guarantees.md"
 TEST = re.compile(r"\[(\w+)\]\((\.\./(?:tests|crates|tools)/[^)#]+)\)")
 
 

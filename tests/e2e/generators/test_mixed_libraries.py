@@ -25,7 +25,7 @@ from load import Load, assert_all_different
 from marks import HOUR, assert_behind_mark, draw
 from server import MAJOR, Server, bindir_of, pg_config, wait_until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NEW = Path(pg_config("--pkglibdir")) / "scru.so"
 CURRENT = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
 IN_LAST_HOUR = "<@ tstzrange(now() - interval '1 hour', now() + interval '1 hour')"

@@ -9,7 +9,7 @@ from server import on_the_oldest, pg_config
 
 pytestmark = on_the_oldest("compares the page with the sources")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/errors.md").read_text()
 CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
 

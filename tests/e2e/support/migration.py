@@ -1,7 +1,8 @@
 """Runs the recipes of docs/migrate.md while applications write.
 
-As a program, `/usr/bin/python3 tests/e2e/migration.py 10000000` measures the recipe for tables that cannot be locked.
-It starts a private server with fsync and autovacuum. The environment variable PG_CONFIG names the server's pg_config.
+As a program, `/usr/bin/python3 tests/e2e/support/migration.py 10000000` measures the recipe for tables that cannot be
+locked. It starts a private server with fsync and autovacuum. The environment variable PG_CONFIG names the server's
+pg_config.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from threading import Event
 
 import psycopg
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "migrate.md").read_text()
 FILL_IN_BATCHES = (ROOT / "sql" / "contrib" / "fill_in_batches.sql").read_text()
 SCRU_UUID = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()

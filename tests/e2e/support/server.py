@@ -69,7 +69,7 @@ OLD_BINDIR = bindir_of(os.environ.get("OLD_PG_CONFIG", PG_CONFIG))
 
 
 MAJORS = [
-    int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[2] / "Cargo.toml").read_text(), re.M)
+    int(major) for major in re.findall(r"^pg(\d+) = ", (Path(__file__).parents[3] / "Cargo.toml").read_text(), re.M)
 ]
 """The supported major versions."""
 

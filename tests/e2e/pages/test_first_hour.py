@@ -18,7 +18,7 @@ from server import on_the_oldest
 
 pytestmark = on_the_oldest("compares pages with each other, and with results that all versions have in common")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 # The regression test `reference` runs the examples of the reference.
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.stem != "reference")]

@@ -13,7 +13,7 @@ from marks import HOUR
 from programs import LOOPBACK, Program, free_ports, needs, path_of
 from server import Server, give_to_server_user, wait_until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILE = ROOT / "packaging/postgres_exporter.yaml"
 PAGE = (ROOT / "docs/alerts.md").read_text()
 QUERIES = {
