@@ -4,6 +4,8 @@
 #   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
 #   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its
 #                                   directory
+#   servers.sh seed MAJOR           copies this machine's release build into a Debian that has none: a build there then compiles
+#                                   only what depends on the server's version
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
 source "$(dirname "$0")/env.sh"
@@ -142,6 +144,21 @@ WRAPPER
     bind "$wrappers" "/opt/old-server$directory"
 }
 
+# The programs among the build output run with the C library of this machine or a newer one.
+seed() {
+    local target=$ROOT/target/debian-$MAJOR libc
+    libc=$({
+        c_library /
+        c_library "$DIRECTORY"
+    } | sort --version-sort | tail -n 1)
+    if [ -d target/release ] && [ ! -d "$target/release" ] && [ "$libc" = "$(c_library "$DIRECTORY")" ]; then
+        mkdir -p "$target"
+        cp -a target/release "$target"
+    fi
+}
+# Prints the version of the C library below a root directory.
+c_library() { chroot "$1" ldd --version | sed -n '1s/.* //p'; }
+
 # Sets OLD_SERVER and OLD_ROOT, the directories of an older server, and OLD_PG_CONFIG, the path of its pg_config inside of the
 # Debian; empty if the extension is not installed there. The older server of 17 is 16; that of newer ones is 17, the last version
 # without temporal keys.
@@ -184,6 +201,7 @@ bare-)
     ;;
 prepare-16) prepare_16 ;;
 prepare-1[7-9]) lock && prepare_debian ;;
+seed-1[7-9]) lock && prepare_debian && seed ;;
 run-16) run_16 "${@:3}" ;;
 run-1[7-9]) lock && prepare_debian && run_debian "${@:3}" ;;
 enter-*) enter "${@:3}" ;;
