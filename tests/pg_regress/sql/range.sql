@@ -58,12 +58,13 @@ RESET enable_seqscan;
 
 -- Without an index, both operators and NOT return the same as the comparison of times with truncated bounds.
 SELECT * FROM each_type($$
+    WITH orders AS MATERIALIZED (SELECT * FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 20),
+         ranges AS MATERIALIZED (SELECT range, truncated('$T', range) AS truncated
+             FROM (SELECT created AS at FROM orders ORDER BY id LIMIT 1) AS first, ranges(at) AS range)
     SELECT count(*), count(*) FILTER (
         WHERE (id <@ range, range @> id, NOT id <@ range)
             IS DISTINCT FROM (created <@ truncated, created <@ truncated, NOT created <@ truncated))
-    FROM (SELECT range, truncated('$T', range) AS truncated
-          FROM (SELECT created AS at FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 1) AS first, ranges(at) AS range) AS ranges,
-         (SELECT * FROM $T_orders ORDER BY id OFFSET 60000 LIMIT 20) AS orders
+    FROM orders, ranges
 $$);
 
 -- A NULL argument returns NULL.
