@@ -5,7 +5,7 @@ source "$(dirname "$0")/env.sh"
 # Runs a program of apt with lists of source packages in a separate directory, so that the machine's configuration is not changed.
 apt_source() {
     "$1" -o Dir::Etc::SourceList="$WORK/apt/sources.list" -o Dir::Etc::SourceParts="$WORK/apt/sources.list.d" \
-        -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" "${@:2}"
+        -o Dir::State::Lists="$WORK/lists" -o Dir::Cache="$WORK" -o Acquire::Check-Valid-Until=false "${@:2}"
 }
 fetch_source() {
     local version

@@ -122,7 +122,7 @@ enter() {
     # An older server, from which the tests run pg_upgrade.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     [ ! -d "$OLD_ROOT" ] || bind_programs
-    cp /etc/hosts "$DIRECTORY/etc/hosts"
+    cp /etc/resolv.conf /etc/hosts "$DIRECTORY/etc"
     chroot "$DIRECTORY" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
 }
 

@@ -1,10 +1,12 @@
 """The server's own regression tests have the same output in a database with the extension as in one without it.
 
-They are in the server's source only, which `tools/server-source.sh` downloads. If that fails, the test is skipped.
+They are in the server's source only, which `tools/server-source.sh` downloads. If that fails, the test is skipped: a
+mirror may have no sources of a version.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tarfile
 from difflib import unified_diff
@@ -13,9 +15,6 @@ from pathlib import Path
 import pytest
 
 from conftest import Database
-from server import on_the_oldest
-
-pytestmark = on_the_oldest("test_resolution.py compares the operators and functions of the extension on all versions")
 
 ROOT = Path(__file__).parents[3]
 # The tests of the types that the extension's operators and casts refer to, and those that look for inconsistent
@@ -37,16 +36,12 @@ LISTED = {
     # Casts without a function in one direction only: every ID is a bigint, but not every bigint is an ID.
     "+ scru64            | bigint            |        0 | a",
     "+ ulidflake         | bigint            |        0 | a",
-    "-(10 rows)",
-    "+(12 rows)",
     # The operators of the operator classes for GIN.
     "+       2742 |            1 | <",
     "+       2742 |            2 | <=",
     "+       2742 |            3 | =",
     "+       2742 |            4 | >=",
     "+       2742 |            5 | >",
-    "-(124 rows)",
-    "+(129 rows)",
 }
 
 
@@ -82,5 +77,8 @@ def test_the_tests_of_the_server_print_the_same(new_database, scripts):
         assert len(without[name]) > 100, name
         difference = unified_diff(without[name], with_extension[name], lineterm="", n=0)
         differences[name] = {line for line in difference if not line.startswith(("---", "+++", "@@"))}
-    assert differences.pop("opr_sanity") == LISTED
+    rows = {line for line in differences["opr_sanity"] if re.fullmatch(r"[+-]\(\d+ rows\)", line)}
+    assert differences.pop("opr_sanity") == LISTED | rows
+    # The numbers of rows of both lists, without the extension and with it.
+    assert sum(int(line[0] + line[2:].split()[0]) for line in rows) == len(LISTED)
     assert differences == {name: set() for name in differences}
