@@ -133,6 +133,8 @@ macro_rules! system {
 
             export!(guarded, concat!("gen_", stringify!($name)), draw::generate::<Id>);
             export!(guarded, concat!("gen_", stringify!($name), "_at"), draw::generate_at::<Id>);
+            export!(guarded, concat!(stringify!($name), "_horizon"), feed::horizon::<Id>);
+            export!(guarded, concat!(stringify!($name), "_horizon_after"), feed::horizon_after::<Id>);
         };
     };
 }
@@ -284,9 +286,6 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
 
             export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
-
-            export!(guarded, concat!(stringify!($name), "_horizon"), feed::horizon::<Id>);
-            export!(guarded, concat!(stringify!($name), "_horizon_after"), feed::horizon_after::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
 

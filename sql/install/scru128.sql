@@ -195,6 +195,15 @@ CREATE FUNCTION gen_scru128(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'gen_scru128_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gen_scru128(timestamptz) IS 'a random scru128 of a given time, for back-filling';
 
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION scru128_horizon() RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru128_horizon() IS 'an ID below which no further scru128 of gen_scru128() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION scru128_horizon(after scru128) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru128_horizon(scru128) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru128_timestamp(scru128) RETURNS timestamptz
@@ -492,14 +501,5 @@ COMMENT ON FUNCTION scru128_counter_lo(id scru128) IS '24 bits, random at the st
 CREATE FUNCTION scru128_entropy(id scru128) RETURNS bigint
     AS 'MODULE_PATHNAME', 'scru128_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru128_entropy(id scru128) IS '32 random bits, renewed for every ID';
-
------------------------------------------------------------------------------------------------------------------ feeds
-
-CREATE FUNCTION scru128_horizon() RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon() IS 'an ID below which no further scru128 of gen_scru128() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION scru128_horizon(after scru128) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon(scru128) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ---------------------------------------------------------------------------------------------------------------- node

@@ -195,6 +195,15 @@ CREATE FUNCTION gen_scru160(timestamptz) RETURNS scru160
     AS 'MODULE_PATHNAME', 'gen_scru160_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gen_scru160(timestamptz) IS 'a random scru160 of a given time, for back-filling';
 
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION scru160_horizon() RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru160_horizon() IS 'an ID below which no further scru160 of gen_scru160() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION scru160_horizon(after scru160) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru160_horizon(scru160) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru160_timestamp(scru160) RETURNS timestamptz
@@ -475,14 +484,5 @@ COMMENT ON FUNCTION scru160_random16(id scru160) IS '16 random bits, renewed for
 CREATE FUNCTION scru160_random80(id scru160) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru160_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru160_random80(id scru160) IS '80 random bits, renewed for every ID';
-
------------------------------------------------------------------------------------------------------------------ feeds
-
-CREATE FUNCTION scru160_horizon() RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon() IS 'an ID below which no further scru160 of gen_scru160() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION scru160_horizon(after scru160) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon(scru160) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ---------------------------------------------------------------------------------------------------------------- node

@@ -189,6 +189,15 @@ CREATE FUNCTION gen_scru64() RETURNS scru64
     AS 'MODULE_PATHNAME', 'gen_scru64' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gen_scru64() IS 'a new scru64, greater than the previous one';
 
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION scru64_horizon() RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru64_horizon() IS 'an ID below which no further scru64 of gen_scru64() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION scru64_horizon(after scru64) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION scru64_timestamp(scru64) RETURNS timestamptz
@@ -478,15 +487,6 @@ COMMENT ON FUNCTION scru64_node_id(id scru64, node_id_size integer) IS 'The node
 CREATE FUNCTION scru64_counter(id scru64, node_id_size integer) RETURNS integer
     AS 'MODULE_PATHNAME', 'scru64_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_counter(id scru64, node_id_size integer) IS 'The bits below the node ID, random at the start of every tick, then counted up';
-
------------------------------------------------------------------------------------------------------------------ feeds
-
-CREATE FUNCTION scru64_horizon() RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon() IS 'an ID below which no further scru64 of gen_scru64() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION scru64_horizon(after scru64) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ---------------------------------------------------------------------------------------------------------------- node
 

@@ -1,7 +1,7 @@
 -- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
 -- sql/core.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions are PARALLEL SAFE. Functions with arguments are STRICT. The labels follow the rules in sql/type.sql.in.
+-- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT. The labels follow the rules in sql/type.sql.in.
 
 ---------------------------------------------------------------------------------------------------------------- check
 
@@ -48,6 +48,15 @@ COMMENT ON FUNCTION gen_uuidv7() IS 'a new uuidv7, greater than the previous one
 CREATE FUNCTION gen_uuidv7(timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'gen_uuidv7_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gen_uuidv7(timestamptz) IS 'a random uuidv7 of a given time, for back-filling';
+
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION uuidv7_horizon() RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_horizon() IS 'an ID below which no further uuidv7 of gen_uuidv7() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION uuidv7_horizon(after uuid) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -195,6 +195,15 @@ CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_ulid_at' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'a random ulid of a given time, for back-filling';
 
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION ulid_horizon() RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION ulid_horizon() IS 'an ID below which no further ulid of gen_ulid() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION ulid_horizon(after ulid) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION ulid_horizon(ulid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulid_timestamp(ulid) RETURNS timestamptz
@@ -475,14 +484,5 @@ COMMENT ON CAST (uuid AS ulid) IS 'the same 16 bytes, read as ulid';
 CREATE FUNCTION ulid_randomness(id ulid) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulid_field_0' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_randomness(id ulid) IS '80 bits, random at the start of every millisecond, then counted up';
-
------------------------------------------------------------------------------------------------------------------ feeds
-
-CREATE FUNCTION ulid_horizon() RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon() IS 'an ID below which no further ulid of gen_ulid() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION ulid_horizon(after ulid) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon(ulid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ---------------------------------------------------------------------------------------------------------------- node

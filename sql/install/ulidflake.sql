@@ -189,6 +189,15 @@ CREATE FUNCTION gen_ulidflake() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'gen_ulidflake' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previous one';
 
+----------------------------------------------------------------------------------------------------------------- feeds
+
+CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
+CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+
 ------------------------------------------------------------------------------------------------------------------ time
 
 CREATE FUNCTION ulidflake_timestamp(ulidflake) RETURNS timestamptz
@@ -478,15 +487,6 @@ COMMENT ON FUNCTION ulidflake_scalable_randomness(id ulidflake) IS '15 bits of t
 CREATE FUNCTION ulidflake_scalability(id ulidflake) RETURNS integer
     AS 'MODULE_PATHNAME', 'ulidflake_field_2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalable form: the number of the server';
-
------------------------------------------------------------------------------------------------------------------ feeds
-
-CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ---------------------------------------------------------------------------------------------------------------- node
 

@@ -2,8 +2,8 @@
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::TimestampWithTimeZone;
-use pgrx::pg_sys::Datum;
-use scru_ids::{SortableId, registry};
+use pgrx::pg_sys::{self, Datum, Oid};
+use scru_ids::{Stored, id_systems};
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -11,8 +11,11 @@ use crate::generate::horizon;
 use crate::generate::id_type::Type;
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
-use crate::pg::trigger::Trigger;
+use crate::pg::trigger::{Trigger, TypeName};
 use crate::pg::{epoch, recovery};
+
+/// The schema of the server's types.
+const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 
 /// `T_horizon() → T`
 ///
@@ -63,26 +66,45 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
 }
 
 /// `scru_feed_guard() → trigger`: raises 55000 if the ID of a new row was not generated in this transaction
+///
+/// The arguments are the name of the column and, if its type is not of one ID system, the name of the ID system.
 pub fn guard(call: Call) -> Result<Datum, Error> {
     let trigger = Trigger::of(call.info()).ok_or_else(not_a_trigger)?;
-    let column = trigger.argument();
-    let (datum, type_name) = trigger.value(call.schema().oid()).ok_or_else(|| no_column(column))?;
-    let Some(datum) = datum else { return Ok(trigger.row()) };
-    let bound = if recovery::is_in_recovery() { None } else { horizon::own_bound()? };
+    let column = trigger.argument(0).unwrap_or_default();
+    let (datum, of_type) = trigger.value().ok_or_else(|| no_column(column))?;
+    let system = trigger.argument(1).unwrap_or(&of_type.name);
     macro_rules! check {
         ($name:ident, $id:ident) => {
-            if type_name == stringify!($name) {
-                type Stored = <scru_ids::$id as SortableId>::Stored;
-                // SAFETY: the column has this type.
-                let stored = unsafe { <Stored as StoredDatum>::from_datum(datum) };
-                let id = scru_ids::$id::from_stored(stored);
-                let is_own = bound.is_some_and(|bound| id.is_some_and(|id| id >= first_of::<scru_ids::$id>(bound)));
-                return if is_own { Ok(trigger.row()) } else { Err(not_own(stringify!($name), column)) };
+            if is_column_of::<scru_ids::$id>(&of_type, system, call.schema().oid()) {
+                return match datum {
+                    Some(datum) if !is_own::<scru_ids::$id>(datum)? => Err(not_own(stringify!($name), column)),
+                    _ => Ok(trigger.row()),
+                };
             }
         };
     }
-    registry!(check);
-    Ok(trigger.row())
+    id_systems!(check);
+    Err(no_column(column))
+}
+
+/// Returns whether a column of a type can have IDs of `T`, and `system` names `T` or the type that only `T` has.
+fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool {
+    let of_server = match T::Stored::LEN {
+        8 => "int8",
+        16 => "uuid",
+        _ => "",
+    };
+    let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
+    (is(schema, T::NAME) || is(PG_CATALOG, of_server))
+        && (system == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| system == name.as_bytes()))
+}
+
+/// Returns whether an ID is not below the bound of this transaction.
+fn is_own<T: Type>(datum: Datum) -> Result<bool, Error> {
+    let bound = if recovery::is_in_recovery() { None } else { horizon::own_bound()? };
+    // SAFETY: the type of the column has this stored form.
+    let id = T::from_stored(unsafe { T::Stored::from_datum(datum) });
+    Ok(bound.is_some_and(|bound| id.is_some_and(|id| id >= first_of::<T>(bound))))
 }
 
 #[cold]
@@ -95,6 +117,7 @@ fn not_a_trigger() -> Error {
 fn no_column(column: &[u8]) -> Error {
     let message = [b"column \"".as_slice(), column, b"\" is not a column of an ID type of scru"].concat();
     Error::new(SqlState::ERRCODE_UNDEFINED_COLUMN, message)
+        .hint("For a column of type uuid or bigint, name the ID system in a second argument of the trigger.")
 }
 
 #[cold]

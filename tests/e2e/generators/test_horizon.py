@@ -1,17 +1,10 @@
-"""The horizon: a reader in the order of IDs receives each committed row once, in order, and misses none.
-
-SCRU_FEED_SECONDS and SCRU_FEED_WRITERS set the size of the load (`make test-feed`).
-"""
+"""The horizon: what holds it, what it promises of snapshots and clocks, and its errors."""
 
 from __future__ import annotations
 
-import os
-import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import count
-from threading import Event
 from time import sleep
 
 import psycopg
@@ -19,193 +12,9 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import Server, wait_until
+from server import wait_until
 
-SECONDS = float(os.environ.get("SCRU_FEED_SECONDS", "12"))
-WRITERS = int(os.environ.get("SCRU_FEED_WRITERS", "12"))
-SCOPES = ["backend", "server"]
 TOO_OLD = "the snapshot is too old for a horizon"
-
-
-def create_tables(connection: psycopg.Connection, name: str) -> list[str]:
-    """Creates a plain, a range-partitioned and a hash-partitioned table of a type."""
-    columns = f"(id {name} PRIMARY KEY DEFAULT gen_{name}(), note text)"
-    connection.execute(f"CREATE TABLE {name}_plain {columns}")
-    connection.execute(f"CREATE TABLE {name}_range {columns} PARTITION BY RANGE (id)")
-    connection.execute(f"CREATE TABLE {name}_range_default PARTITION OF {name}_range DEFAULT")
-    for part in range(4):
-        bounds = [f"{name}_lower(date_trunc('second', now()) + interval '{3 * p} s')" for p in (part, part + 1)]
-        connection.execute(
-            f"CREATE TABLE {name}_range_{part} PARTITION OF {name}_range FOR VALUES FROM ({bounds[0]}) TO ({bounds[1]})"
-        )
-    connection.execute(f"CREATE TABLE {name}_hash {columns} PARTITION BY HASH (id)")
-    for part in range(4):
-        connection.execute(
-            f"CREATE TABLE {name}_hash_{part} PARTITION OF {name}_hash FOR VALUES WITH (MODULUS 4, REMAINDER {part})"
-        )
-    return [f"{name}_{layout}" for layout in ("plain", "range", "hash")]
-
-
-class Writers:
-    """Sessions that insert rows, and commit late, roll back, prepare or die."""
-
-    def __init__(self, server: Server, tables: list[str]):
-        self.server = server
-        self.tables = tables
-        self.stopped = Event()
-        self.names = count()
-
-    def run(self, seed: int) -> None:
-        """Runs transactions until the writers are stopped."""
-        dice = random.Random(seed)
-        while not self.stopped.is_set():
-            # A killed session connects again.
-            with suppress(psycopg.OperationalError), self.connect(dice) as session:
-                while not self.stopped.is_set():
-                    self.transact(session, dice)
-
-    def connect(self, dice: random.Random) -> psycopg.Connection:
-        return self.server.connect(options=f"-c scru.generator_scope={dice.choice(SCOPES)}")
-
-    def transact(self, session: psycopg.Connection, dice: random.Random) -> None:
-        """Runs one transaction."""
-        session.execute("BEGIN")
-        for _ in range(dice.choice([1, 1, 1, 2, 5])):
-            self.insert(session, dice)
-        if dice.random() < 0.2:
-            session.execute("SAVEPOINT s")
-            self.insert(session, dice)
-            session.execute(dice.choice(["ROLLBACK TO s", "RELEASE s"]))
-        # Most commit at once. Few commit very late.
-        sleep(dice.choice([0, 0, 0, 0.002, 0.01, 0.05, 0.4 if SECONDS < 60 else 2]))
-        is_kept = dice.random() < 0.4
-        if dice.random() < 0.15:
-            name = f"'{os.getpid()}-{next(self.names)}'"
-            session.execute(f"PREPARE TRANSACTION {name}")
-            sleep(dice.choice([0, 0.01, 0.1]))
-            # Another session can end it.
-            session.execute(f"{'COMMIT' if is_kept else 'ROLLBACK'} PREPARED {name}")
-        elif dice.random() < 0.02:
-            session.execute("SELECT pg_terminate_backend(pg_backend_pid())")
-        else:
-            session.execute("COMMIT" if is_kept else "ROLLBACK")
-
-    def insert(self, session: psycopg.Connection, dice: random.Random) -> None:
-        table = dice.choice(self.tables)
-        rows = dice.choice([1, 1, 1, 3, 40])
-        if dice.random() < 0.1:
-            with session.cursor().copy(f"COPY {table} (note) FROM STDIN") as copy:
-                copy.write("copied\n" * rows)
-        else:
-            session.execute(f"INSERT INTO {table} (note) SELECT 'row' FROM generate_series(1, {rows})")
-
-
-class Reader:
-    """A session that reads a table with the one statement."""
-
-    def __init__(self, table: str, condition: str, sequential: bool, isolation: str = "READ COMMITTED"):
-        self.table = table
-        self.isolation = isolation
-        self.sequential = sequential
-        self.query = f"SELECT id::text FROM {table} WHERE id > %s {condition} ORDER BY id LIMIT 1000"
-        self.received: list[str] = []
-        self.stopped = Event()
-
-    def read(self, session: psycopg.Connection) -> int:
-        """Reads the rows after the position, and returns their number."""
-        after = self.received[-1] if self.received else "0" * TEXT_LENGTHS[self.table.split("_")[0]]
-        if self.isolation != "READ COMMITTED":
-            session.execute(f"BEGIN ISOLATION LEVEL {self.isolation}")
-            session.execute("SELECT")
-        rows = session.execute(self.query, [after]).fetchall()
-        if self.isolation != "READ COMMITTED":
-            session.execute("COMMIT")
-        self.received += [row for (row,) in rows]
-        return len(rows)
-
-    def run(self, server: Server) -> None:
-        with server.connect() as session:
-            if self.sequential:
-                for kind in ("indexscan", "indexonlyscan", "bitmapscan"):
-                    session.execute(f"SET enable_{kind} = off")
-            while not self.stopped.is_set():
-                self.read(session)
-            # Until the horizon has passed all rows.
-            last = session.execute(f"SELECT max(id)::text FROM {self.table}").fetchone()[0]
-            wait_until(
-                lambda: not self.read(session) and self.received[-1:] == [last], f"{self.table} is read up to {last}"
-            )
-
-
-TEXT_LENGTHS = {id_type.name: id_type.text_length for id_type in TYPES}
-
-
-@contextmanager
-def running(target: object, arguments: list) -> Iterator[list]:
-    """Runs a function in one thread for each argument, and raises its error at the end."""
-    with ThreadPoolExecutor(len(arguments)) as pool:
-        futures = [pool.submit(target, argument) for argument in arguments]
-        yield futures
-        for future in futures:
-            future.result(timeout=120)
-
-
-@pytest.mark.parametrize("preload", ["scru", ""], ids=["preloaded", "loaded"])
-def test_a_reader_misses_nothing_under_load(new_server, preload):
-    """Writers of all types and both scopes commit late, roll back, prepare and die. Each reader receives exactly the
-    committed rows in their order. Readers without the horizon miss rows."""
-    settings = {
-        "shared_preload_libraries": preload,
-        "max_prepared_transactions": "30",
-        "max_connections": "80",
-        "fsync": "off",
-    }
-    server = new_server(settings)
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-        kinds = ["scru64", "scru128", "ulidflake"] if SECONDS < 60 else [id_type.name for id_type in TYPES]
-        tables = [table for name in kinds for table in create_tables(connection, name)]
-    dice = random.Random(1)
-    readers = [
-        Reader(table, f"AND id < {table.split('_')[0]}_horizon()", dice.random() < 0.5, isolation)
-        for table, isolation in zip(tables, ["READ COMMITTED", "READ COMMITTED", "REPEATABLE READ"] * 9, strict=False)
-    ]
-    readers += [Reader(table, f"AND id < {table.split('_')[0]}_horizon()", True) for table in tables if "hash" in table]
-    naive = [Reader(table, "", False) for table in tables if "plain" in table]
-    writers = Writers(server, tables)
-    with running(lambda reader: reader.run(server), readers + naive) as reading:
-        try:
-            with running(writers.run, list(range(WRITERS))):
-                for _ in range(int(SECONDS * 10)):
-                    sleep(0.1)
-                    if any(future.done() for future in reading):
-                        break
-                writers.stopped.set()
-            end_prepared(server)
-        finally:
-            writers.stopped.set()
-            for reader in readers + naive:
-                reader.stopped.set()
-    with server.connect() as connection:
-        for reader in readers:
-            committed = [row for (row,) in connection.execute(f"SELECT id::text FROM {reader.table} ORDER BY id")]
-            assert len(committed) > 50
-            missed = sorted(set(committed) - set(reader.received))
-            assert (reader.table, missed) == (reader.table, [])
-            assert reader.received == committed
-        missed_without = 0
-        for reader in naive:
-            committed = {row for (row,) in connection.execute(f"SELECT id::text FROM {reader.table}")}
-            missed_without += len(committed - set(reader.received))
-        assert missed_without > 0
-    assert server.crashes() == []
-
-
-def end_prepared(server: Server) -> None:
-    """Rolls back the prepared transactions of sessions that were killed."""
-    with server.connect() as connection:
-        for (name,) in connection.execute("SELECT gid FROM pg_prepared_xacts").fetchall():
-            connection.execute(f"ROLLBACK PREPARED '{name}'")
 
 
 @pytest.fixture
@@ -478,6 +287,53 @@ def test_the_guard_refuses_ids_of_other_transactions(feed):
     assert feed.execute("SELECT count(*) FROM guarded").fetchone() == (3,)
 
 
+@pytest.mark.parametrize(
+    ("column", "system", "made"),
+    [("uuid", None, "gen_uuidv7()"), ("uuid", "scru128", "gen_scru128()"), ("bigint", "ulidflake", "gen_ulidflake()")],
+)
+def test_the_guard_knows_ids_in_columns_of_core_types(feed, column, system, made):
+    feed.execute("CREATE EXTENSION scru_uuidv7")
+    feed.execute(f"CREATE TABLE guarded (id {column} DEFAULT {made}::{column})")
+    arguments = "'id'" + (f", '{system}'" if system else "")
+    function = f"EXECUTE FUNCTION scru_feed_guard({arguments})"
+    feed.execute(f"CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW {function}")
+    feed.execute("INSERT INTO guarded DEFAULT VALUES")
+    for _ in range(2):
+        [old] = feed.execute("SELECT id FROM guarded").fetchone()
+        sleep(0.3)
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+            feed.execute(f"INSERT INTO guarded SELECT %s WHERE {made} IS NOT NULL", [old])
+    assert feed.execute("SELECT count(*) FROM guarded").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(("column", "more"), [("id", ""), ("id", ", scru128"), ("id", ", int8"), ("gone", ", scru64")])
+def test_the_guard_of_a_bigint_column_names_the_type_of_its_ids(feed, column, more):
+    feed.execute("CREATE TABLE guarded (id bigint)")
+    function = f"EXECUTE FUNCTION scru_feed_guard({column}{more})"
+    feed.execute(f"CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW {function}")
+    with expect.error(
+        "42703",
+        f'column "{column}" is not a column of an ID type of scru',
+        hint="For a column of type uuid or bigint, name the ID system in a second argument of the trigger.",
+    ):
+        feed.execute("INSERT INTO guarded VALUES (1)")
+
+
+def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
+    """The bytes of any uuid are compared."""
+    feed.execute("CREATE EXTENSION scru_uuidv7")
+    below, above = "00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"
+    passed = "SELECT uuidv7_horizon(%s) > uuidv7_floor(now() - interval '1 s')"
+    assert feed.execute(passed, [below]).fetchone() == (True,)
+    with expect.error(
+        "55000",
+        "the uuidv7 is above all that this server knows",
+        "The server may have lost transactions in a failover, and may generate IDs below this one.",
+        "Read the table again from a position that all its readers have passed.",
+    ):
+        feed.execute("SELECT uuidv7_horizon(%s)", [above])
+
+
 def test_sessions_that_may_have_an_older_library_prevent_a_horizon(new_database):
     database = new_database(extension=False)
     with database.connect() as old, database.connect() as other, database.connect() as connection:
@@ -518,9 +374,14 @@ def test_a_procedure_with_commit_publishes_each_of_its_transactions(feed, databa
     assert_moves_on(feed)
 
 
-def test_the_horizon_can_be_a_condition_on_the_index(feed):
-    feed.execute("CREATE VIEW readable AS SELECT * FROM events WHERE id < scru64_horizon()")
+@pytest.mark.parametrize(
+    ("column", "system"), [("scru64", "scru64"), ("uuid", "uuidv7"), ("bigint", "scru64")], ids=lambda name: name
+)
+def test_the_horizon_can_be_a_condition_on_the_index(feed, column, system):
+    feed.execute("CREATE EXTENSION scru_uuidv7")
+    feed.execute(f"CREATE TABLE keyed (id {column} PRIMARY KEY)")
+    feed.execute(f"CREATE VIEW readable AS SELECT * FROM keyed WHERE id < {system}_horizon()::{column}")
     feed.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    query = "SELECT * FROM readable WHERE id > '000000000000' ORDER BY id LIMIT 9"
+    query = f"SELECT * FROM readable WHERE id > {system}_lower('2026-01-01')::{column} ORDER BY id LIMIT 9"
     plan = [line for (line,) in feed.execute(f"EXPLAIN (COSTS off) {query}")]
-    assert any("Index Cond" in line and "scru64_horizon()" in line for line in plan)
+    assert any("Index Cond" in line and f"{system}_horizon()" in line and ">" in line for line in plan), plan

@@ -1138,6 +1138,10 @@ CREATE EXTENSION scru_uuidv7 SCHEMA test;
 SELECT gen_uuidv7() < gen_uuidv7();
 -- ### FUNCTION gen_uuidv7(timestamptz)
 SELECT uuidv7_timestamp(gen_uuidv7('2025-01-01 12:00:00+00'));
+-- ### FUNCTION uuidv7_horizon()
+SELECT uuidv7_horizon() > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
+-- ### FUNCTION uuidv7_horizon(uuid)
+SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a') > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
 -- ## Time
 -- ### FUNCTION uuidv7_timestamp(uuid)
 SELECT uuidv7_timestamp('019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
