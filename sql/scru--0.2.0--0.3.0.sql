@@ -324,7 +324,7 @@ WHERE old.oid OPERATOR(pg_catalog.=) 'scru_generators()'::pg_catalog.regprocedur
 DROP FUNCTION scru_new_generators();
 COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
 
--- Sessions that may have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
+-- Sessions that have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
 CREATE FUNCTION scru_note_old_sessions() RETURNS void
     AS 'MODULE_PATHNAME', 'scru_note_old_sessions' LANGUAGE C VOLATILE;
 SELECT scru_note_old_sessions();

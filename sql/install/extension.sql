@@ -147,3 +147,9 @@ COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions of this database tha
 CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru_feed_guard() IS 'trigger BEFORE INSERT FOR EACH ROW that refuses an ID that was not generated in the same transaction; its arguments are the name of the column and, for a uuid or a bigint, of the type whose IDs it has';
+
+-- Sessions that have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
+CREATE FUNCTION scru_note_old_sessions() RETURNS void
+    AS 'MODULE_PATHNAME', 'scru_note_old_sessions' LANGUAGE C VOLATILE;
+SELECT scru_note_old_sessions();
+DROP FUNCTION scru_note_old_sessions();

@@ -128,7 +128,7 @@ fn not_own(type_name: &str, column: &[u8]) -> Error {
         .hint(format!("Let the column's default, or gen_{type_name}() in the same transaction, generate the ID."))
 }
 
-/// `scru_note_old_sessions() → void`, which the update to 0.3.0 calls.
+/// `scru_note_old_sessions() → void`, which the scripts of the extension call and drop.
 pub fn note_old_sessions(_call: Call) -> Result<Datum, Error> {
     horizon::note_old_sessions().map(|()| Datum::null())
 }

@@ -15,7 +15,7 @@ use crate::call::error::Error;
 use crate::generate::mark_page::MarkPage;
 use crate::pg::per_process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
-use crate::pg::{clock, log, recovery, server, subtransaction};
+use crate::pg::{clock, library, log, recovery, server, subtransaction};
 use crate::settings;
 
 const NAME: &CStr = c"scru horizon v1";
@@ -624,11 +624,14 @@ fn refuse_old_sessions(memory: Memory) -> Result<(), Error> {
 #[cold]
 fn old_session(pid: u32) -> Error {
     Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "a session may use an older version of scru")
-        .detail(format!("The session with process ID {pid} was connected when the extension was updated."))
+        .detail(format!(
+            "When the extension was created or updated, the session with process ID {pid} had loaded another library."
+        ))
         .hint("End the session: it loads the installed version when it connects again.")
 }
 
-/// Records the sessions of this database that may have loaded an older library. The update to 0.3.0 calls it.
+/// Records the sessions of this database that may have loaded an older library. The scripts that create the extension or update it
+/// to 0.3.0 call it. The library that a session loads later is the present one.
 ///
 /// # Errors
 /// 53200 if not enough shared memory is left.
@@ -636,15 +639,20 @@ pub fn note_old_sessions() -> Result<(), Error> {
     if settings::is_preloaded() || recovery::is_in_recovery() {
         return Ok(());
     }
-    let Some(memory) = attached()? else { return Ok(()) };
     let (own, _) = transaction::own();
+    let is_old = |&(index, pid): &(usize, u32)| {
+        index != own && transaction::is_connected(pid) && !transaction::is_decoding(index) && library::may_differ(pid)
+    };
+    let processes =
+        (0..transaction::processes()).filter_map(|index| Some((index, transaction::of_process(index)?.pid())));
+    let old: Vec<_> = processes.filter(is_old).collect();
+    if old.is_empty() {
+        return Ok(());
+    }
+    let Some(memory) = attached()? else { return Ok(()) };
     memory.header.old_sessions.store(1, Ordering::SeqCst);
-    for (index, slot) in memory.slots.iter().enumerate() {
-        let Some(process) = transaction::of_process(index) else { continue };
-        let is_new = index == own || Owner::from_word(slot.owner.load(Ordering::SeqCst)).pid() == process.pid();
-        if transaction::is_connected(process.pid()) && !is_new && !transaction::is_decoding(index) {
-            slot.old.store(process.pid(), Ordering::SeqCst);
-        }
+    for (index, pid) in old {
+        memory.slots[index].old.store(pid, Ordering::SeqCst);
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod clock;
 pub mod datum;
 pub mod epoch;
+pub mod library;
 pub mod log;
 pub mod per_process;
 pub mod recovery;

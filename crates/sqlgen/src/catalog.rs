@@ -1,4 +1,4 @@
-//! The objects that an install script creates, with their definitions and COMMENTs.
+//! The objects that an install script creates and keeps, with their definitions and COMMENTs.
 
 use std::collections::BTreeMap;
 
@@ -30,6 +30,8 @@ impl Catalog {
                 catalog.object(&identity).comment = comment;
             } else if let Some(identity) = created(&statement) {
                 catalog.object(&identity).definition = statement;
+            } else if let Some(identity) = statement.strip_prefix("DROP ") {
+                catalog.0.remove(&key(identity.trim_end_matches(';')));
             }
         }
         catalog
@@ -52,12 +54,12 @@ impl Catalog {
     }
 }
 
-/// Returns the `CREATE` and `COMMENT ON` statements that begin a line, each in one line. A body in `$function$` is omitted.
+/// Returns the `CREATE`, `DROP` and `COMMENT ON` statements that begin a line, each in one line. A body in `$function$` is omitted.
 fn statements(script: &str) -> Vec<String> {
     let mut statements = Vec::new();
     let mut lines = script.lines();
     while let Some(line) = lines.next() {
-        if !line.starts_with("CREATE ") && !line.starts_with("COMMENT ON ") {
+        if !["CREATE ", "DROP ", "COMMENT ON "].iter().any(|command| line.starts_with(command)) {
             continue;
         }
         let mut statement = line.to_owned();
@@ -140,6 +142,8 @@ CREATE OPERATOR <@ (
 CREATE OPERATOR CLASS t_ops DEFAULT FOR TYPE t USING btree AS
     OPERATOR 1 <;
 CREATE CAST (t AS uuid) WITHOUT FUNCTION;
+CREATE FUNCTION h() RETURNS void AS 'MODULE_PATHNAME', 'h' LANGUAGE C;
+DROP FUNCTION h();
 ";
 
     #[test]
