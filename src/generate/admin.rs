@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::random::with_random;
 use crate::generate::shared::Status;
-use crate::generate::{draw, horizon, node, shared};
+use crate::generate::{draw, floor, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, recovery, subtransaction};
 use crate::settings;
@@ -238,7 +238,7 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
                 if !at_least {
-                    horizon::set_back(mark)?;
+                    floor::set_back(mark)?;
                 }
                 return Ok(Datum::null());
             }

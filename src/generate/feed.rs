@@ -7,8 +7,8 @@ use scru_ids::{Stored, id_systems};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::generate::horizon;
 use crate::generate::id_type::Type;
+use crate::generate::{horizon, old_sessions};
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
 use crate::pg::trigger::{Trigger, TypeName};
@@ -130,5 +130,5 @@ fn not_own(type_name: &str, column: &[u8]) -> Error {
 
 /// `scru_note_old_sessions() → void`, which the scripts of the extension call and drop.
 pub fn note_old_sessions(_call: Call) -> Result<Datum, Error> {
-    horizon::note_old_sessions().map(|()| Datum::null())
+    old_sessions::note().map(|()| Datum::null())
 }

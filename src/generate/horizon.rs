@@ -1,100 +1,18 @@
-//! The extension's accesses for the [`horizon`]: the bounds of transactions in shared memory, and the values that this process has
-//! returned for its snapshots.
-//!
-//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that draws allocates a dynamic one.
+//! The extension's accesses for the [`horizon`]: the transactions of this process publish, and others read.
 
-use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
-use std::collections::HashMap;
+use core::ffi::c_void;
+use core::sync::atomic::{Ordering, fence};
 
-use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
-use scru_ids::horizon::{self, ENTRIES, LEAD_MICROS, Owner, Publish, Read, Record, TooOld};
-use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
+use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
+use scru_ids::horizon::{self, Owner, Publish, Read, Record, TooOld};
 
 use crate::call::error::Error;
-use crate::generate::mark_page::MarkPage;
+use crate::generate::floor::{self, begin_or_ignore};
+use crate::generate::horizon_memory::{Memory, Slot, attached, no_memory};
+use crate::generate::{old_sessions, returned};
 use crate::pg::per_process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
-use crate::pg::{clock, library, log, recovery, server, subtransaction};
-use crate::settings;
-
-const NAME: &CStr = c"scru horizon v1";
-
-/// What all processes share. All fields are initially 0.
-#[repr(C, align(64))]
-struct Header {
-    /// The floor, in microseconds since 1970-01-01 UTC.
-    floor: AtomicI64,
-    /// The floor of the next start. Changes only under the lock of the page of the marks, except at the start.
-    durable: AtomicI64,
-    /// The number before which transactions may have ended without an entry; 0 until the durable floor is read.
-    since: AtomicU64,
-    /// 1 if there may be prepared transactions that have drawn.
-    prepared: AtomicU32,
-    /// 1 if there may be sessions with an older library.
-    old_sessions: AtomicU32,
-}
-
-/// What a process shares.
-#[repr(C, align(64))]
-struct Slot {
-    /// The transaction that has published last.
-    owner: AtomicU64,
-    bound: AtomicI64,
-    /// The ID of a process that may have loaded an older library; 0 if none.
-    old: AtomicU32,
-}
-
-/// The entry of a transaction in the table.
-#[repr(C)]
-struct Entry {
-    state: AtomicU64,
-    bound: AtomicI64,
-    database: AtomicU64,
-}
-
-/// The shared memory.
-#[derive(Clone, Copy)]
-struct Memory {
-    header: &'static Header,
-    slots: &'static [Slot],
-    entries: &'static [Entry],
-}
-
-impl Memory {
-    /// Returns the size in bytes.
-    fn size() -> usize {
-        size_of::<Header>() + transaction::processes() * size_of::<Slot>() + ENTRIES as usize * size_of::<Entry>()
-    }
-
-    /// # Safety
-    /// The memory is zeroed, has the size, is aligned to a cache line, and remains for the life of the process.
-    unsafe fn at(memory: *mut c_void) -> Self {
-        let count = transaction::processes();
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let header = memory.cast::<Header>();
-            let slots = header.add(1).cast::<Slot>();
-            let entries = slots.add(count).cast::<Entry>();
-            Self {
-                header: &*header,
-                slots: core::slice::from_raw_parts(slots, count),
-                entries: core::slice::from_raw_parts(entries, ENTRIES as usize),
-            }
-        }
-    }
-
-    /// Returns whether a process has read the durable floor since the start of the server.
-    fn has_begun(&self) -> bool {
-        self.header.since.load(Ordering::Acquire) != 0
-    }
-
-    fn entry(&self, transaction: u64) -> &'static Entry {
-        &self.entries[(transaction % ENTRIES) as usize]
-    }
-}
-
-static MEMORY: PerProcess<Option<Memory>> = PerProcess::new(None);
+use crate::pg::{clock, recovery};
 
 /// The transaction in which this process has last drawn, and the time at or above which it draws.
 #[derive(Clone, Copy)]
@@ -108,99 +26,9 @@ static DRAWING: PerProcess<Drawing> = PerProcess::new(Drawing { local: u64::MAX,
 /// The transaction of this process that has begun to end, and whether it is being prepared.
 static ENDING: PerProcess<(u64, bool)> = PerProcess::new((u64::MAX, false));
 
-/// The values that this process has returned in a transaction, by the content of the snapshots.
-struct Returned {
-    local: u64,
-    last: Option<(Box<[u32]>, i64)>,
-    all: HashMap<Box<[u32]>, i64>,
-    /// The number of values at which those of snapshots that are gone are removed.
-    full: usize,
-}
-
-static RETURNED: PerProcess<Option<Returned>> = PerProcess::new(None);
-
 /// Registers the events of transactions. Must be called from `_PG_init`.
 pub fn register() {
     transaction::on_event(on_event);
-}
-
-/// Requests shared memory. Must be called from the hook of the postmaster.
-pub fn request() {
-    // SAFETY: guaranteed by the caller. Alignment may take another cache line.
-    unsafe { pg_sys::RequestAddinShmemSpace(Memory::size() + 128) };
-}
-
-/// Allocates the requested shared memory.
-///
-/// # Safety
-/// Must be called from the startup hook of shared memory.
-pub unsafe fn start() {
-    let mut found = false;
-    // SAFETY: the main segment is zeroed, and its allocations are aligned to cache lines. Children inherit the address.
-    let memory = unsafe { Memory::at(pg_sys::ShmemInitStruct(NAME.as_ptr(), Memory::size(), &mut found)) };
-    MEMORY.with(|state| *state = Some(memory));
-}
-
-/// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
-fn memory() -> Result<Option<Memory>, Error> {
-    match attached()? {
-        Some(memory) => {
-            if !memory.has_begun() {
-                begin(memory)?;
-            }
-            Ok(Some(memory))
-        }
-        None => Ok(None),
-    }
-}
-
-/// Returns the shared memory, whose floor may not yet include the durable one; `None` if no process of this server can allocate it.
-#[inline]
-fn attached() -> Result<Option<Memory>, Error> {
-    match MEMORY.with(|memory| *memory) {
-        Some(memory) => Ok(Some(memory)),
-        None => look_up(),
-    }
-}
-
-#[cold]
-fn look_up() -> Result<Option<Memory>, Error> {
-    let find = || Ok(server::large_shared_memory(NAME, Memory::size()));
-    let found = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()?;
-    let Some(address) = found else { return Ok(None) };
-    // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
-    let memory = unsafe { Memory::at(address) };
-    MEMORY.with(|state| *state = Some(memory));
-    Ok(Some(memory))
-}
-
-/// Returns the error for memory that the server cannot allocate (53200).
-#[cold]
-pub fn no_memory() -> Error {
-    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
-        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the memory.")
-}
-
-/// Reads the durable floor for the first time since the start of the server.
-#[cold]
-fn begin(memory: Memory) -> Result<(), Error> {
-    let Header { floor, durable, since, prepared, .. } = memory.header;
-    let logged = match MarkPage::pin_existing() {
-        // SAFETY: the buffer is pinned for this call.
-        Some(buffer) => match unsafe { MarkPage::lock(buffer, true) } {
-            Some(page) => page.floor()?,
-            None => 0,
-        },
-        None => 0,
-    };
-    durable.fetch_max(logged, Ordering::SeqCst);
-    floor.fetch_max(logged, Ordering::SeqCst);
-    if !transaction::carried_bounds().is_empty() {
-        prepared.store(1, Ordering::SeqCst);
-    }
-    // Transactions that were prepared before the start have no entry.
-    let _ = since.compare_exchange(0, transaction::next(), Ordering::SeqCst, Ordering::Relaxed);
-    Ok(())
 }
 
 /// Returns the time at or above which this process draws the IDs of its transaction; `None` if [`publish`] must be called first.
@@ -248,17 +76,6 @@ fn publish_first() -> Result<i64, Error> {
     };
     DRAWING.with(|drawing| *drawing = Drawing { local, from });
     Ok(from)
-}
-
-/// Reads the durable floor. Generation continues if that fails: as long as the page cannot be read, there are no horizons. Then only
-/// the clock is above those from before the start.
-#[cold]
-fn begin_or_ignore(memory: Memory) -> Result<(), Error> {
-    if transaction::is_parallel() {
-        return begin(memory);
-    }
-    let _ = subtransaction::attempt(|| begin(memory));
-    Ok(())
 }
 
 /// Raises the time at or above which this process draws.
@@ -425,19 +242,7 @@ impl Read for Backend {
     }
 
     fn make_durable(&mut self, floor: i64) -> Result<(), Error> {
-        let logged = floor.saturating_add(LEAD_MICROS);
-        let position = {
-            let page = page()?;
-            // Another process may have logged a higher one. Its flush includes this one.
-            if page.floor()? < logged { page.log_floor(logged)? } else { page.position() }
-        };
-        log::flush(position);
-        let page = page()?;
-        // An administrator may have set the floor back.
-        if page.floor()? >= logged {
-            self.memory.header.durable.fetch_max(logged, Ordering::SeqCst);
-        }
-        Ok(())
+        floor::make_durable(self.memory, floor)
     }
 
     fn fence(&mut self) -> Result<(), Error> {
@@ -500,13 +305,6 @@ impl Read for Backend {
     }
 }
 
-/// Returns the locked page of the marks.
-fn page() -> Result<MarkPage, Error> {
-    // SAFETY: the buffer is pinned for this call.
-    let page = unsafe { MarkPage::lock(MarkPage::pin(), true) };
-    page.ok_or_else(no_memory)
-}
-
 fn own_database() -> u64 {
     // SAFETY: reads a variable of this process.
     u64::from(unsafe { pg_sys::MyDatabaseId }.to_u32())
@@ -521,14 +319,11 @@ fn prepared_bounds() -> impl Iterator<Item = i64> {
 
 /// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC.
 ///
-/// The server evaluates a STABLE function any number of times in a statement. Two values for one snapshot would together be wrong,
-/// because a transaction may roll back in between. So the first one is returned again.
-///
 /// # Errors
 /// 55000 if the snapshot is too old, or if there are sessions with an older library. 25000 in a parallel worker.
 pub fn of_statement() -> Result<i64, Error> {
     let snapshot = Snapshot::active();
-    if let Some(value) = returned(&snapshot) {
+    if let Some(value) = returned::returned(&snapshot) {
         return Ok(value);
     }
     if transaction::is_parallel_worker() {
@@ -536,11 +331,11 @@ pub fn of_statement() -> Result<i64, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut backend = Backend::new(memory()?.ok_or_else(no_memory)?);
+    let mut backend = Backend::new(floor::memory()?.ok_or_else(no_memory)?);
     backend.snapshot = Some(snapshot);
-    refuse_old_sessions(backend.memory)?;
+    old_sessions::refuse(backend.memory)?;
     let value = horizon::horizon(&mut backend)?.map_err(|TooOld| too_old())?;
-    remember(&snapshot, value);
+    returned::remember(&snapshot, value);
     Ok(value)
 }
 
@@ -549,36 +344,7 @@ pub fn of_statement() -> Result<i64, Error> {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn floor() -> Result<i64, Error> {
-    horizon::raise(&mut Backend::new(memory()?.ok_or_else(no_memory)?))
-}
-
-/// Returns the value that was returned for a snapshot in this transaction.
-fn returned(snapshot: &Snapshot) -> Option<i64> {
-    RETURNED.with(|returned| {
-        let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
-        match &returned.last {
-            Some((content, value)) if snapshot.has(content) => Some(*value),
-            _ => returned.all.get(&snapshot.content()).copied(),
-        }
-    })
-}
-
-fn remember(snapshot: &Snapshot, value: i64) {
-    let content = snapshot.content();
-    RETURNED.with(|returned| {
-        let local = u64::from(transaction::local());
-        if returned.as_ref().is_none_or(|returned| returned.local != local) {
-            *returned = Some(Returned { local, last: None, all: HashMap::new(), full: 64 });
-        }
-        if let Some(returned) = returned {
-            if returned.all.len() >= returned.full {
-                returned.all.retain(|content, _| !Snapshot::is_gone(content));
-                returned.full = 64.max(2 * returned.all.len());
-            }
-            returned.all.insert(content.clone(), value);
-            returned.last = Some((content, value));
-        }
-    });
+    horizon::raise(&mut Backend::new(floor::memory()?.ok_or_else(no_memory)?))
 }
 
 #[cold]
@@ -586,75 +352,6 @@ fn too_old() -> Error {
     Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
         .detail("More than 65536 transactions have begun since the snapshot was taken, or the server has just started.")
         .hint("Call the function first in the transaction, or retry in a new one.")
-}
-
-/// Raises 55000 if a session of this database may have loaded an older library, which publishes nothing.
-fn refuse_old_sessions(memory: Memory) -> Result<(), Error> {
-    let Header { old_sessions, since, .. } = memory.header;
-    if old_sessions.load(Ordering::SeqCst) == 0 {
-        return Ok(());
-    }
-    let mut is_left = false;
-    let (own, _) = transaction::own();
-    for (index, slot) in memory.slots.iter().enumerate() {
-        let old = slot.old.load(Ordering::SeqCst);
-        if old == 0 {
-            continue;
-        }
-        let is_new = index == own || Owner::from_word(slot.owner.load(Ordering::SeqCst)).pid() == old;
-        if !is_new && transaction::is_connected(old) {
-            is_left = true;
-            if transaction::of_process(index).is_some_and(|process| process.pid() == old) {
-                return Err(old_session(old));
-            }
-            continue;
-        }
-        if !is_new {
-            // Its transactions have no entries.
-            since.fetch_max(transaction::next(), Ordering::SeqCst);
-        }
-        let _ = slot.old.compare_exchange(old, 0, Ordering::SeqCst, Ordering::SeqCst);
-    }
-    if !is_left {
-        old_sessions.store(0, Ordering::SeqCst);
-    }
-    Ok(())
-}
-
-#[cold]
-fn old_session(pid: u32) -> Error {
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "a session may use an older version of scru")
-        .detail(format!(
-            "When the extension was created or updated, the session with process ID {pid} had loaded another library."
-        ))
-        .hint("End the session: it loads the installed version when it connects again.")
-}
-
-/// Records the sessions of this database that may have loaded an older library. The scripts that create the extension or update it
-/// to 0.3.0 call it. The library that a session loads later is the present one.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
-pub fn note_old_sessions() -> Result<(), Error> {
-    if settings::is_preloaded() || recovery::is_in_recovery() {
-        return Ok(());
-    }
-    let (own, _) = transaction::own();
-    let is_old = |&(index, pid): &(usize, u32)| {
-        index != own && transaction::is_connected(pid) && !transaction::is_decoding(index) && library::may_differ(pid)
-    };
-    let processes =
-        (0..transaction::processes()).filter_map(|index| Some((index, transaction::of_process(index)?.pid())));
-    let old: Vec<_> = processes.filter(is_old).collect();
-    if old.is_empty() {
-        return Ok(());
-    }
-    let Some(memory) = attached()? else { return Ok(()) };
-    memory.header.old_sessions.store(1, Ordering::SeqCst);
-    for (index, pid) in old {
-        memory.slots[index].old.store(pid, Ordering::SeqCst);
-    }
-    Ok(())
 }
 
 /// Returns the transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
@@ -687,30 +384,4 @@ pub fn own_bound() -> Result<Option<i64>, Error> {
     let backend = Backend::new(memory);
     let is_published = backend.slot.owner.load(Ordering::SeqCst) == backend.own.to_word();
     Ok(is_published.then(|| backend.slot.bound.load(Ordering::SeqCst)))
-}
-
-/// Sets the floor back if a wrong clock has left it in the future. IDs below horizons that were returned can then be generated.
-///
-/// # Errors
-/// XX001 if the page of the marks is damaged.
-pub fn set_back(mark: i64) -> Result<(), Error> {
-    let Some(memory) = memory()? else { return Ok(()) };
-    let Header { floor, durable, .. } = memory.header;
-    let now = clock::now();
-    if floor.load(Ordering::SeqCst).saturating_sub(now) <= MAX_BEHIND_MICROS.max(MAX_AHEAD_MICROS) {
-        return Ok(());
-    }
-    let new = mark.max(now);
-    let position = {
-        let page = page()?;
-        if page.floor()? <= new {
-            return Ok(());
-        }
-        let position = page.log_floor(new)?;
-        durable.store(new, Ordering::SeqCst);
-        floor.store(new, Ordering::SeqCst);
-        position
-    };
-    log::flush(position);
-    Ok(())
 }

@@ -6,12 +6,16 @@
 pub mod admin;
 pub mod draw;
 pub mod feed;
+pub mod floor;
 pub mod horizon;
+pub mod horizon_memory;
 pub mod id_type;
 pub mod mark_page;
 pub mod mark_sequence;
 pub mod node;
 pub mod old_marks;
+pub mod old_sessions;
 pub mod random;
+pub mod returned;
 pub mod shared;
 pub mod startup;

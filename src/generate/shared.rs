@@ -17,7 +17,7 @@ use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Wor
 use crate::call::error::Error;
 use crate::generate::mark_page::MarkPage;
 use crate::generate::random::with_random;
-use crate::generate::{horizon, mark_sequence, old_marks};
+use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
 use crate::pg::catalog::Schema;
 use crate::pg::per_process::PerProcess;
 use crate::pg::{clock, datum, log, recovery, server};
@@ -494,8 +494,9 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
         let word = server::shared_memory::<WORD_SIZE>(&word_name::<T>());
         Ok((word, server::shared_memory::<SHARED_SIZE>(&mark_name::<T>())))
     };
-    let (word, shared) =
-        PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(horizon::no_memory())).execute()?;
+    let (word, shared) = PgTryBuilder::new(find)
+        .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(horizon_memory::no_memory()))
+        .execute()?;
     // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
     // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
@@ -540,7 +541,7 @@ unsafe extern "C-unwind" fn request() {
             };
         }
         id_systems!(request);
-        horizon::request();
+        horizon_memory::request();
     }
 }
 
@@ -557,7 +558,7 @@ unsafe extern "C-unwind" fn startup() {
             };
         }
         id_systems!(start);
-        horizon::start();
+        horizon_memory::start();
     }
 }
 
