@@ -298,6 +298,11 @@ COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps an
 GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
 GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@;
 SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
+CREATE SEQUENCE scru_horizon_mark;
+COMMENT ON SEQUENCE scru_horizon_mark IS 'time above which IDs continue after the horizons, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE scru_horizon_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE scru_horizon_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('scru_horizon_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
 WHERE extname OPERATOR(pg_catalog.=) 'scru';

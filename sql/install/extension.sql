@@ -148,6 +148,29 @@ CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru_feed_guard() IS 'trigger BEFORE INSERT FOR EACH ROW that refuses an ID that was not generated in the same transaction; its arguments are the name of the column and, for a uuid or a bigint, of the type whose IDs it has';
 
+-- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
+-- whoever restores it, the owner of the extension, sets it.
+--
+-- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
+-- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
+DO $$
+BEGIN
+    IF pg_catalog.current_schema() OPERATOR(pg_catalog.=) 'pg_catalog' THEN
+        CREATE SCHEMA IF NOT EXISTS scru_marks;
+        GRANT USAGE ON SCHEMA scru_marks TO PUBLIC;
+        PERFORM pg_catalog.set_config('search_path', 'scru_marks, pg_temp', true);
+    END IF;
+END
+$$;
+CREATE SEQUENCE scru_horizon_mark;
+COMMENT ON SEQUENCE scru_horizon_mark IS 'time above which IDs continue after the horizons, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE scru_horizon_mark TO PUBLIC;
+GRANT UPDATE ON SEQUENCE scru_horizon_mark TO @extowner@;
+SELECT pg_catalog.pg_extension_config_dump('scru_horizon_mark', '');
+SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
+FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
+WHERE extname OPERATOR(pg_catalog.=) 'scru';
+
 -- Sessions that have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
 CREATE FUNCTION scru_note_old_sessions() RETURNS void
     AS 'MODULE_PATHNAME', 'scru_note_old_sessions' LANGUAGE C VOLATILE;

@@ -494,7 +494,7 @@ CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';
 
--- Carries the high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
+-- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
 -- whoever restores it, the owner of the extension, sets it.
 --
 -- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
@@ -516,3 +516,4 @@ SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
 WHERE extname OPERATOR(pg_catalog.=) 'scru';
+

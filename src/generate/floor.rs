@@ -8,19 +8,62 @@ use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
 use crate::call::error::Error;
 use crate::generate::horizon_memory::{self, Header, Memory, attached};
 use crate::generate::mark_page::MarkPage;
+use crate::generate::mark_sequence::{self, CarriedFloor};
+use crate::pg::per_process::PerProcess;
 use crate::pg::{clock, log, subtransaction, transaction};
+
+/// The floor that the sequence of this database carries, as far as this process knows; `None` if it has not looked.
+static CARRIED: PerProcess<Option<i64>> = PerProcess::new(None);
 
 /// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
 pub fn memory() -> Result<Option<Memory>, Error> {
-    match attached()? {
-        Some(memory) => {
-            if !memory.has_begun() {
-                begin(memory)?;
-            }
-            Ok(Some(memory))
-        }
-        None => Ok(None),
+    let memory = attached()?;
+    if let Some(memory) = memory.filter(|memory| !is_known(*memory)) {
+        learn(memory)?;
     }
+    Ok(memory)
+}
+
+/// Returns whether this process need not call [`learn`] or [`learn_or_ignore`].
+#[inline]
+pub fn is_known(memory: Memory) -> bool {
+    CARRIED.with(|carried| carried.is_some()) && memory.has_begun()
+}
+
+/// Raises the floor to the durable one, and to the one with which this database has arrived from another server.
+#[cold]
+fn learn(memory: Memory) -> Result<(), Error> {
+    if !memory.has_begun() {
+        begin(memory)?;
+    }
+    let carried = mark_sequence::read_floor();
+    if let Some(CarriedFloor { time, has_arrived: true, .. }) = carried {
+        make_durable(memory, time.saturating_sub(LEAD_MICROS))?;
+        memory.header.floor.fetch_max(time, Ordering::SeqCst);
+        mark_sequence::write_floor(|present| (present.has_arrived && present.time == time).then_some(time));
+    }
+    CARRIED.with(|known| *known = Some(carried.map_or(0, |carried| carried.time)));
+    Ok(())
+}
+
+/// Lets the sequence of this database carry a floor that is not below a horizon, before that is returned.
+pub fn carry(memory: Memory, horizon: i64) -> Result<(), Error> {
+    let durable = || memory.header.durable.load(Ordering::SeqCst);
+    // It is above the durable floor if an administrator has set that back.
+    let is_enough = |carried: i64| (horizon..=durable()).contains(&carried);
+    while !CARRIED.with(|carried| carried.is_some_and(is_enough)) {
+        let next = |present: &CarriedFloor| (!present.has_arrived && !is_enough(present.time)).then(durable);
+        match mark_sequence::write_floor(next) {
+            Some(carried) if carried.has_arrived => learn(memory)?,
+            Some(carried) => {
+                log::flush(carried.position);
+                CARRIED.with(|known| *known = Some(carried.time));
+                break;
+            }
+            None => break,
+        }
+    }
+    Ok(())
 }
 
 /// Reads the durable floor for the first time since the start of the server.
@@ -48,11 +91,11 @@ fn begin(memory: Memory) -> Result<(), Error> {
 /// Reads the durable floor. Generation continues if that fails: as long as the page cannot be read, there are no horizons. Then only
 /// the clock is above those from before the start.
 #[cold]
-pub fn begin_or_ignore(memory: Memory) -> Result<(), Error> {
+pub fn learn_or_ignore(memory: Memory) -> Result<(), Error> {
     if transaction::is_parallel() {
-        return begin(memory);
+        return learn(memory);
     }
-    let _ = subtransaction::attempt(|| begin(memory));
+    let _ = subtransaction::attempt(|| learn(memory));
     Ok(())
 }
 
@@ -98,6 +141,7 @@ pub fn set_back(mark: i64) -> Result<(), Error> {
         floor.store(new, Ordering::SeqCst);
         position
     };
+    mark_sequence::write_floor(|_| Some(new));
     log::flush(position);
     Ok(())
 }

@@ -7,7 +7,7 @@ use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
 use scru_ids::horizon::{self, Owner, Publish, Read, Record, TooOld};
 
 use crate::call::error::Error;
-use crate::generate::floor::{self, begin_or_ignore};
+use crate::generate::floor;
 use crate::generate::horizon_memory::{Memory, Slot, attached, no_memory};
 use crate::generate::{old_sessions, returned};
 use crate::pg::per_process::PerProcess;
@@ -60,8 +60,8 @@ fn publish_first() -> Result<i64, Error> {
     let local = u64::from(transaction::local());
     let from = match attached()? {
         Some(memory) => {
-            if !memory.has_begun() {
-                begin_or_ignore(memory)?;
+            if !floor::is_known(memory) {
+                floor::learn_or_ignore(memory)?;
             }
             let mut backend = Backend::new(memory);
             let from = horizon::publish(&mut backend)?;
@@ -335,6 +335,7 @@ pub fn of_statement() -> Result<i64, Error> {
     backend.snapshot = Some(snapshot);
     old_sessions::refuse(backend.memory)?;
     let value = horizon::horizon(&mut backend)?.map_err(|TooOld| too_old())?;
+    floor::carry(backend.memory, value)?;
     returned::remember(&snapshot, value);
     Ok(value)
 }

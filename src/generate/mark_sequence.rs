@@ -1,7 +1,7 @@
-//! The sequence `T_mark` of each database. It carries the high-water mark on the ways on which rows travel without the log:
-//! pg_dump, pg_upgrade, CREATE DATABASE.
+//! The sequences of each database. `T_mark` carries the high-water mark of a type, `scru_horizon_mark` the floor of the horizons,
+//! on the ways on which rows travel without the log: pg_dump, pg_upgrade, CREATE DATABASE.
 //!
-//! The value is a packed [`Reservation`]. `log_cnt`, which dumps leave out, is the system identifier of the server that wrote the
+//! The value is a packed [`Reservation`], or a time in microseconds since 1970-01-01 UTC. `log_cnt`, which dumps leave out, is the system identifier of the server that wrote the
 //! value, so that a value that has arrived from another server is recognized.
 
 use core::ffi::CStr;
@@ -12,7 +12,7 @@ use scru_ids::mark::{Mark, Reservation};
 use scru_ids::protocol::{Carried, Position, Version};
 
 use crate::pg::buffer::LockedPage;
-use crate::pg::datum;
+use crate::pg::{catalog, datum};
 
 /// The schema in which the server permits no sequences, and the schema that has them if the extension is there.
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
@@ -40,7 +40,7 @@ impl Drop for OpenRelation {
 
 /// Returns the mark that the sequence of the extension in a schema carries, and its version; `Nothing` if there is no sequence.
 pub fn read<T: SortableId>(schema: Oid) -> (Carried, Version) {
-    match Sequence::open::<T>(schema, WRITING, true) {
+    match Sequence::of::<T>(schema, WRITING, true) {
         Some(sequence) => (sequence.carried::<T>(), sequence.page.position()),
         None => (Carried::Nothing, 0),
     }
@@ -48,36 +48,61 @@ pub fn read<T: SortableId>(schema: Oid) -> (Carried, Version) {
 
 /// Like [`read`] without the version, also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
 pub fn look<T: SortableId>(schema: Oid) -> Carried {
-    Sequence::open::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
+    Sequence::of::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
 }
 
 /// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
 /// sequence; `None` and writes nothing if `old` is given and is not the present version.
 pub fn write<T: SortableId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
-    let Some(sequence) = Sequence::open::<T>(schema, WRITING, true) else { return Some(0) };
+    let Some(sequence) = Sequence::of::<T>(schema, WRITING, true) else { return Some(0) };
     if old.is_some_and(|old| old != sequence.page.position()) {
         return None;
     }
-    let value = Reservation { node: new.node, until: new.tick }.pack::<T>() as i64;
-    let data = sequence.data();
-    // SAFETY: the closure changes fields of the sequence's tuple, which is in the page.
-    let position = unsafe {
-        sequence.page.log(|_| {
-            (*data).last_value = value;
-            (*data).log_cnt = system_identifier();
-            (*data).is_called = true;
-        })
-    };
-    Some(position)
+    Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>() as i64))
+}
+
+/// The floor that the sequence of this database carries.
+pub struct CarriedFloor {
+    /// The time, in microseconds since 1970-01-01 UTC.
+    pub time: i64,
+    /// Whether another server has written it.
+    pub has_arrived: bool,
+    /// The position of the end of the record that has written it.
+    pub position: Position,
+}
+
+/// Returns the floor that the sequence of this database carries; `None` if there is no sequence.
+pub fn read_floor() -> Option<CarriedFloor> {
+    Some(Sequence::of_floor()?.floor())
+}
+
+/// Writes the floor that `next` returns for the present one to the sequence of this database, as written by this server. Returns
+/// the floor that it then carries; `None` if there is no sequence.
+pub fn write_floor(next: impl FnOnce(&CarriedFloor) -> Option<i64>) -> Option<CarriedFloor> {
+    let sequence = Sequence::of_floor()?;
+    let present = sequence.floor();
+    Some(match next(&present) {
+        Some(time) => CarriedFloor { time, has_arrived: false, position: sequence.write(time) },
+        None => present,
+    })
 }
 
 impl Sequence {
-    /// Opens and locks the sequence; `None` if it does not exist, or if another backend has locked its page and `wait` is false.
-    fn open<T: SortableId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
+    fn of<T: SortableId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
         if !T::SERVER_WIDE {
             return None;
         }
-        let name = datum::c_string(format!("{}_mark", T::NAME));
+        Self::open(&datum::c_string(format!("{}_mark", T::NAME)), schema, mode, wait)
+    }
+
+    fn of_floor() -> Option<Self> {
+        // SAFETY: called in a transaction.
+        let schema = unsafe { catalog::schema_of_extension(c"scru") }?;
+        Self::open(c"scru_horizon_mark", schema, WRITING, true)
+    }
+
+    /// Opens and locks a sequence; `None` if it does not exist, or if another backend has locked its page and `wait` is false.
+    fn open(name: &CStr, schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
         // SAFETY: look-ups in the catalogs. The lock on the sequence keeps its file while it is open.
         unsafe {
             let mut relation = pg_sys::get_relname_relid(name.as_ptr(), schema);
@@ -97,6 +122,28 @@ impl Sequence {
             }
             let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), wait)?;
             Some(Self { page, _relation: open })
+        }
+    }
+
+    /// Returns the floor that the sequence carries; 0 if nobody has written one.
+    fn floor(&self) -> CarriedFloor {
+        // SAFETY: the page is locked.
+        let data = unsafe { *self.data() };
+        let time = if data.is_called { data.last_value } else { 0 };
+        let has_arrived = data.is_called && data.log_cnt != system_identifier();
+        CarriedFloor { time, has_arrived, position: self.page.position() }
+    }
+
+    /// Writes a value, as written by this server. Returns the position of the end of the record.
+    fn write(&self, value: i64) -> Position {
+        let data = self.data();
+        // SAFETY: the closure changes fields of the sequence's tuple, which is in the page.
+        unsafe {
+            self.page.log(|_| {
+                (*data).last_value = value;
+                (*data).log_cnt = system_identifier();
+                (*data).is_called = true;
+            })
         }
     }
 

@@ -63,6 +63,24 @@ pub unsafe fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     }
 }
 
+/// Returns the schema of an extension; `None` if this database does not have the extension.
+///
+/// # Safety
+/// Must be called in a transaction.
+pub unsafe fn schema_of_extension(name: &CStr) -> Option<Oid> {
+    let mut schema = None;
+    // SAFETY: guaranteed by the caller. The rows of the catalog have this form.
+    unsafe {
+        scan(pg_sys::ExtensionRelationId, |row, _| {
+            let extension = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>();
+            if CStr::from_ptr((*extension).extname.data.as_ptr()) == name {
+                schema = Some((*extension).extnamespace);
+            }
+        });
+    }
+    schema
+}
+
 /// The schema of the extension: that of the function with this OID.
 #[derive(Clone, Copy)]
 pub struct Schema {

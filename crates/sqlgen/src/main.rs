@@ -192,6 +192,8 @@ fn rendered(root: &Path) -> Result<(Vec<Extension>, File), Error> {
     let template = |name: &str| fs::read_to_string(root.join("sql").join(name));
     let system_template = template("system.sql.in")?;
     environment.add_template("system.sql.in", &system_template)?;
+    let sequence_template = template("sequence.sql.in")?;
+    environment.add_template("sequence.sql.in", &sequence_template)?;
     let type_template = template("type.sql.in")?;
     let core_template = template("core.sql.in")?;
 

@@ -87,6 +87,31 @@ def test_a_failover_after_pg_upgrade_repeats_nothing(old, new, times, difference
         standby.remove()
 
 
+@pytest.mark.parametrize("schema", ["public", "pg_catalog"])
+def test_pg_upgrade_carries_the_floor_of_the_horizons(new, clock, schema):
+    """The clock of the new server is an hour behind. Another database has never read a horizon."""
+    with Server(ALONE, None, initdb=CHECKSUMS) as old:
+        old.value("SELECT 1")
+        with old.connect() as connection:
+            connection.execute(f"CREATE EXTENSION scru SCHEMA {schema}")
+            connection.execute("CREATE DATABASE other")
+            horizon = connection.execute("SELECT scru128_horizon()::text").fetchone()[0]
+        with old.connect("other") as connection:
+            connection.execute("CREATE EXTENSION scru")
+        old.stop()
+        new.environment = clock.environment
+        new.pg_upgrade(old)
+    clock.shift(-HOUR)
+    new.start()
+    with new.connect("other") as connection:
+        assert connection.execute("SELECT gen_scru128() < %s", [horizon]).fetchone() == (True,)
+    for query in ("SELECT gen_scru128() >= %s", "SELECT gen_ulid() >= %s::scru128::ulid"):
+        with new.connect() as connection:
+            assert connection.execute(query, [horizon]).fetchone() == (True,)
+    with new.connect() as connection:
+        assert connection.execute("SELECT scru128_horizon(%s) >= %s", [horizon] * 2).fetchone() == (True,)
+
+
 # ---------------------------------------------------------------------------------------------------------------- dumps
 
 
@@ -109,6 +134,28 @@ def test_a_dump_carries_the_mark(new_server, times, form, difference):
     times.differ(difference)
     restore(source, target, form)
     times.assert_takes_over(target, before, difference)
+
+
+@pytest.mark.parametrize("form", ["plain", "custom"])
+def test_a_dump_carries_the_floor_of_the_horizons(new_server, clock, form):
+    """Sessions of the target that are connected before the dump is restored take it over with their next horizon."""
+    source, target = new_server(), new_server(None, clock.environment)
+    clock.shift(-HOUR)
+    with source.connect() as connection:
+        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+        horizon = str(connection.execute("SELECT uuidv7_horizon()").fetchone()[0])
+    with target.connect() as connected:
+        restore(source, target, form)
+        connected.execute("SELECT uuidv7_horizon()")
+        assert connected.execute("SELECT gen_uuidv7() >= %s", [horizon]).fetchone() == (True,)
+    with target.connect() as connection:
+        assert connection.execute("SELECT gen_uuidv7() >= %s", [horizon]).fetchone() == (True,)
+        connection.execute("SELECT scru_set_mark('scru128', now())")
+        assert connection.execute("SELECT uuidv7_horizon() < %s", [horizon]).fetchone() == (True,)
+    # The floor that was set back is the one that the sequence carries.
+    target.restart()
+    with target.connect() as connection:
+        assert connection.execute("SELECT gen_uuidv7() < %s", [horizon]).fetchone() == (True,)
 
 
 @pytest.mark.parametrize("form", ["plain", "custom"])

@@ -37,6 +37,8 @@ SELECT scru_set_mark('scru64', now());
 SELECT scru_raise_mark('scru64', now());
 -- ### FUNCTION scru_horizon_holders()
 SELECT pid, first_time FROM scru_horizon_holders();
+-- ### SEQUENCE scru_horizon_mark
+SELECT last_value > 0 FROM scru_horizon_mark;
 -- ### FUNCTION scru_feed_guard()
 CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
 CREATE TRIGGER guard BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id');
