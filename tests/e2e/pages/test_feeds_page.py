@@ -1,0 +1,241 @@
+"""docs/feeds.md: the loops of consumers, the outbox, notifications, and the heartbeat on standbys and subscribers.
+
+The statements and programs are those of the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from threading import Event
+
+import psycopg
+import pytest
+
+from server import Server, wait_until
+from test_horizon_load import COLUMNS, Reader, Writers, running
+from test_javascript import PACKAGES, node
+
+PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
+SMALLEST = "0" * 25
+
+
+def block(language: str, start: str) -> str:
+    """Returns the code block of the page that starts so."""
+    [code] = [code for code in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if code.startswith(start)]
+    return code
+
+
+@pytest.fixture
+def feed(connection: psycopg.Connection) -> psycopg.Connection:
+    """A connection to a database with a table and 2500 rows, more than two reads return."""
+    connection.execute("CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128(), payload text)")
+    connection.execute("INSERT INTO events (payload) SELECT i FROM generate_series(1, 2500) AS i")
+    return connection
+
+
+def wait_until_passed(connection: psycopg.Connection) -> None:
+    """Waits until the horizon is above all rows."""
+    passed = "SELECT bool_and(id < scru128_horizon()) FROM (TABLE events ORDER BY id DESC LIMIT 1) AS last"
+    wait_until(lambda: connection.execute(passed).fetchone()[0], "the horizon passes the rows")
+
+
+def payloads(count: int) -> list[str]:
+    return [str(number) for number in range(1, count + 1)]
+
+
+def test_the_loop_in_sql(feed):
+    wait_until_passed(feed)
+    create, insert = block("sql", "CREATE TABLE positions").split("\n\n")[0].splitlines()
+    feed.execute(create)
+    feed.execute(insert)
+    loop = block("sql", "CREATE TABLE positions").split("\n\n")[1].splitlines()
+    begin, position, read, save, commit = loop
+    received = []
+    for _ in range(4):
+        feed.execute(begin)
+        [after] = feed.execute(position).fetchone()
+        rows = feed.execute(read.replace(":after", "%(after)s"), {"after": after}).fetchall()
+        received += [payload for _, payload in rows]
+        feed.execute(save.replace(":last", "%s"), [rows[-1][0] if rows else after])
+        feed.execute(commit)
+    assert received == payloads(2500)
+
+
+class Stopped(Exception):
+    """Ends the endless loop of the page."""
+
+
+def test_the_loop_in_python(feed, database):
+    received = []
+    positions = [SMALLEST]
+
+    later = ["2501"]
+
+    class Time:
+        @staticmethod
+        def sleep(_: float) -> None:
+            if len(received) == 2501:
+                raise Stopped
+            if len(received) == 2500 and later:
+                feed.execute("INSERT INTO events (payload) VALUES (%s)", [later.pop()])
+
+    with database.connect() as connection, pytest.raises(Stopped):
+        names = {"connection": connection, "time": Time, "load_position": positions.pop}
+        names |= {"save_position": positions.append, "process": lambda row: received.append(row[1])}
+        exec(block("python", "after ="), names)
+    assert received == payloads(2501)
+    assert positions[-1] == feed.execute("SELECT max(id) FROM events").fetchone()[0]
+
+
+def test_the_loop_with_node_postgres(feed, database, tmp_path):
+    program = node(18)
+    if not program or not (PACKAGES / "pg").exists():
+        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
+    (tmp_path / "node_modules").symlink_to(PACKAGES)
+    wait_until_passed(feed)
+    (tmp_path / "loop.mjs").write_text(
+        f"""import pg from "pg";
+const client = new pg.Client();
+await client.connect();
+const received = [];
+let idle = 0;
+const loadPosition = async () => "{SMALLEST}", savePosition = async () => {{}};
+const running = () => idle < 2;
+const sleep = async () => {{ idle += 1; }};
+const process = async (row) => {{ received.push(row.payload); }};
+{block("javascript", "let after")}
+console.log(JSON.stringify(received));
+await client.end();
+"""
+    )
+    server = database.server
+    address = {"PGHOST": str(server.directory), "PGPORT": server.port, "PGDATABASE": database.name}
+    environment = {**os.environ, **address, "PGUSER": "postgres"}
+    run = subprocess.run([program, "loop.mjs"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == payloads(2500)
+
+
+def test_a_notification_arrives_before_the_horizon_has_passed_the_row(feed, database):
+    """It makes a consumer read earlier. It is no replacement for reading again."""
+    feed.execute(block("sql", "CREATE FUNCTION wake"))
+    with database.connect() as early, database.connect() as listener:
+        listener.execute("LISTEN events")
+        early.execute("BEGIN")
+        early.execute("INSERT INTO events (payload) VALUES ('early')")
+        feed.execute("INSERT INTO events (payload) VALUES ('late')")
+        next(listener.notifies())
+        read = "SELECT payload FROM events WHERE payload IN ('early', 'late') AND id < scru128_horizon() ORDER BY id"
+        assert listener.execute(read).fetchall() == []
+        early.execute("COMMIT")
+        next(listener.notifies())
+        wait_until(lambda: listener.execute(read).fetchall() == [("early",), ("late",)], "both rows are readable", 20)
+
+
+def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, database):
+    """The partitions of the page, whose bound here is a moment from now."""
+
+    def of_page(start: str) -> str:
+        return block("sql", start).replace("2026-11-24", bound)
+
+    connection.execute(block("sql", "CREATE TABLE positions").split("\n\n")[0])
+    [bound] = connection.execute("SELECT (now() + interval '1.5 s')::text").fetchone()
+    connection.execute(of_page("CREATE TABLE outbox"))
+    can_be_dropped = of_page("SELECT scru128_horizon() >=").rstrip(";\n")
+    insert = "INSERT INTO outbox (topic, payload) VALUES ('order', '1') RETURNING tableoid::regclass::text, id"
+
+    def check() -> bool:
+        return connection.execute(can_be_dropped).fetchone()[0]
+
+    with database.connect() as late:
+        late.execute("BEGIN")
+        table, row = late.execute(insert).fetchone()
+        assert table == "outbox_1"
+        connection.execute("UPDATE positions SET after = scru128_horizon()")
+        wait_until(lambda: connection.execute(insert).fetchone()[0] == "outbox_2", "the partition has ended")
+        connection.execute("UPDATE positions SET after = scru128_horizon()")
+        assert not check()
+        late.execute("COMMIT")
+        wait_until(lambda: connection.execute("SELECT scru128_horizon() > %s", [row]).fetchone()[0], "it is readable")
+    # It can be read, but has not been.
+    assert not check()
+    connection.execute("UPDATE positions SET after = (SELECT max(id) FROM outbox_1)")
+    wait_until(check, "the horizon is above the partition", 20)
+    connection.execute("DROP TABLE outbox_1")
+
+
+HEARTBEAT = block("sql", "CREATE TABLE heartbeat").splitlines()
+OF_HEARTBEAT = "AND id < (SELECT horizon FROM heartbeat)"
+
+
+def follow(primary: Server, replica: Server) -> None:
+    """Asserts that a reader of a replica misses nothing while writers of the primary commit late."""
+    assert OF_HEARTBEAT in PAGE
+    reader = Reader(COLUMNS["scru128"], "plain", OF_HEARTBEAT, False)
+    naive = Reader(COLUMNS["scru128"], "plain", "", False)
+    writers = Writers(primary, [])
+    writers.tables = ["scru128_plain"]
+    stopped = Event()
+
+    def beat(_: object) -> None:
+        with primary.connect() as connection:
+            while not stopped.wait(0.05):
+                connection.execute(HEARTBEAT[2])
+
+    with running(beat, [None]):
+        try:
+            with running(lambda each: each.run(replica), [reader, naive]):
+                try:
+                    with running(writers.run, list(range(6))):
+                        try:
+                            wait_until(lambda: len(reader.received) > 500, "the reader has received rows")
+                        finally:
+                            writers.stopped.set()
+                    rows = "SELECT count(*) FROM scru128_plain"
+                    wait_until(lambda: replica.value(rows) == primary.value(rows), "the replica has all rows")
+                finally:
+                    reader.stopped.set()
+                    naive.stopped.set()
+        finally:
+            stopped.set()
+    committed = [row for (row,) in primary.rows("SELECT id::text FROM scru128_plain ORDER BY id")]
+    assert reader.received == committed
+    assert len(set(committed) - set(naive.received)) > 0
+
+
+def create(server: Server) -> None:
+    """Creates the extension, the tables of the writers and that of the heartbeat."""
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        COLUMNS["scru128"].create(connection)
+        connection.execute(HEARTBEAT[0])
+
+
+SETTINGS = {"max_prepared_transactions": "20", "wal_level": "logical"}
+
+
+def test_a_heartbeat_carries_the_horizon_to_a_standby(new_server):
+    primary = new_server(SETTINGS)
+    create(primary)
+    with primary.connect() as connection:
+        connection.execute(HEARTBEAT[1])
+    with primary.standby() as standby:
+        standby.wait_until_replayed(primary)
+        follow(primary, standby)
+
+
+def test_a_heartbeat_carries_the_horizon_to_a_subscriber(new_server):
+    publisher, subscriber = new_server(SETTINGS), new_server(SETTINGS)
+    for server in (publisher, subscriber):
+        create(server)
+    with publisher.connect() as connection, subscriber.connect() as replica:
+        connection.execute(HEARTBEAT[1])
+        connection.execute("CREATE PUBLICATION feed FOR TABLE scru128_plain, heartbeat")
+        address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
+        replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
+        wait_until(lambda: replica.execute("SELECT count(*) FROM heartbeat").fetchone() == (1,), "the row has arrived")
+    follow(publisher, subscriber)
