@@ -352,11 +352,18 @@ mod tests {
         LooksUpFirst,
         /// The reader forgets transactions that have ended.
         Forgets,
+        /// The reader evaluates the horizon of a snapshot a second time.
+        EvaluatesTwice,
+        /// The reader raises the floor before it is durable.
+        RaisesFirst,
     }
 
     const OWN: Owner = Owner::new(7, 1);
     /// The number of the transaction.
     const NUMBER: u64 = 100;
+
+    /// The position of a process whose program has ended.
+    const END: u8 = u8::MAX;
 
     /// Two processes, a writer and a reader, and the memory that they share.
     #[derive(Clone, PartialEq, Eq, Hash, Default)]
@@ -381,6 +388,9 @@ mod tests {
         late: i64,
         drawn: Option<i64>,
         horizon: Option<i64>,
+        /// The value of the second call in the snapshot.
+        again: Option<i64>,
+        has_restarted: bool,
     }
 
     /// The position of a process in its program, and the answers that the present function has received.
@@ -532,6 +542,9 @@ mod tests {
             .map(drop)
         }
         fn durable(&mut self) -> Result<i64, Stop> {
+            if self.mistake == Mistake::RaisesFirst {
+                return Ok(i64::MAX);
+            }
             self.access(|world| world.durable)
         }
         fn make_durable(&mut self, floor: i64) -> Result<(), Stop> {
@@ -624,9 +637,33 @@ mod tests {
                     all.push(Self { clock, clock_steps: self.clock_steps + 1, ..self.clone() });
                 }
             }
+            all.extend(self.restart());
             all.extend(self.step(mistake, true));
             all.extend(self.step(mistake, false));
             all
+        }
+
+        /// Returns the world after a crash and a start of the server, from which the writer begins again; `None` if there has been
+        /// one, or if the transaction has committed.
+        fn restart(&self) -> Option<Self> {
+            if self.has_restarted || self.committed {
+                return None;
+            }
+            // A reader that has its horizon is a consumer, which keeps it.
+            let reader =
+                if self.reader.at == 1 { Process { at: END, ..Process::default() } } else { self.reader.clone() };
+            Some(Self {
+                clock: self.clock,
+                clock_steps: self.clock_steps,
+                floor: self.durable,
+                durable: self.durable,
+                sees: self.sees,
+                horizon: self.horizon,
+                again: self.again,
+                has_restarted: true,
+                reader,
+                ..Self::default()
+            })
         }
 
         /// Returns the world after one more access of a process; `None` if it has ended.
@@ -694,6 +731,8 @@ mod tests {
                         self.world.horizon = Some(value);
                     }
                 }
+                2 if self.mistake == Mistake::EvaluatesTwice => self.world.again = horizon(self)?.ok(),
+                2 => self.world.again = self.world.horizon,
                 _ => return Ok(false),
             }
             Ok(true)
@@ -701,12 +740,15 @@ mod tests {
     }
 
     /// Explores all orders of the accesses. Returns the number of worlds, and whether a transaction that the snapshot does not see
-    /// has an ID below the horizon.
+    /// has an ID below the horizon, or a snapshot has two horizons.
     fn explore(mistake: Mistake) -> (usize, bool) {
         let start = World { clock: 10, ..World::default() };
         let mut known = HashSet::from([start.clone()]);
         let mut open = vec![start];
         while let Some(world) = open.pop() {
+            if world.again.is_some() && world.again != world.horizon {
+                return (known.len(), true);
+            }
             let is_over = world.writer.at > 4;
             if let (true, Some(drawn), Some(horizon)) = (is_over, world.drawn, world.horizon)
                 && world.sees == Some(false)
@@ -739,6 +781,8 @@ mod tests {
             Mistake::ScansFirst,
             Mistake::LooksUpFirst,
             Mistake::Forgets,
+            Mistake::EvaluatesTwice,
+            Mistake::RaisesFirst,
         ] {
             assert!(explore(mistake).1, "{mistake:?}");
         }
