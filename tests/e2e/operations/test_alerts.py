@@ -53,9 +53,10 @@ def test_the_page_has_the_metrics_of_the_file():
     metrics = {
         f"{name}_{column}" for name, (_, columns) in QUERIES.items() for column, usage in columns if usage != "LABEL"
     }
-    assert len(metrics) == 7
+    assert len(metrics) == 9
     assert set(re.findall(r"^\| `(scru_\w+)`", PAGE, re.MULTILINE)) == metrics
-    assert set(re.findall(r"scru_generator_\w+|scru_(?:waits|standby)_\w+", PAGE)) <= metrics | {"scru_generator_"}
+    named = set(re.findall(r"scru_generator_\w+|scru_(?:waits|standby|horizon)_\w+", PAGE))
+    assert named <= metrics | {"scru_generator_", "scru_horizon_"}
 
 
 def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
@@ -107,7 +108,7 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
 
 def test_the_statements_of_the_page(primary):
     primary.rows("SELECT gen_scru64(), gen_ulidflake()")
-    reason, nodes, standby = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    reason, nodes, standby, holders = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     with primary.connect(user="monitor") as monitor:
         assert [row[0] for row in monitor.execute(reason)] == ["scru64", "ulidflake"]
         assert monitor.execute(nodes).fetchall() == [
@@ -115,6 +116,36 @@ def test_the_statements_of_the_page(primary):
             ("ulidflake", "-1", "the default", False),
         ]
         assert monitor.execute(standby).fetchall() == [(None,)]
+        assert monitor.execute(holders).fetchall() == []
+
+
+def test_who_holds_the_horizon(primary):
+    """The time since the first ID of an open transaction, in its database only, and not on a standby."""
+    [holders] = [query for query in re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S) if "scru_horizon" in query]
+    none = {"datname": "postgres", "holders": 0, "held_seconds": 0.0}
+    assert scrape(primary, "scru_horizon") == [none]
+    with primary.connect(autocommit=False) as writer, primary.connect(user="monitor") as monitor:
+        writer.execute("SELECT gen_scru64(), pg_sleep(0.2)")
+        [row] = scrape(primary, "scru_horizon")
+        assert (row["datname"], row["holders"]) == ("postgres", 1)
+        assert 0.2 <= row["held_seconds"] < 60
+        [(pid, held, user, state, query)] = monitor.execute(holders)
+        assert (pid, user, state, query) == (
+            writer.info.backend_pid,
+            writer.info.user,
+            "idle in transaction",
+            "SELECT gen_scru64(), pg_sleep(0.2)",
+        )
+        assert held.total_seconds() >= 0.2
+        primary.psql("postgres", b"CREATE DATABASE other;\n\\c other\nCREATE EXTENSION scru")
+        with primary.connect("other") as other:
+            assert other.execute("SELECT count(*) FROM scru_horizon_holders()").fetchone() == (0,)
+        standby = primary.standby()
+        try:
+            assert scrape(standby, "scru_horizon") == [none]
+        finally:
+            standby.remove()
+    assert scrape(primary, "scru_horizon") == [none]
 
 
 @needs("prometheus-postgres-exporter")
@@ -161,6 +192,7 @@ def test_postgres_exporter_reads_the_file(primary):
         flags = [f"scru_generator_{name}" for name in ("in_recovery", "refuses")]
         expected = [f"{name}{{{type_}}}" for name in flags for type_ in ("scru64", "ulidflake")]
         expected += ["scru_generator_wait_seconds{scru64}", "scru_waits_sessions{}"]
+        expected += ["scru_horizon_holders{}", "scru_horizon_held_seconds{}"]
         assert {name: value for name, value in found.items() if name not in nan} == dict.fromkeys(expected, 0)
     finally:
         exporter.stop()
