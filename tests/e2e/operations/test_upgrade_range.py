@@ -166,3 +166,26 @@ def test_objects_with_ranges_of_time_survive(server, new_database, plain_user, v
             check_changes(restored, id_type)
     with server.connect() as connection:
         connection.execute(f"REVOKE reader_of_january FROM {plain_user}")
+
+
+@each_earlier_release
+def test_an_old_dump_with_an_operator_of_a_user_is_restored_with_its_version(server, new_database, version):
+    """The dump names the type of the operand, which is another one in the current version. Restored into the version
+    of the dump and then updated, the operator and a view on it have the same result and use the index."""
+    source, target, remedied = (new_database(extension=False) for _ in range(3))
+    with source.connect() as connection:
+        connection.execute("DROP ROLE IF EXISTS reader_of_january; CREATE ROLE reader_of_january")
+        connection.execute(f"CREATE EXTENSION scru VERSION '{version}'")
+        for id_type in TYPES:
+            connection.execute(OBJECTS.format(t=id_type, january=JANUARY, literal=LITERAL, operand="tstzrange"))
+        before = results(connection)
+    dump = server.pg_dump(source.name)
+    with pytest.raises(RuntimeError, match=r"function public\.\w+_contained_by_range\(.*, tstzrange\) does not exist"):
+        server.psql(target.name, dump)
+    with remedied.connect() as connection:
+        connection.execute(f"CREATE EXTENSION scru VERSION '{version}'")
+        server.psql(remedied.name, dump)
+        connection.execute("ALTER EXTENSION scru UPDATE")
+        assert results(connection) == before
+        for id_type in TYPES:
+            check_plans(connection, id_type)
