@@ -4,6 +4,7 @@ consistent."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -14,6 +15,8 @@ from test_upgrade import each_earlier_release
 
 # Within a tick of every type, and of scru64 also without the fraction of a second.
 BOUND = "timestamptz '2026-01-01 01:00:00.0005+00'"
+OPERATIONS = (Path(__file__).parents[3] / "docs/operations.md").read_text()
+[LIST_INDEXES] = re.findall(r"^To list the indexes before the update:\n\n```sql\n(.*?)^```$", OPERATIONS, re.M | re.S)
 CHANGED = "compares an ID with a time, which is by tick now"
 
 
@@ -82,6 +85,9 @@ def test_stored_conditions_after_an_upgrade(new_database, version, id_type):
                 assert count(session, condition) == (800 - exact if name.startswith("before") else exact)
             session.execute(f"PREPARE after AS SELECT count(*) FROM orders WHERE {indexes['after_in_range']}")
             assert session.execute("EXECUTE after").fetchone() == (exact,)
+
+        listed = connection.execute(LIST_INDEXES.replace("objid::regclass", "objid::regclass::text", 1)).fetchall()
+        assert {name for (name,) in listed} == {*indexes, "by_expression", "by_function"}
 
         told = []
         connection.add_notice_handler(lambda notice: told.append((notice.severity, notice.message_primary)))
