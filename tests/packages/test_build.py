@@ -106,6 +106,9 @@ def expected() -> set[str]:
     names = {path.name for folder in ("sql", "sql/released") for path in (ROOT / folder).glob("scru*--*.sql")}
     for name in ("scru", "scru_uuidv7"):
         names |= {f"{name}--{VERSION}.sql", f"{name}.control"}
+    # Upgrades to this version, which the build composes if the versions are not adjacent.
+    older = {path.stem.split("--")[1] for path in (ROOT / "sql").glob("scru--*--*.sql")}
+    names |= {f"scru--{version}--{VERSION}.sql" for version in older}
     scripts = {str(extension / name) for name in names}
     return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
 

@@ -38,6 +38,8 @@ def test_files(package):
     """The extension's files are in the directories of Debian's server. The package has a copyright and changelogs."""
     committed = [*(ROOT / "sql/released").glob("*.sql"), *(ROOT / "sql").glob("*--*.sql")]
     names = [*(f"{name}--{VERSION}.sql" for name in EXTENSIONS), *(f"{name}.control" for name in EXTENSIONS)]
+    # Upgrades to this version, which the build composes if the versions are not adjacent.
+    names += [f"scru--{path.stem.split('--')[1]}--{VERSION}.sql" for path in (ROOT / "sql").glob("scru--*--*.sql")]
     scripts = {f"{EXTENSION}/{name}" for name in [*names, *(path.name for path in committed)]}
     outside = {path for path in files(package) if not path.startswith(DOCUMENTS)}
     assert outside == {LIBRARY, *scripts}
