@@ -208,12 +208,10 @@ pub fn forecast<T: SortableId>(
     }
 }
 
-/// Returns the word after an administrator has set the mark back to a tick. A word that the clock has reached, or that it waits
-/// for, remains: its IDs may be in use.
-pub fn set_word<T: SortableId>(word: Word<T>, tick: u64, now: i64, rng: &mut impl Rng) -> Word<T> {
-    let last = T::state_tick(T::State::unpack(word));
-    let is_current = ahead::<T>(last, now) <= MAX_BEHIND_MICROS;
-    if last <= tick || is_current { word } else { T::state_after(tick, rng).pack() }
+/// Returns the tick to which an administrator sets a mark back that is above it: `tick`, or the last one that a session would wait
+/// for, if that is later. IDs up to it may have been generated with a right clock.
+pub fn lowest<T: SortableId>(tick: u64, now: i64) -> u64 {
+    tick.max(T::TICKS.nearest(now.saturating_add(MAX_BEHIND_MICROS)))
 }
 
 /// Returns the tick that a reservation must include: that of the word or of the clock, whichever is later.
@@ -402,15 +400,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_set_back_only_if_it_is_far_ahead_of_the_clock() {
-        let set = |word, to| set_word::<Scru64>(word, to, NOON, &mut StdRng::seed_from_u64(1));
-        let (now, far) = (tick(NOON), tick(NOON + 3 * SECOND));
-        assert_eq!(set(last_of(far), now), last_of(now));
-        assert_eq!(set(last_of(far), far + 1), last_of(far), "to a later tick");
-        let waiting = tick(NOON + 2 * SECOND);
-        assert_eq!(set(last_of(waiting), now), last_of(waiting), "sessions wait for the clock");
-        assert_eq!(set(last_of(now) - 7, now - 9), last_of(now) - 7);
-        assert_eq!(set(0, now), 0);
+    fn a_mark_is_set_back_to_the_last_tick_that_sessions_wait_for_or_a_later_one() {
+        let (now, waiting) = (tick(NOON), tick(NOON + 2 * SECOND));
+        assert_eq!(lowest::<Scru64>(now - 9, NOON), waiting);
+        assert_eq!(lowest::<Scru64>(waiting, NOON), waiting);
+        assert_eq!(lowest::<Scru64>(waiting + 1, NOON), waiting + 1);
+        assert_eq!(lowest::<Scru64>(7, i64::MIN), 7);
+        assert_eq!(lowest::<Scru64>(7, i64::MAX), Scru64::MAX.tick());
     }
 
     #[test]

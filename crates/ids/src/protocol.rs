@@ -40,6 +40,17 @@ pub enum Carried {
     Arrived(Mark),
 }
 
+impl Carried {
+    /// Returns the mark, whoever wrote it.
+    pub const fn mark(self) -> Option<Mark> {
+        match self {
+            Self::Nothing => None,
+            Self::Own(mark) => mark,
+            Self::Arrived(mark) => Some(mark),
+        }
+    }
+}
+
 /// Access to what the backends of a server share. An error ends the function that gets it.
 pub trait Access<T: SortableId> {
     /// The error of an access.
@@ -99,10 +110,10 @@ pub trait Access<T: SortableId> {
     fn known_carried(&self) -> u64;
     /// Remembers that the database's own mark reaches up to a reservation.
     fn know_carried(&mut self, reserved: u64);
-    /// Returns the mark that the database carries, and its version.
+    /// Not under the lock: returns the mark that the database carries, and its version.
     fn carried(&mut self) -> Result<(Carried, Version), Self::Error>;
-    /// Replaces the mark that the database carries, and logs it as written by this server. Returns the position of the end of the
-    /// record; `None` and changes nothing if `old` is given and is not the present version.
+    /// Not under the lock: replaces the mark that the database carries, and logs it as written by this server. Returns the position
+    /// of the end of the record; `None` and changes nothing if `old` is given and is not the present version.
     fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Self::Error>;
 }
 
@@ -406,18 +417,18 @@ pub fn raise_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, t
     raise(access, new)
 }
 
-/// Sets the mark of a node, and the word of the whole server, back to a tick.
-///
-/// A word that the clock has reached is kept: no ID that is drawn in the meantime with a right clock is drawn again.
+/// Sets the mark of a node, and the word of the whole server, back to a tick; not to one that the clock will soon reach, so that no
+/// ID that was drawn with a right clock is drawn again.
 pub fn set_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
     // First, so that no backend that enters later finds them.
     move_left(access)?;
+    let (carried, _) = access.carried()?;
     access.lock(true)?;
-    let set = set_mark_locked(access, node, tick);
+    let set = set_mark_locked(access, Mark { node, tick, run: 0 }, carried);
     access.unlock()?;
-    let (mut position, tick) = set?;
-    if access.carried()?.0 != Carried::Nothing
-        && let Some(end) = access.carry(None, Mark { node, tick, run: 0 })?
+    let (mut position, new) = set?;
+    if carried != Carried::Nothing
+        && let Some(end) = access.carry(None, new)?
     {
         position = position.max(end);
     }
@@ -432,28 +443,33 @@ fn move_left<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::Error
     access.forget_left()
 }
 
-/// Returns the position to flush, and the tick to which the mark is set.
+/// Returns the position to flush, and the new mark that the database carries.
 fn set_mark_locked<T: SortableId, A: Access<T>>(
     access: &mut A,
-    node: NodeCode,
-    tick: u64,
-) -> Result<(Position, u64), A::Error> {
+    new: Mark,
+    carried: Carried,
+) -> Result<(Position, Mark), A::Error> {
     // Before the word is read: a backend that swaps the word afterwards does not find its reservation again, and discards the ID.
     withdraw(access)?;
     let mut marks = access.marks()?;
     let tick = loop {
         let old = access.word()?;
-        let now = access.now()?;
-        let new = access.random(|rng| mark::set_word::<T>(old, tick, now, rng))?;
-        if new == old {
-            break tick.max(T::state_tick(T::State::unpack(old)));
+        let tick = mark::lowest::<T>(new.tick, access.now()?);
+        if T::state_tick(T::State::unpack(old)) <= tick {
+            break tick;
         }
-        if access.swap(old, new)? {
+        let back = access.random(|rng| T::state_after(tick, rng))?.pack();
+        if access.swap(old, back)? {
             // The word is now below the IDs of all nodes. In a new run, every node enters above its mark.
             access.set_run(0)?;
             break tick;
         }
     };
-    mark::set_back(&mut marks, node, tick);
-    Ok((access.log(&marks)?, tick))
+    if let Carried::Arrived(arrived) = carried {
+        mark::add(&mut marks, Mark { tick: arrived.tick.min(tick), ..arrived });
+    }
+    mark::set_back(&mut marks, new.node, tick);
+    // The mark that the database carries also covers the nodes that it has had.
+    let node = carried.mark().map_or(new.node, |carried| carried.node.join(new.node));
+    Ok((access.log(&marks)?, Mark { node, tick, run: 0 }))
 }

@@ -223,12 +223,10 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn swap(&mut self, old: u64, new: u64) -> Result<bool, Halt> {
-        let holds_lock = self.holds_lock;
         let swap = |world: &mut World| {
             let is_current = world.shared.word == old;
             if is_current {
                 world.shared.word = new;
-                world.sets_back |= new < old && holds_lock;
             }
             Answer::Flag(is_current)
         };
@@ -392,6 +390,7 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn carried(&mut self) -> Result<(Carried, Version), Halt> {
+        self.require_lock(false);
         let database = self.world.backends[self.backend].database;
         let carried = |world: &mut World| {
             let (carried, version) = world.log.carried(database);
@@ -404,6 +403,7 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Halt> {
+        self.require_lock(false);
         let database = self.world.backends[self.backend].database;
         let answer = self.attempt(|world| {
             let is_current = old.is_none_or(|old| old == world.log.carried(database).1);

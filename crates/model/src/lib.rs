@@ -280,11 +280,7 @@ impl Bounds {
             return (0..self.backends.len()).any(&mut can_go);
         }
         let disk = world.log.disk();
-        let carried = disk.carried.iter().filter_map(|carried| match carried {
-            scru_ids::protocol::Carried::Own(mark) => *mark,
-            scru_ids::protocol::Carried::Arrived(mark) => Some(*mark),
-            scru_ids::protocol::Carried::Nothing => None,
-        });
+        let carried = disk.carried.iter().filter_map(|carried| carried.mark());
         let marks = disk.marks.iter().copied().chain(carried).chain(world.left).map(|mark| mark.tick);
         let highest = marks.chain([id(world.shared.word).tick()]).max().unwrap_or(0);
         let (database, node) = (world.backends[0].database, world.backends[0].node);

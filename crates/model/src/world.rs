@@ -32,8 +32,6 @@ pub struct World {
     pub(crate) raised: Option<Raised>,
     /// The backend's node and database, and the tick, of a mark that was set; `None` once an ID is generated or the clock advances.
     pub(crate) set_to: Option<(usize, usize, u64)>,
-    /// Whether the mark that is being set has set the word back.
-    pub(crate) sets_back: bool,
     /// The database that was restored from the dump of another server.
     pub(crate) restored: Option<usize>,
     /// The number of marks that were logged since the last ID or the last change of circumstances.
@@ -292,7 +290,6 @@ impl World {
             backends: backends.collect(),
             raised: None,
             set_to: None,
-            sets_back: false,
             restored: None,
             marks_logged: 0,
             fault: None,
@@ -346,7 +343,6 @@ impl World {
     /// Kills all backends, and clears shared memory.
     fn begin_anew(&mut self) {
         self.shared = Shared::default();
-        self.sets_back = false;
         for backend in &mut self.backends {
             *backend = Backend { database: backend.database, node: backend.node, ..Backend::default() };
         }
@@ -439,24 +435,21 @@ impl World {
         }
     }
 
-    /// Permits the IDs above a mark that is being set to be generated again: those far ahead of the clock and, if the word has
-    /// been set back or is unused since the start of the server, all that were given when the operation began.
+    /// Permits the IDs above a mark that is being set to be generated again, if they were given when the operation began, and are
+    /// too far ahead of the clock for any session to wait for it.
     pub(crate) fn forget_above_mark(&mut self, backend: usize) {
         let Some(Operation { call: Call::SetMark(tick), given, .. }) = &self.backends[backend].operation else {
             return;
         };
         let (tick, given) = (*tick, given.clone());
         let latest = self.clock + MAX_BEHIND_MICROS;
-        let sets_back = std::mem::take(&mut self.sets_back) || self.shared.word == 0;
-        let goes = |made: u64| {
-            let is_far = id(made).timestamp_micros() > latest;
-            id(made).tick() > tick && (is_far || sets_back) && given.contains(&made)
-        };
+        let is_above = |made: u64| id(made).tick() > tick && id(made).timestamp_micros() > latest;
+        let goes = |made: u64| is_above(made) && given.contains(&made);
         self.given.retain(|(made, _)| !goes(*made));
         self.log.forget_rows(goes);
         self.raised = None;
         for backend in &mut self.backends {
-            if goes(backend.last) || sets_back && id(backend.last).tick() > tick {
+            if is_above(backend.last) {
                 backend.last = 0;
             }
         }

@@ -267,5 +267,47 @@ pub fn worlds() -> Vec<Named> {
                 ..alone()
             },
         ),
+        (
+            "mark set, upgrade",
+            Bounds {
+                mark_sets: 1,
+                set_to: vec![0],
+                upgrades: 1,
+                promotion: vec![-4, 0],
+                forward: vec![4],
+                flushes: 0,
+                ids: 2,
+                ..alone()
+            },
+        ),
+        (
+            "nodes, mark set near, crash",
+            Bounds {
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 2,
+                mark_sets: 1,
+                set_to: vec![0],
+                crashes: 1,
+                forward: vec![4],
+                flushes: 0,
+                ids: 2,
+                ..back(alone())
+            },
+        ),
+        (
+            "nodes, mark set, upgrade",
+            Bounds {
+                nodes: vec!["5/23", "6/23"],
+                node_changes: 2,
+                mark_sets: 1,
+                set_to: vec![0],
+                upgrades: 1,
+                promotion: vec![-4],
+                forward: vec![4],
+                flushes: 0,
+                ids: 2,
+                ..alone()
+            },
+        ),
     ]
 }
