@@ -232,13 +232,36 @@ def damage(path: Path, offset: int) -> None:
     path.write_bytes(content)
 
 
+# The default of initdb up to PostgreSQL 17, which has no option for it.
+WITHOUT_CHECKSUMS = ("--no-data-checksums",) if MAJOR >= 18 else ()
+
+
+def test_checksums_are_enabled_and_disabled(new_server):
+    """pg_checksums finds the page, which no catalog lists. A base backup verifies it."""
+    server = create(new_server(NODE, None, BINDIR, WITHOUT_CHECKSUMS))
+    before = draw_all(server)
+    for action, verifies in ("--enable", True), ("--disable", False), ("--enable", True):
+        server.stop()
+        server.run("pg_checksums", action, "--pgdata", server.data, as_server=True)
+        server.start()
+        after = draw_all(server)
+        assert_later(before, after)
+        before = after
+        with ExitStack() as stack:
+            standby = server.standby()
+            stack.callback(standby.remove)
+            standby.promote()
+            assert_later(before, draw_all(standby))
+            standby.stop()
+            if verifies:
+                standby.run("pg_checksums", "--check", "--pgdata", standby.data, as_server=True)
+
+
 # The offsets of the magic number, the version, the number of entries, the checksum, and the entries.
 @pytest.mark.parametrize("offset", [24, 28, 30, 32, 60])
 def test_generation_fails_if_the_page_is_damaged(new_server, offset):
     """Without data checksums, which detect most damages before."""
-    # The default of initdb up to PostgreSQL 17, which has no option for it.
-    without_checksums = ("--no-data-checksums",) if MAJOR >= 18 else ()
-    server = create(new_server(NODE, None, BINDIR, without_checksums))
+    server = create(new_server(NODE, None, BINDIR, WITHOUT_CHECKSUMS))
     before = draw_all(server)
     server.stop()
     damage(server.data / "global/8672", offset)
