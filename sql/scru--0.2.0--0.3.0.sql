@@ -59,7 +59,8 @@ BEGIN
 END
 $$;
 
--- Estimates of comparisons. The estimator of ranges replaces those of the server, and combines all conditions on an ID.
+-- Estimates of comparisons. The estimator of ranges replaces those of the server, and combines all conditions on an ID. ANALYZE
+-- collects the most common ticks.
 DO $$
 DECLARE
     id_type pg_catalog.text;
@@ -71,6 +72,10 @@ BEGIN
             CREATE OR REPLACE FUNCTION %1$s_ineqsel(internal, oid, internal, integer) RETURNS double precision
                 AS 'MODULE_PATHNAME', '%1$s_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
             COMMENT ON FUNCTION %1$s_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+            CREATE FUNCTION %1$s_typanalyze(internal) RETURNS boolean
+                AS 'MODULE_PATHNAME', '%1$s_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION %1$s_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
+            ALTER TYPE %1$s SET (ANALYZE = %1$s_typanalyze);
         $sql$, id_type);
         FOREACH symbol IN ARRAY ARRAY['<', '<=', '>', '>='] LOOP
             EXECUTE pg_catalog.format($sql$

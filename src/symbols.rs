@@ -11,7 +11,7 @@ use crate::functions::{
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::shared::{ProcessState, SharedState};
 use crate::generate::{admin, draw, feed, node};
-use crate::planner::{range_support, selectivity, time_support};
+use crate::planner::{range_support, selectivity, tick_statistics, time_support};
 use crate::settings::{Configured, Settings};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
@@ -180,6 +180,8 @@ macro_rules! symbols {
             export!(guarded, concat!(stringify!($name), "_gist_fetch"), gist::fetch::<Id>);
             export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
             export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
+
+            export!(guarded, concat!(stringify!($name), "_typanalyze"), tick_statistics::request::<Id>);
 
             export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
             export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);

@@ -18,12 +18,15 @@ CREATE FUNCTION scru128_recv(internal) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_send(scru128) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru128_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru128_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE scru128 (
     INPUT = scru128_in,
     OUTPUT = scru128_out,
     RECEIVE = scru128_recv,
     SEND = scru128_send,
+    ANALYZE = scru128_typanalyze,
     INTERNALLENGTH = 16,
     ALIGNMENT = char,
     STORAGE = plain
@@ -34,6 +37,7 @@ COMMENT ON FUNCTION scru128_in(cstring) IS 'I/O: reads the text of a scru128';
 COMMENT ON FUNCTION scru128_out(scru128) IS 'I/O: writes the text of a scru128';
 COMMENT ON FUNCTION scru128_recv(internal) IS 'I/O: reads the 16 big-endian bytes of a scru128';
 COMMENT ON FUNCTION scru128_send(scru128) IS 'I/O: writes the 16 big-endian bytes of a scru128';
+COMMENT ON FUNCTION scru128_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

@@ -18,12 +18,15 @@ CREATE FUNCTION scru160_recv(internal) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_send(scru160) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru160_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru160_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru160_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE scru160 (
     INPUT = scru160_in,
     OUTPUT = scru160_out,
     RECEIVE = scru160_recv,
     SEND = scru160_send,
+    ANALYZE = scru160_typanalyze,
     INTERNALLENGTH = 20,
     ALIGNMENT = char,
     STORAGE = plain
@@ -34,6 +37,7 @@ COMMENT ON FUNCTION scru160_in(cstring) IS 'I/O: reads the text of a scru160';
 COMMENT ON FUNCTION scru160_out(scru160) IS 'I/O: writes the text of a scru160';
 COMMENT ON FUNCTION scru160_recv(internal) IS 'I/O: reads the 20 big-endian bytes of a scru160';
 COMMENT ON FUNCTION scru160_send(scru160) IS 'I/O: writes the 20 big-endian bytes of a scru160';
+COMMENT ON FUNCTION scru160_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

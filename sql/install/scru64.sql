@@ -18,12 +18,15 @@ CREATE FUNCTION scru64_recv(internal) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_send(scru64) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru64_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru64_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE scru64 (
     INPUT = scru64_in,
     OUTPUT = scru64_out,
     RECEIVE = scru64_recv,
     SEND = scru64_send,
+    ANALYZE = scru64_typanalyze,
     LIKE = bigint
 );
 
@@ -32,6 +35,7 @@ COMMENT ON FUNCTION scru64_in(cstring) IS 'I/O: reads the text of a scru64';
 COMMENT ON FUNCTION scru64_out(scru64) IS 'I/O: writes the text of a scru64';
 COMMENT ON FUNCTION scru64_recv(internal) IS 'I/O: reads the 8 big-endian bytes of a scru64';
 COMMENT ON FUNCTION scru64_send(scru64) IS 'I/O: writes the 8 big-endian bytes of a scru64';
+COMMENT ON FUNCTION scru64_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

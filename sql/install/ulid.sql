@@ -18,12 +18,15 @@ CREATE FUNCTION ulid_recv(internal) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_send(ulid) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulid_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulid_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE ulid (
     INPUT = ulid_in,
     OUTPUT = ulid_out,
     RECEIVE = ulid_recv,
     SEND = ulid_send,
+    ANALYZE = ulid_typanalyze,
     INTERNALLENGTH = 16,
     ALIGNMENT = char,
     STORAGE = plain
@@ -34,6 +37,7 @@ COMMENT ON FUNCTION ulid_in(cstring) IS 'I/O: reads the text of a ulid';
 COMMENT ON FUNCTION ulid_out(ulid) IS 'I/O: writes the text of a ulid';
 COMMENT ON FUNCTION ulid_recv(internal) IS 'I/O: reads the 16 big-endian bytes of a ulid';
 COMMENT ON FUNCTION ulid_send(ulid) IS 'I/O: writes the 16 big-endian bytes of a ulid';
+COMMENT ON FUNCTION ulid_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

@@ -18,12 +18,15 @@ CREATE FUNCTION ulidflake_recv(internal) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_send(ulidflake) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulidflake_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulidflake_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'ulidflake_typanalyze' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE ulidflake (
     INPUT = ulidflake_in,
     OUTPUT = ulidflake_out,
     RECEIVE = ulidflake_recv,
     SEND = ulidflake_send,
+    ANALYZE = ulidflake_typanalyze,
     LIKE = bigint
 );
 
@@ -32,6 +35,7 @@ COMMENT ON FUNCTION ulidflake_in(cstring) IS 'I/O: reads the text of a ulidflake
 COMMENT ON FUNCTION ulidflake_out(ulidflake) IS 'I/O: writes the text of a ulidflake';
 COMMENT ON FUNCTION ulidflake_recv(internal) IS 'I/O: reads the 8 big-endian bytes of a ulidflake';
 COMMENT ON FUNCTION ulidflake_send(ulidflake) IS 'I/O: writes the 8 big-endian bytes of a ulidflake';
+COMMENT ON FUNCTION ulidflake_typanalyze(internal) IS 'statistics for ANALYZE: those of the server, and the most common ticks';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

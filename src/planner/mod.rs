@@ -7,4 +7,5 @@ pub mod near_clock;
 pub mod range_support;
 pub mod selectivity;
 pub mod span;
+pub mod tick_statistics;
 pub mod time_support;

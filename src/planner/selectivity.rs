@@ -29,6 +29,7 @@ use crate::pg::clock;
 use crate::pg::datum::{self, StoredDatum, StoredId};
 use crate::planner::expression;
 use crate::planner::span::{self, Span};
+use crate::planner::tick_statistics::TickStatistics;
 
 // Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
 // calls. A server error is a longjmp over Rust frames that have nothing to drop.
@@ -43,6 +44,7 @@ unsafe extern "C-unwind" {
     fn equal(one: *const c_void, other: *const c_void) -> bool;
     fn bms_num_members(set: *const pg_sys::Bitmapset) -> c_int;
     fn fmgr_info(function: Oid, info: *mut FmgrInfo);
+    fn statistic_proc_security_check(column: *mut VariableStatData, function: Oid) -> bool;
     fn mcv_selectivity(
         column: *mut VariableStatData,
         function: *mut FmgrInfo,
@@ -113,8 +115,14 @@ unsafe fn estimate<T: StoredId>(
         let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator, precision) else {
             return default;
         };
-        let fraction =
-            if column.has_type_of::<T>() { column.share::<T>(test, arguments, other, is_left) } else { default };
+        let mut fraction = default;
+        if column.has_type_of::<T>() {
+            column.ticks = TickStatistics::of(&column.statistics);
+            fraction = column.share::<T>(test, arguments, other, is_left);
+            if let Some(ticks) = column.ticks {
+                ticks.free();
+            }
+        }
         release(&column.statistics);
         fraction.clamp(0.0, 1.0)
     }
@@ -165,6 +173,7 @@ struct Column {
     estimator: Oid,
     precision: Precision,
     statistics: VariableStatData,
+    ticks: Option<TickStatistics>,
 }
 
 impl Column {
@@ -186,7 +195,7 @@ impl Column {
             let [left, right] = [0, 1].map(|index| {
                 let (id, mut statistics) = (expression::nth(arguments, index), VariableStatData::default());
                 examine_variable(root, id, relation, &mut statistics);
-                Self { root, id, type_: statistics.vartype, estimator, precision, statistics }
+                Self { root, id, type_: statistics.vartype, estimator, precision, statistics, ticks: None }
             });
             match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
                 (false, true) => Some((left, right.id, true)),
@@ -394,7 +403,7 @@ impl Column {
     }
 
     /// Returns the fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
-    /// values one by one, and estimates the others from the histogram.
+    /// ticks or values one by one, and estimates the others from the histogram.
     unsafe fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
         let (operator, id) = operator.at_tick(id);
         // SAFETY: the arguments are those of the server's estimators, except for the types.
@@ -409,11 +418,17 @@ impl Column {
                 return None;
             }
             fmgr_info(function_of(native), &mut function);
-            let (value, mut common) = (id.to_datum(), 0.0);
-            let common_within = mcv_selectivity(&mut self.statistics, &mut function, none, value, true, &mut common);
+            let (value, row, scalar) = (id.to_datum(), self.statistics.statsTuple, T::Stored::SCALAR);
+            let mut is_allowed = || statistic_proc_security_check(&mut self.statistics, function.fn_oid);
+            let ticks = self.ticks.as_ref().filter(|_| is_allowed());
+            let of_ticks = ticks.and_then(|ticks| Some((ticks.others(), ticks.common(operator, id)?)));
+            let (histogram, (common_within, common)) = of_ticks.unwrap_or_else(|| {
+                let (column, mut common) = (&mut self.statistics, 0.0);
+                let within = mcv_selectivity(column, &mut function, none, value, true, &mut common);
+                (row, (within, common))
+            });
             let (is_greater, is_equal) = (operator.is_from_below(), operator.includes_bound());
-            let scalar = T::Stored::SCALAR;
-            self.statistics.vartype = scalar;
+            (self.statistics.vartype, self.statistics.statsTuple) = (scalar, histogram);
             let others = ineq_histogram_selectivity(
                 self.root,
                 &mut self.statistics,
@@ -425,7 +440,7 @@ impl Column {
                 value,
                 scalar,
             );
-            self.statistics.vartype = self.type_;
+            (self.statistics.vartype, self.statistics.statsTuple) = (self.type_, row);
             let others = if others >= 0.0 { others } else { 0.5 };
             Some((common_within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
         }
