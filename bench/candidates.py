@@ -69,6 +69,9 @@ UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7(
 GEN_UUIDV7 = Candidate(
     key="gen_uuidv7", label="uuid v7, gen_uuidv7()", type="uuid", generate="gen_uuidv7()", at="gen_uuidv7(t)"
 )
+PG_UUIDV7 = Candidate(
+    key="uuid_generate_v7", label="uuid v7, pg_uuidv7", type="uuid", generate="uuid_generate_v7()", at="uuidv7_at(t)"
+)
 BIGINT = Candidate(key="bigint", label="bigint", type="bigint", generate="nextval('public.numbers')", at="n")
 TEXT = Candidate(key="text", label="ULID in text", type="text", generate="gen_ulid()::text", at="gen_ulid(t)::text")
 IN_UUID = Candidate(
@@ -91,11 +94,13 @@ LONG = [BIGINT_AT, UUID_AT, UUIDV7_AT, SCRU128]
 GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128]
+GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-LABELS = {c.key: c.label for c in sorted([*EVENTS, *TYPES, *CREATED_AT, *DRAWS], key=lambda c: c.type not in BUILT_IN)}
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *DRAWS]
+LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 
 def rotated(candidates: list[Candidate], turn: int) -> list[Candidate]:

@@ -51,9 +51,10 @@ MODES = {
     "long": Mode(scales={100_000_000: 1}),
     # Bytes, estimates and row counts, which do not depend on the speed of the machine.
     "created_at": Mode(),
+    "generate": Mode(),
 }  # fmt: skip
 # The suites of the modes that have only one.
-ONLY = {"long": {"scale"}, "created_at": {"created_at"}}
+ONLY = {"long": {"scale"}, "created_at": {"created_at"}, "generate": {"generate"}}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -110,6 +111,10 @@ class Session:
         self.execute((*workload.after, *(f"RESET enable_{node}" for node in workload.without)), candidate)
         return measured
 
+    def has_function(self, call: str) -> bool:
+        """Returns whether the database has the function of a call without arguments."""
+        return self.connection.execute("SELECT to_regprocedure(%s) IS NOT NULL", [call]).fetchone() == (True,)
+
     def check_plan(self, statement: str, node: str) -> None:
         """Fails unless the plan has the node. Planning also fills the catalog caches before the measurement."""
         if statement.startswith(("SELECT", "INSERT", "DELETE")):
@@ -133,7 +138,7 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            for suite in self.events, self.types, self.scale, self.clients, self.created_at:
+            for suite in self.events, self.types, self.generate, self.scale, self.clients, self.created_at:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -154,6 +159,13 @@ class Run:
         with self.tables(candidates.TYPES, workloads.PREPARE_TYPES, self.mode.rows):
             for round_ in self.sessions("types", self.mode.rounds, candidates.TYPES, ("keyed", "shuffled", "texts")):
                 self.add_all("types", workloads.TYPES, candidates.TYPES, self.mode.rows, round_)
+
+    def generate(self) -> None:
+        """Measures the generation of 16-byte IDs, with those of pg_uuidv7 if the server has it."""
+        chosen = {"generate": workloads.TYPES["generate"]}
+        for round_ in self.sessions("generate", self.mode.rounds):
+            group = [each for each in candidates.GENERATE if self.session.has_function(each.generate)]
+            self.add_all("generate", chosen, group, self.mode.rows, round_)
 
     def scale(self) -> None:
         """Measures costs by table size, and queries by time. In long mode, only one candidate has tables at a time."""

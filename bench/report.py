@@ -139,6 +139,11 @@ def types(data: pd.DataFrame) -> str:
     return "\n".join(tables)
 
 
+def generate(data: pd.DataFrame) -> str:
+    """Returns the table of the generation of 16-byte IDs, as ratios to uuid."""
+    return table(ratios(pick(data, "generate", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
+
+
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
@@ -186,6 +191,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
+    "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

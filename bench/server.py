@@ -113,12 +113,16 @@ class Server:
 
 
 def make_uuidv7(connection: psycopg.Connection) -> str:
-    """Creates uuidv7_at(), and uuidv7() unless the server provides it. Returns the source of uuidv7()."""
+    """Creates uuidv7_at(), the extension pg_uuidv7 if it is available, and uuidv7() unless the server provides it.
+    Returns the source of uuidv7()."""
     connection.execute(UUIDV7_SQL.format(name="uuidv7_at(t timestamptz)", time="t"))
+    available = "SELECT count(*) > 0 FROM pg_available_extensions WHERE name = 'pg_uuidv7'"
+    [has_pg_uuidv7] = connection.execute(available).fetchone()
+    if has_pg_uuidv7:
+        connection.execute("CREATE EXTENSION pg_uuidv7")
     if connection.info.server_version >= 180000:
         return "uuidv7() of the server"
-    if connection.execute("SELECT FROM pg_available_extensions WHERE name = 'pg_uuidv7'").fetchone():
-        connection.execute("CREATE EXTENSION pg_uuidv7")
+    if has_pg_uuidv7:
         connection.execute("CREATE FUNCTION uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT uuid_generate_v7()'")
         return "uuid_generate_v7() of pg_uuidv7"
     connection.execute(UUIDV7_SQL.format(name="uuidv7()", time="clock_timestamp()"))

@@ -14,7 +14,7 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import CREATED_AT, EVENTS, GROWTH, SCALE, TYPES, Candidate, rotated
+from bench.candidates import CREATED_AT, EVENTS, GENERATE, GROWTH, SCALE, TYPES, Candidate, rotated
 from bench.measure import Session, read_costs, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
 from bench.server import make_uuidv7
@@ -89,7 +89,7 @@ def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE])
 def test_each_candidate_has_each_place(group):
     orders = [rotated(group, turn) for turn in range(2 * len(group))]
     assert all(sorted(order, key=group.index) == group for order in orders)
@@ -97,10 +97,22 @@ def test_each_candidate_has_each_place(group):
     assert orders[0][1] != orders[1][1]
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE])
 def test_each_group_measures_one_candidate_twice(group):
     [control] = [candidate for candidate in group if candidate.label == "baseline again"]
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
+
+
+def test_generators_are_measured_if_the_server_has_them(connection):
+    """The functions of other extensions and of newer servers are left out where they are missing."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    session = Session(connection, Path("/"))
+    assert [session.has_function(call) for call in ("gen_random_uuid()", "gen_uuidv7()", "no_function()")] == [
+        True,
+        True,
+        False,
+    ]
+    assert {"uuidv7()", "uuid_generate_v7()", "gen_uuidv7()", "gen_random_uuid()"} <= {c.generate for c in GENERATE}
 
 
 def test_everything_is_measured_for_every_candidate(connection):
