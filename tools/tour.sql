@@ -99,3 +99,13 @@ SELECT pg_size_pretty(pg_relation_size('with_scru128')) AS scru128_table,
        pg_size_pretty(pg_relation_size('with_uuid')) AS uuid_table,
        pg_size_pretty(pg_relation_size('scru128_index')) AS scru128_index,
        pg_size_pretty(pg_relation_size('uuid_index')) AS uuid_index;
+
+\set ECHO none
+\echo
+\echo '=== 7. A column of type uuid works as well, for programs that know only the types of the server ==='
+\echo
+CREATE EXTENSION IF NOT EXISTS scru_uuidv7;
+\set ECHO queries
+CREATE TEMPORARY TABLE invoices (id uuid PRIMARY KEY DEFAULT gen_uuidv7(), note text);
+INSERT INTO invoices (note) SELECT 'invoice no. ' || n FROM generate_series(1, 3) AS n;
+SELECT id, uuidv7_timestamp(id), uuidv7_prefixed('invoice', id) FROM invoices WHERE id >= now() - interval '1 minute' ORDER BY id;
