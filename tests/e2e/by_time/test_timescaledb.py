@@ -1,10 +1,12 @@
-"""TimescaleDB: hypertables with a scru64 or a ulidflake as time dimension, as docs/timescaledb.md describes."""
+"""TimescaleDB: hypertables with a scru64, a ulidflake, a uuid or a bigint as time dimension, as docs/timescaledb.md
+describes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -80,16 +82,21 @@ def test_hypertable(timescale, id_type):
     assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
 
 
+def statements(heading: str, table: str) -> list[str]:
+    """Returns the statements below a heading of the page, for a table of this name."""
+    [block] = re.findall(rf"## {heading}\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
+    return [each.strip() for each in re.sub(r"\bevents", table, re.sub(" *--.*", "", block)).split(";")[:-1]]
+
+
 @since(18, "TimescaleDB 2.31, with which the page is tested")
 @of_types(SERVER_WIDE)
 def test_a_bigint_column(timescale, id_type):
     """The statements of the page: conditions exclude chunks, the function of the time is accepted, and old chunks are
     dropped."""
     t = id_type.name
-    [block] = re.findall(r"## A bigint column\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
-    block = block.replace("24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)", DAY[id_type]).replace("scru64", t)
-    block = re.sub(r"\bevents", f"{t}_numbers", re.sub(" *--.*", "", block))
-    table, hypertable, function, now, recent, drop = (each.strip() for each in block.split(";")[:-1])
+    block = statements("A bigint column", f"{t}_numbers")
+    block = (each.replace("24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)", DAY[id_type]) for each in block)
+    table, hypertable, function, now, recent, drop = (each.replace("scru64", t) for each in block)
     for statement in table, hypertable, function, now:
         timescale.execute(statement)
     timescale.execute(
@@ -108,6 +115,62 @@ def test_a_bigint_column(timescale, id_type):
     # The chunk that contains the bound remains.
     assert len(timescale.execute(drop).fetchall()) in (9, 10)
     assert timescale.execute(f"SELECT count(*) FROM {t}_numbers").fetchone()[0] in (91, 92)
+
+
+@since(18, "TimescaleDB 2.31, which accepts a uuid as dimension")
+def test_a_uuid_column(timescale):
+    """The statements of the page: queries by time return the rows of a plain table from the chunks of their days, and
+    old chunks are dropped."""
+    extension, table, hypertable, recent, of_range, of_bounds, by_hour, drop = statements("A uuid column", "uuids")
+    for statement in extension, table, hypertable:
+        timescale.execute(statement)
+    timescale.execute(
+        """INSERT INTO uuids SELECT uuidv7_lower(time), 'first ' || n
+                FROM generate_series(0, 99) AS n, CAST(now() - n * interval '1 day' AS timestamptz) AS time;
+            INSERT INTO uuids SELECT uuidv7_upper(timestamptz '2026-11-02' + n * interval '1 day'), 'last ' || n
+                FROM generate_series(0, 3) AS n;
+            INSERT INTO uuids SELECT uuidv7_lower(timestamptz '2026-11-02' + n * interval '1 day'), 'midnight ' || n
+                FROM generate_series(0, 3) AS n;
+            INSERT INTO uuids (what) VALUES ('new');
+            CREATE TABLE plain_uuids AS TABLE uuids"""
+    )
+    [chunks] = timescale.execute("SELECT count(*) FROM show_chunks('uuids')").fetchone()
+    assert chunks >= 100
+    day = "now() - interval '1 day'"
+    conditions = {
+        f"SELECT * FROM uuids WHERE {condition}": excluded
+        for condition, excluded in {
+            f"id > {day}": chunks - 2,
+            f"id < {day}": 1,
+            f"id <= {day}": 1,
+            f"id <@ tstzrange({day}, NULL)": chunks - 2,
+            f"id >= uuidv7_floor({day})": chunks - 2,
+            "id <@ tstzrange(NULL, NULL)": None,
+            "id >= timestamptz '-infinity' AND id < timestamptz 'infinity'": None,
+            "id > timestamptz '2026-11-03' AND id <= timestamptz '2026-11-04'": None,
+        }.items()
+    }
+    for query, excluded in {recent: chunks - 2, of_range: None, of_bounds: None, **conditions}.items():
+        with timescale.transaction():
+            plan = plans.explain(timescale, query)
+            found, expected = (timescale.execute(f"{each} ORDER BY id").fetchall() for each in (query, plain(query)))
+        assert found == expected != [], query
+        assert ("Chunks excluded" not in plan) if excluded is None else f"startup: {excluded}" in plan, query
+    for query in of_range, of_bounds:
+        assert len(set(re.findall(r"_hyper_\d+_\d+_chunk\b", plans.explain(timescale, query)))) == 1, query
+    assert sum(count for _, count in timescale.execute(by_hour)) == 109
+    for wrong in "INSERT INTO uuids VALUES (gen_random_uuid())", f"SELECT FROM uuids WHERE id > '{UUID(int=0)}'":
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="is not a version 7 UUID"):
+            timescale.execute(wrong)
+    # The chunk that contains the bound remains.
+    assert len(timescale.execute(drop).fetchall()) >= 9
+    old = "SELECT count(*) FROM uuids WHERE id < now() - interval '91 days'"
+    assert timescale.execute(old).fetchone() == (0,)
+
+
+def plain(query: str) -> str:
+    """Returns the query of the table that is not a hypertable."""
+    return query.replace("uuids", "plain_uuids")
 
 
 def test_other_types_are_refused(timescale):
