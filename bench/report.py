@@ -205,11 +205,24 @@ def where(results: Results) -> str:
     return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores"
 
 
-def source(name: str, results: Results, directory: Path) -> str:
-    """Returns the chart of a section and the links to its table and results, for a page in the directory."""
+def source(name: str, results: Results, larger: list[Results], directory: Path) -> str:
+    """Returns the chart of a section and the links to its tables and results, for a page in the directory. The table of
+    larger tables is that of `scale`."""
     link, chart = os.path.relpath(DOCS / results.name, directory), "growth" if name == "summary" else name
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart in CHARTS else ""
-    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
+    others = "".join(f"\n{links(other, 'scale', directory)}: {size(other)}." for other in larger)
+    return f"{image}{links(results, name, directory)}:\n{where(results)}.{others}\n"
+
+
+def links(results: Results, name: str, directory: Path) -> str:
+    """Returns the links to a table and its results, for a page in the directory."""
+    link = os.path.relpath(DOCS / results.name, directory)
+    return f"[Table]({link}.md#{name}), [results]({link}.json)"
+
+
+def size(results: Results) -> str:
+    """Returns the rows of the largest table of a run."""
+    return f"{frame(results).x.max() / 1e6:g}M rows"
 
 
 def rendered(path: Path, all_results: list[Results]) -> str:
@@ -225,7 +238,7 @@ def rendered(path: Path, all_results: list[Results]) -> str:
         larger = [other for other in others if (other.about["mode"], other.about["major"]) == ("long", major)]
         frames = [frame(results), *map(frame, larger)]
         shown = f"{plan(results)}\n{caption}\n\n{narrow(block(*frames))}\n" if path.name == "README.md" else ""
-        return found[1] + shown + source(name, results, path.parent) + found[3]
+        return found[1] + shown + source(name, results, larger, path.parent) + found[3]
 
     return BLOCK.sub(fill, path.read_text())
 
@@ -238,7 +251,7 @@ def narrow(markdown: str) -> str:
 def plan(results: Results) -> str:
     """Returns the query and the plan without created_at, or an empty string if the run has none."""
     lines = results.about.get("plans", {}).get("scru128")
-    return "\n```sql\n" + "\n".join(lines) + "\n```\n" if lines else ""
+    return "\n```text\n" + "\n".join([lines[0], "", *lines[1:]]) + "\n```\n" if lines else ""
 
 
 def page(results: Results) -> str:

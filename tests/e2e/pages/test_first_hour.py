@@ -34,6 +34,11 @@ def blocks(page: Path, heading: str | None = None) -> list[str]:
     return BLOCK.findall(text)
 
 
+def sql_of(page: Path, heading: str | None = None) -> list[str]:
+    """Returns the blocks of SQL of a page, or of a section of it."""
+    return [block for block in blocks(page, heading) if f"```sql\n{block}" in page.read_text()]
+
+
 # ------------------------------------------------------------------------------------------------ IDs and their times
 
 
@@ -112,6 +117,17 @@ def test_install_and_getting_started_in_one_database(new_database):
             results.append([len(cursor.fetchall()) if "FROM" in statement or "RETURNING" in statement else None])
         assert results == [[None], [None], [2], [2], [1]]
         assert connection.execute("SELECT count(*) FROM orders WHERE id >= now() - interval '1 day'").fetchone() == (2,)
+
+
+def test_the_readme_can_be_pasted(new_server):
+    """All SQL of the README runs in one session of psql from top to bottom, and then that of a page that it links."""
+    server = new_server()
+    sql = [*sql_of(ROOT / "README.md"), *sql_of(DOCS / "ask-by-time.md", "Partitions by month")[:1]]
+    assert len(sql) == 5
+    server.psql("postgres", "".join(sql).encode())
+    partitions = "SELECT count(*) FROM pg_class WHERE relispartition AND relkind = 'r'"
+    assert server.value(partitions, "postgres") == 3
+    assert server.value("SELECT count(*) FROM pg_db_role_setting", "postgres") == 1
 
 
 def test_uninstall(new_server):
