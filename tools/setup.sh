@@ -38,6 +38,9 @@ has_libfaketime() { has_file /usr/lib*/faketime/libfaketime.so.1 /usr/lib/*/fake
 has_venv() { /usr/bin/python3 -c 'import ensurepip, venv'; }
 has_node() { command -v node && command -v npm; }
 has_jdbc() { has_file /usr/share/java/postgresql.jar; }
+has_doctrine() {
+    php -r 'require "Doctrine/ORM/autoload.php"; new Symfony\Component\Cache\Adapter\ArrayAdapter; exit(extension_loaded("pdo_pgsql") ? 0 : 1);'
+}
 
 has_pglogical() { [ -f "$(pg pkglibdir)/pglogical.so" ]; }
 
@@ -118,6 +121,7 @@ look_for_clients() {
     need 'a JDK' default-jdk-headless command -v javac
     need 'the JDBC driver' libpostgresql-jdbc-java has_jdbc
     need 'ActiveRecord for PostgreSQL' 'ruby-activerecord ruby-pg' ruby -e 'require "active_record"; require "pg"'
+    need 'Doctrine for PostgreSQL' 'php-cli php-pgsql php-doctrine-orm php-symfony-cache' has_doctrine
     need wal2json "postgresql-$PG_MAJOR-wal2json" has_file "$(pg pkglibdir)/wal2json.so"
     need decoderbufs "postgresql-$PG_MAJOR-decoderbufs" has_file "$(pg pkglibdir)/decoderbufs.so"
 }

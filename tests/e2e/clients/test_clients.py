@@ -257,6 +257,7 @@ def test_the_page_lists_what_is_run():
     requirements, packages = (PROGRAMS / name for name in ("requirements.txt", "package.json"))
     pinned = dict(line.split("==") for line in requirements.read_text().split())
     of_node = {"node-postgres": "pg", "Drizzle": "drizzle-orm", "Prisma": "prisma"}
+    of_node |= {"TypeORM": "typeorm", "Kysely": "kysely"}
     dependencies = json.loads(packages.read_text())["dependencies"]
     pinned |= {name: dependencies[package] for name, package in of_node.items()}
     crates = (PROGRAMS / "rust" / "Cargo.toml").read_text()

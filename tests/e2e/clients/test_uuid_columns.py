@@ -1,0 +1,166 @@
+"""Clients on a column of type `uuid`: generation, time and prefixes without any client code of this project.
+
+The programs are in `programs/uuid`. docs/clients.md shows parts of them. Each prepares its table in its usual way,
+and then reports the same values.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from server import on_the_oldest, wait_until
+from test_clients import INSTALLED, JDBC_DRIVER, PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
+from test_javascript import PACKAGES, node
+
+pytestmark = on_the_oldest("the clients use what test_uuidv7.py tests on all versions")
+
+PROJECTS = PROGRAMS / "uuid"
+PYTHON = INSTALLED / "python" / "bin" / "python"
+OLD_ROWS = 1000
+
+
+def python() -> list:
+    """Returns the command that runs a program with the installed packages, or skips the test."""
+    if not PYTHON.exists():
+        pytest.skip("tools/clients.sh has not installed the Python clients")
+    return [PYTHON]
+
+
+def node_20() -> list:
+    """Returns the command that runs a program with Node.js 20 or later, or skips the test."""
+    if not node(20) or not (PACKAGES / "typeorm").exists():
+        pytest.skip("Node.js 20 or its packages are not installed (tools/clients.sh)")
+    return [node(20)]
+
+
+def java() -> list:
+    """Returns the command that runs a single source file with Debian's driver, or skips the test."""
+    if not shutil.which("javac") or not JDBC_DRIVER.exists():
+        pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
+    return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER]
+
+
+def php() -> list:
+    """Returns the command that runs a program with Debian's packages, or skips the test."""
+    required = r"""
+        require 'Doctrine/ORM/autoload.php';
+        new Symfony\Component\Cache\Adapter\ArrayAdapter;
+        exit(extension_loaded('pdo_pgsql') ? 0 : 1);"""
+    if not shutil.which("php") or subprocess.run(["php", "-r", required], capture_output=True).returncode:
+        pytest.skip("Doctrine is not installed (Debian: php-cli, php-pgsql, php-doctrine-orm, php-symfony-cache)")
+    return ["php"]
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client, the commands that prepare the table, the command that uses it, and the SQL of a table that no command
+    creates."""
+
+    name: str
+    interpreter: Callable[[], list]
+    prepare: tuple[str, ...]
+    run: str
+    tables: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def source(self) -> Path:
+        """The directory or file of the program."""
+        return PROJECTS / self.name.lower()
+
+
+TABLES = (PROJECTS / "prisma" / "tables.sql").read_text()
+CLIENTS = [
+    Client("Django", python, ("program.py migrate", "program.py makemigrations --check"), "program.py run"),
+    Client("Prisma", node_20, ("node_modules/prisma/build/index.js generate",), "program.mjs", TABLES),
+    Client("Drizzle", node_20, ("node_modules/drizzle-kit/bin.cjs migrate",), "program.mjs"),
+    Client("TypeORM", node_20, ("program.mjs migrate",), "program.mjs run"),
+    Client("Kysely", node_20, ("program.mjs migrate",), "program.mjs run"),
+    Client("Doctrine", php, ("program.php migrate",), "program.php run"),
+    Client("JDBC", java, (), "Jdbc.java", TABLES),
+]
+
+
+def insert(connection: psycopg.Connection, ids: str, rows: int) -> list[str]:
+    """Inserts rows whose IDs an expression generates, and returns the IDs in order."""
+    query = f"INSERT INTO events (id, note) SELECT {ids}, 'inserted' FROM generate_series(1, {rows}) RETURNING id::text"
+    return sorted(id for (id,) in connection.execute(query))
+
+
+def rows_read(connection: psycopg.Connection) -> int:
+    """Returns how many rows scans of the table have read so far, after the end of all other connections."""
+    others = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    wait_until(lambda: not connection.execute(others).fetchall(), "the program has disconnected")
+    [(read,)] = connection.execute("""
+        SELECT seq_tup_read + idx_tup_read FROM pg_stat_user_tables t
+        JOIN (SELECT relid, sum(idx_tup_read) AS idx_tup_read FROM pg_stat_user_indexes GROUP BY relid) i USING (relid)
+        WHERE relname = 'events'""")
+    return int(read)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=str)
+def test_client(new_database, tmp_path, client):
+    """A condition on time reads few rows: it is on the index of the primary key."""
+    database = new_database(extension=False)
+    url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
+    directory = tmp_path / client.name.lower()
+    shutil.copytree(client.source, directory, ignore=shutil.ignore_patterns("__pycache__"))
+    (directory / "node_modules").symlink_to(PACKAGES)
+
+    def run(command: str) -> str:
+        done = subprocess.run(
+            [*client.interpreter(), *command.split()],
+            cwd=directory,
+            env={**os.environ, "DATABASE_URL": url, "PRISMA_SCHEMA_ENGINE_BINARY": "/bin/true"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    for command in client.prepare:
+        run(command)
+    with database.connect() as connection:
+        connection.execute(f"ALTER DATABASE {database.name} SET enable_seqscan = off")
+        connection.execute(client.tables)
+        insert(connection, "gen_uuidv7('2025-01-01 12:00+00')", OLD_ROWS)
+        waiting = insert(connection, "gen_uuidv7()", 3)
+        before = rows_read(connection)
+        reported = {name: values for name, *values in map(str.split, run(client.run).splitlines())}
+        assert rows_read(connection) - before < 20
+        [made] = reported["made"]
+        typeid = connection.execute("SELECT uuidv7_prefixed('event', %s)", [made]).fetchone()
+        assert connection.execute("SELECT id::text FROM events WHERE note = 'made'").fetchall() == [(made,)]
+    assert UUID(made).version == 7
+    assert reported == {
+        "made": [made],
+        "found_by_time": [*waiting, made],
+        "created_at": [str(UUID(made).int >> 80)],
+        "typeid": list(typeid),
+    }
+
+
+def test_the_page_shows_what_is_run():
+    """Each line of the section's snippets is in one of the programs, and the section names each client."""
+    page = (ROOT / "docs" / "clients.md").read_text()
+    [section] = re.findall(r"\n## Columns of type uuid\n(.*?)\n## ", page, re.DOTALL)
+    programs = "".join(path.read_text() for path in sorted(PROJECTS.rglob("*.*")) if path.is_file())
+    snippets = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)
+    assert len(snippets) >= len(CLIENTS)
+    assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in programs] == []
+    links = re.findall(r"\(\.\./([^)]+)\)", section)
+    assert {str(client.source.relative_to(ROOT)) for client in CLIENTS} <= set(links)
+    assert [link for link in links if not (ROOT / link).exists()] == []
