@@ -1,4 +1,4 @@
-"""Clients on a column of type `uuid`: generation, time and prefixes without any client code of this project.
+"""Clients on a column of type `uuid`: generation, feeds, time and prefixes without any client code of this project.
 
 The programs are in `programs/uuid`. docs/clients.md shows parts of them. Each prepares its table in its usual way,
 and then reports the same values.
@@ -112,16 +112,16 @@ def rows_read(connection: psycopg.Connection) -> int:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_client(new_database, tmp_path, client):
-    """A condition on time reads few rows: it is on the index of the primary key."""
+    """Feeds and conditions on time read few rows: they are on the index of the primary key."""
     database = new_database(extension=False)
     url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
     directory = tmp_path / client.name.lower()
     shutil.copytree(client.source, directory, ignore=shutil.ignore_patterns("__pycache__"))
     (directory / "node_modules").symlink_to(PACKAGES)
 
-    def run(command: str) -> str:
+    def run(command: str, *arguments: str) -> str:
         done = subprocess.run(
-            [*client.interpreter(), *command.split()],
+            [*client.interpreter(), *command.split(), *arguments],
             cwd=directory,
             env={**os.environ, "DATABASE_URL": url, "PRISMA_SCHEMA_ENGINE_BINARY": "/bin/true"},
             capture_output=True,
@@ -136,16 +136,17 @@ def test_client(new_database, tmp_path, client):
     with database.connect() as connection:
         connection.execute(f"ALTER DATABASE {database.name} SET enable_seqscan = off")
         connection.execute(client.tables)
-        insert(connection, "gen_uuidv7('2025-01-01 12:00+00')", OLD_ROWS)
+        *_, after = insert(connection, "gen_uuidv7('2025-01-01 12:00+00')", OLD_ROWS)
         waiting = insert(connection, "gen_uuidv7()", 3)
         before = rows_read(connection)
-        reported = {name: values for name, *values in map(str.split, run(client.run).splitlines())}
+        reported = {name: values for name, *values in map(str.split, run(client.run, after).splitlines())}
         assert rows_read(connection) - before < 20
         [made] = reported["made"]
         typeid = connection.execute("SELECT uuidv7_prefixed('event', %s)", [made]).fetchone()
         assert connection.execute("SELECT id::text FROM events WHERE note = 'made'").fetchall() == [(made,)]
     assert UUID(made).version == 7
     assert reported == {
+        "feed": waiting,
         "made": [made],
         "found_by_time": [*waiting, made],
         "created_at": [str(UUID(made).int >> 80)],

@@ -1,4 +1,4 @@
-"""Django on a column of type uuid, in one file: `program.py COMMAND` is Django's command line, `program.py run`
+"""Django on a column of type uuid, in one file: `program.py COMMAND` is Django's command line, `program.py run AFTER`
 uses the model."""
 
 import datetime
@@ -32,11 +32,15 @@ def report(name, *values):
     print(name, *values)
 
 
-def run():
-    from django.db.models import DateTimeField, F, Func, TextField, Value
+def run(after):
+    from django.db.models import DateTimeField, F, Func, TextField, UUIDField, Value
     from django.db.models.functions import Now
     from django.db.models.lookups import GreaterThanOrEqual
     from events.models import Event
+
+    horizon = Func(function="uuidv7_horizon", output_field=UUIDField())
+    feed = Event.objects.filter(id__gt=after, id__lt=horizon).order_by("id")
+    report("feed", *(event.id for event in feed))
 
     made = Event.objects.create(note="made")
     report("made", made.id)
@@ -53,6 +57,6 @@ def run():
 
 if sys.argv[1] == "run":
     django.setup()
-    run()
+    run(sys.argv[2])
 else:
     execute_from_command_line(sys.argv)

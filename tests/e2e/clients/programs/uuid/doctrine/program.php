@@ -1,5 +1,5 @@
 <?php
-// Doctrine's ORM on a column of type uuid: `program.php migrate`, `program.php run`.
+// Doctrine's ORM on a column of type uuid: `program.php migrate`, `program.php run AFTER`.
 
 require 'Doctrine/ORM/autoload.php';
 
@@ -44,11 +44,15 @@ function migrate(EntityManager $em): void
     );
 }
 
-function run(EntityManager $em): void
+function run(EntityManager $em, string $after): void
 {
     $mapping = new ResultSetMappingBuilder($em, ResultSetMappingBuilder::COLUMN_RENAMING_INCREMENT);
     $mapping->addRootEntityFromClassMetadata(Event::class, 'event');
     $select = "SELECT {$mapping->generateSelectClause()} FROM events AS event";
+
+    $readable = "$select WHERE id > :after AND id < uuidv7_horizon() ORDER BY id";
+    $feed = $em->createNativeQuery($readable, $mapping)->setParameter('after', $after)->getResult();
+    report('feed', ...array_column($feed, 'id'));
 
     $made = new Event();
     $made->note = 'made';
@@ -67,7 +71,7 @@ function run(EntityManager $em): void
     report('typeid', $typeid);
 }
 
-[, $command] = $argv;
+[, $command, $after] = [...$argv, ''];
 $url = parse_url(getenv('DATABASE_URL'));
 $connection = DriverManager::getConnection([
     'driver' => 'pdo_pgsql',
@@ -78,4 +82,4 @@ $connection = DriverManager::getConnection([
     'password' => $url['pass'],
 ]);
 $em = new EntityManager($connection, ORMSetup::createAttributeMetadataConfiguration([__DIR__], true));
-$command === 'migrate' ? migrate($em) : run($em);
+$command === 'migrate' ? migrate($em) : run($em, $after);

@@ -1,10 +1,11 @@
 // Drizzle on a column of type uuid, after `drizzle-kit migrate`.
 
 import { drizzle } from "drizzle-orm/node-postgres";
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lt, sql } from "drizzle-orm";
 import pg from "pg";
 import { events } from "./schema.js";
 
+const [after] = process.argv.slice(2);
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
 const db = drizzle(client);
@@ -13,6 +14,10 @@ const db = drizzle(client);
 function report(name, ...values) {
   console.log(name, ...values);
 }
+
+const readable = and(gt(events.id, after), lt(events.id, sql`uuidv7_horizon()`));
+const feed = await db.select().from(events).where(readable).orderBy(asc(events.id));
+report("feed", ...feed.map(({ id }) => id));
 
 const [made] = await db.insert(events).values({ note: "made" }).returning();
 report("made", made.id);

@@ -1,4 +1,4 @@
-// PostgreSQL's JDBC driver on a column of type uuid: IDs are of the class UUID.
+// PostgreSQL's JDBC driver on a column of type uuid: IDs are of the class UUID. `java Jdbc.java AFTER`.
 
 import java.net.URI;
 import java.sql.Connection;
@@ -28,7 +28,9 @@ class Jdbc {
         }
     }
 
-    static void run(Connection connection) throws SQLException {
+    static void run(Connection connection, UUID after) throws SQLException {
+        report("feed", select(connection, "id > ? AND id < uuidv7_horizon()", after).toArray());
+
         ResultSet row = connection.createStatement().executeQuery(
             "INSERT INTO events (note) VALUES ('made')"
             + " RETURNING id, uuidv7_timestamp(id) AS created_at, uuidv7_prefixed('event', id) AS typeid");
@@ -47,7 +49,7 @@ class Jdbc {
         String url = "jdbc:postgresql://" + uri.getHost() + ":" + uri.getPort() + uri.getPath()
             + "?user=" + login[0] + "&password=" + login[1];
         try (var connection = DriverManager.getConnection(url)) {
-            run(connection);
+            run(connection, UUID.fromString(arguments[0]));
         }
     }
 }

@@ -1,9 +1,9 @@
-// Kysely on a column of type uuid: `program.mjs migrate`, `program.mjs run`.
+// Kysely on a column of type uuid: `program.mjs migrate`, `program.mjs run AFTER`.
 
 import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 
-const [command] = process.argv.slice(2);
+const [command, after] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
 
@@ -28,6 +28,10 @@ async function migrate() {
 }
 
 async function run() {
+  const feed = await db.selectFrom("events").selectAll()
+    .where("id", ">", after).where("id", "<", sql`uuidv7_horizon()`).orderBy("id").execute();
+  report("feed", ...feed.map(({ id }) => id));
+
   const made = await db.insertInto("events").values({ note: "made" }).returningAll().executeTakeFirstOrThrow();
   report("made", made.id);
 

@@ -3,12 +3,17 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient } from "./generated/index.js";
 
+const [after] = process.argv.slice(2);
 const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL }) });
 
 // Prints a line for the test: a name, and the resulting values.
 function report(name, ...values) {
   console.log(name, ...values);
 }
+
+const feed = await prisma.$queryRaw`
+  SELECT id, note FROM events WHERE id > ${after}::uuid AND id < uuidv7_horizon() ORDER BY id`;
+report("feed", ...feed.map(({ id }) => id));
 
 const made = await prisma.event.create({ data: { note: "made" } });
 report("made", made.id);

@@ -1,8 +1,8 @@
-// TypeORM on a column of type uuid: `program.mjs migrate`, `program.mjs run`.
+// TypeORM on a column of type uuid: `program.mjs migrate`, `program.mjs run AFTER`.
 
 import { DataSource, EntitySchema, Raw } from "typeorm";
 
-const [command] = process.argv.slice(2);
+const [command, after] = process.argv.slice(2);
 
 // Prints a line for the test: a name, and the resulting values.
 function report(name, ...values) {
@@ -42,6 +42,10 @@ async function migrate() {
 
 async function run() {
   const events = source.getRepository(Event);
+  const feed = await events.createQueryBuilder("event")
+    .where("event.id > :after AND event.id < uuidv7_horizon()", { after }).orderBy("event.id").getMany();
+  report("feed", ...feed.map(({ id }) => id));
+
   const made = await events.save({ note: "made" });
   report("made", made.id);
 
