@@ -6,22 +6,22 @@ SET client_min_messages = warning;
 
 -- The user may have changed the type of the column.
 SELECT count(*) > 0 AS has_other_ids
-FROM pg_attribute WHERE attrelid = to_regclass('orders') AND attname = 'id' AND atttypid <> 'scru128'::regtype \gset
+FROM pg_attribute WHERE attrelid = to_regclass('tour_orders') AND attname = 'id' AND atttypid <> 'scru128'::regtype \gset
 \if :has_other_ids
-ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru128, ALTER id SET DEFAULT gen_scru128();
+ALTER TABLE tour_orders ALTER id DROP DEFAULT, ALTER id TYPE scru128 USING id::scru128, ALTER id SET DEFAULT gen_scru128();
 \endif
 
 \echo
 \echo '=== 1. Insert a million orders, with IDs from DEFAULT gen_scru128() ==='
 \echo
 \set ECHO queries
-CREATE TABLE IF NOT EXISTS orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
+CREATE TABLE IF NOT EXISTS tour_orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text);
 \set ECHO none
-\echo 'INSERT INTO orders (note) SELECT ''order no. '' || n FROM generate_series(…) n;'
-SELECT count(*) AS present, clock_timestamp() AS begun FROM orders \gset
+\echo 'INSERT INTO tour_orders (note) SELECT ''order no. '' || n FROM generate_series(…) n;'
+SELECT count(*) AS present, clock_timestamp() AS begun FROM tour_orders \gset
 \pset format unaligned
 \pset tuples_only on
-SELECT format('INSERT INTO orders (note) SELECT ''order no. '' || n FROM generate_series(%s, %s) n', first, last),
+SELECT format('INSERT INTO tour_orders (note) SELECT ''order no. '' || n FROM generate_series(%s, %s) n', first, last),
        format('SELECT %L', to_char(last, '"  "9,999,999') || ' orders')
 FROM generate_series(:present + 1, 1000000, 100000) first, least(first + 99999, 1000000) last \gexec
 SELECT CASE WHEN :present < 1000000
@@ -29,7 +29,7 @@ SELECT CASE WHEN :present < 1000000
             ELSE format('  %s orders exist already', :present) END;
 SELECT :present < 1000000 AS is_new \gset
 \if :is_new
-VACUUM ANALYZE orders;
+VACUUM ANALYZE tour_orders;
 \endif
 \pset tuples_only off
 \pset format aligned
@@ -37,10 +37,10 @@ VACUUM ANALYZE orders;
 \echo
 \echo '=== 2. Look up an order by its ID, in the primary key''s index ==='
 \echo
-SELECT id FROM orders ORDER BY id OFFSET 500000 LIMIT 1 \gset
+SELECT id FROM tour_orders ORDER BY id OFFSET 500000 LIMIT 1 \gset
 \set ECHO queries
 \timing on
-SELECT * FROM orders WHERE id = :'id';
+SELECT * FROM tour_orders WHERE id = :'id';
 
 \set ECHO none
 \timing off
@@ -49,8 +49,8 @@ SELECT * FROM orders WHERE id = :'id';
 \echo
 \set ECHO queries
 \timing on
-SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id LIMIT 5;
-SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id DESC LIMIT 5;
+SELECT id, scru128_timestamp(id), note FROM tour_orders ORDER BY id LIMIT 5;
+SELECT id, scru128_timestamp(id), note FROM tour_orders ORDER BY id DESC LIMIT 5;
 
 \set ECHO none
 \timing off
@@ -58,14 +58,14 @@ SELECT id, scru128_timestamp(id), note FROM orders ORDER BY id DESC LIMIT 5;
 \echo '=== 4. Count orders by time: from the time of each ID, or by a range of the index ==='
 \echo
 SELECT first, first + (last - first) / 4 AS quarter
-FROM (SELECT scru128_timestamp(min(id)) AS first, scru128_timestamp(max(id)) AS last FROM orders) AS span \gset
+FROM (SELECT scru128_timestamp(min(id)) AS first, scru128_timestamp(max(id)) AS last FROM tour_orders) AS span \gset
 \set ECHO queries
 \timing on
-SELECT date_trunc('second', scru128_timestamp(id)) AS second, count(*) FROM orders GROUP BY 1 ORDER BY 1 LIMIT 10;
-SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
+SELECT date_trunc('second', scru128_timestamp(id)) AS second, count(*) FROM tour_orders GROUP BY 1 ORDER BY 1 LIMIT 10;
+SELECT count(*) FROM tour_orders WHERE id <@ tstzrange(:'first', :'quarter');
 \timing off
 EXPLAIN (COSTS OFF)
-SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
+SELECT count(*) FROM tour_orders WHERE id <@ tstzrange(:'first', :'quarter');
 
 \set ECHO none
 \echo
@@ -75,24 +75,24 @@ SELECT count(*) FROM orders WHERE id <@ tstzrange(:'first', :'quarter');
 \set binary :directory '/orders.bin'
 \set ECHO queries
 \timing on
-COPY orders TO :'text';
-COPY orders TO :'binary' (FORMAT binary);
-CREATE TEMPORARY TABLE from_text (LIKE orders);
-CREATE TEMPORARY TABLE from_binary (LIKE orders);
+COPY tour_orders TO :'text';
+COPY tour_orders TO :'binary' (FORMAT binary);
+CREATE TEMPORARY TABLE from_text (LIKE tour_orders);
+CREATE TEMPORARY TABLE from_binary (LIKE tour_orders);
 COPY from_text FROM :'text';
 COPY from_binary FROM :'binary' (FORMAT binary);
 \timing off
 SELECT pg_size_pretty((pg_stat_file(:'text')).size) AS text_file, pg_size_pretty((pg_stat_file(:'binary')).size) AS binary_file;
-SELECT (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_text) AS lost) AS lost_in_text,
-       (SELECT count(*) FROM (TABLE orders EXCEPT ALL TABLE from_binary) AS lost) AS lost_in_binary;
+SELECT (SELECT count(*) FROM (TABLE tour_orders EXCEPT ALL TABLE from_text) AS lost) AS lost_in_text,
+       (SELECT count(*) FROM (TABLE tour_orders EXCEPT ALL TABLE from_binary) AS lost) AS lost_in_binary;
 
 \set ECHO none
 \echo
 \echo '=== 6. Size on disk: the same as with uuid, which also has 16 bytes ==='
 \echo
 \set ECHO queries
-CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM orders;
-CREATE TEMPORARY TABLE with_uuid AS SELECT id::uuid, note FROM orders;
+CREATE TEMPORARY TABLE with_scru128 AS SELECT id, note FROM tour_orders;
+CREATE TEMPORARY TABLE with_uuid AS SELECT id::uuid, note FROM tour_orders;
 CREATE INDEX scru128_index ON with_scru128 (id);
 CREATE INDEX uuid_index ON with_uuid (id);
 SELECT pg_size_pretty(pg_relation_size('with_scru128')) AS scru128_table,
