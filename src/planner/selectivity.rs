@@ -174,6 +174,8 @@ struct Column {
     precision: Precision,
     statistics: VariableStatData,
     ticks: Option<TickStatistics>,
+    /// The range of a bound that was evaluated, and its value.
+    range: Option<(*mut Node, *mut Node)>,
 }
 
 impl Column {
@@ -195,7 +197,7 @@ impl Column {
             let [left, right] = [0, 1].map(|index| {
                 let (id, mut statistics) = (expression::nth(arguments, index), VariableStatData::default());
                 examine_variable(root, id, relation, &mut statistics);
-                Self { root, id, type_: statistics.vartype, estimator, precision, statistics, ticks: None }
+                Self { root, id, type_: statistics.vartype, estimator, precision, statistics, ticks: None, range: None }
             });
             match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
                 (false, true) => Some((left, right.id, true)),
@@ -230,7 +232,8 @@ impl Column {
             {
                 return share;
             }
-            let own = self.bounds::<T>(test, estimate_expression_value(self.root, other), is_left);
+            let value = self.value_of(other);
+            let own = self.bounds::<T>(test, value, is_left);
             let nulls = self.null_fraction();
             let mut own_share = Tightest::of(&[own], nulls).share(0);
             let Some(conjunction) = conjunction else { return own_share };
@@ -331,7 +334,7 @@ impl Column {
             }
             let (function, _) = expression::called(clause.cast())?;
             let test = Test::of::<T>(function)?;
-            let other = estimate_expression_value(self.root, other);
+            let other = self.value_of(other);
             if (*other).type_ != NodeTag::T_Const && contain_volatile_functions(other) {
                 return None;
             }
@@ -349,6 +352,27 @@ impl Column {
             let [left, right] = [0, 1].map(|index| expression::nth(arguments, index));
             let is_id = |node: *mut Node| equal(node.cast(), self.id.cast());
             if is_id(left) { Some((right, true)) } else { is_id(right).then_some((left, false)) }
+        }
+    }
+
+    /// Evaluates an operand of a condition as far as the planner can. Two bounds can replace one range: its value is kept, so that
+    /// its functions are called once.
+    unsafe fn value_of(&mut self, operand: *mut Node) -> *mut Node {
+        // SAFETY: expressions of the planner.
+        unsafe {
+            let call = expression::called(operand).filter(|&(_, arguments)| expression::length(arguments) == 1);
+            let call = call.map(|(function, arguments)| (function, expression::nth(arguments, 0)));
+            let Some((function, range)) = call.filter(|&(_, range)| pg_sys::exprType(range) == pg_sys::TSTZRANGEOID)
+            else {
+                return estimate_expression_value(self.root, operand);
+            };
+            let value = match self.range {
+                Some((same, value)) if equal(same.cast(), range.cast()) => value,
+                _ => estimate_expression_value(self.root, range),
+            };
+            self.range = Some((range, value));
+            let bound = expression::call(function, pg_sys::exprType(operand), [expression::copy(value)]);
+            estimate_expression_value(self.root, bound)
         }
     }
 

@@ -381,6 +381,22 @@ def test_planning_calls_a_stable_function_once(connection, id_type):
         of_join = f"own AS a LEFT JOIN own AS b ON a.n = b.n AND {condition.format('b.id') % 1}"
         assert calls("true", of_join) == 1
     assert calls(f"{id_type}_contained_by_range(id, since(1))") == 1
+    # Two comparisons let the server skip partitions. Planning calls the function once for each partition, and
+    # the start of the executor once for each comparison.
+    for column, bound in (("id", f"{id_type}_lower(now() - interval '2 days')"), ("at", "now() - interval '2 days'")):
+        connection.execute(
+            f"""
+            CREATE TABLE by_{column} (LIKE own) PARTITION BY RANGE ({column});
+            CREATE TABLE by_{column}_1 PARTITION OF by_{column} FOR VALUES FROM (MINVALUE) TO ({bound});
+            CREATE TABLE by_{column}_2 PARTITION OF by_{column} FOR VALUES FROM ({bound}) TO (MAXVALUE);
+            CREATE INDEX ON by_{column} ({column});
+            INSERT INTO by_{column} SELECT * FROM own;
+            ANALYZE by_{column}
+            """
+        )
+    assert calls("at >= moment(1)", "by_at") == calls("id >= moment(1)", "by_id") == 2 + 1
+    assert calls("id <@ since(1)", "by_id") == 2 + 2
+    assert calls("id <@ since(1) AND id <@ since(2)", "by_id") == 2 * (2 + 2)
     # A plan with parameters is made anew, and evaluates the function again.
     connection.execute("SET plan_cache_mode = force_custom_plan")
     connection.execute("PREPARE of_range (integer) AS SELECT FROM own WHERE id <@ since($1)")
