@@ -101,7 +101,7 @@ CARGO_SOURCE=(--locked)
 
 # build_library PROFILE: builds the library with a Cargo profile. library PROFILE: prints its path.
 build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
-library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -maxdepth 1 -name 'libscru.dylib'; }
+library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -name 'libscru.dylib'; }
 
 # The Cargo profile of the library that tools/build.sh and tools/install.sh build, and the directory of the files to install.
 : "${LIBRARY_PROFILE:=release}"
