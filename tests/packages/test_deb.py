@@ -123,7 +123,7 @@ def test_getting_started_and_removal(machine, package):
 
 def getting_started() -> str:
     """Returns the README's first statements."""
-    return re.search(r"## Getting started\n\n```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    return re.search(r"## Getting started\n.*?```sql\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
 
 
 def machine_files(machine: Machine) -> set[str]:
