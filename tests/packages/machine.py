@@ -91,6 +91,8 @@ class Machine:
         """Creates the cluster `main` if it does not exist, starts it, and creates the superuser `root`."""
         if not (self.root / f"etc/postgresql/{self.major}/main").is_dir():
             self.run("pg_createcluster", str(self.major), "main")
+        # The cluster of the package has another port if a server of the host had this one.
+        self.run("pg_conftool", str(self.major), "main", "set", "port", "5432")
         self.run("pg_ctlcluster", str(self.major), "main", "start")
         self.run("createuser", "--superuser", "root", user="postgres")
 
