@@ -169,6 +169,8 @@ class Server:
         self.generation = 0
 
     def __enter__(self) -> Server:
+        if self.process:  # a standby runs already
+            return self
         try:
             self.initialize()
             self.start()
@@ -340,7 +342,7 @@ class Server:
     # ---------------------------------------------------------------------------------------------------------- standby
 
     def standby(self, environment: dict[str, str] | None = None, **settings: str) -> Server:
-        """Starts a hot standby of this server. The caller must `remove()` it."""
+        """Starts a hot standby of this server. The caller must `remove()` it, or use it as a context manager."""
         standby = Server({**self.settings, **settings}, environment or self.environment, self.bindir)
         standby.settings["unix_socket_directories"] = str(standby.directory)
         try:
