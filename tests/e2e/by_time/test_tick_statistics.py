@@ -172,6 +172,8 @@ def test_a_dump_of_statistics_has_those_of_the_server(server, new_database):
     with target.connect() as connection:
         assert set(slots(connection, "own")) == {2, 3}
         half = f"SELECT FROM own WHERE id < {moment(ROWS / 2)}"
-        assert estimate(connection, half) == pytest.approx(ROWS / 2, rel=0.02)
+        # The table has more pages after the restore, and the server assumes more rows in them.
+        rows = estimate(connection, "SELECT FROM own")
+        assert estimate(connection, half) == pytest.approx(rows / 2, rel=0.02)
         connection.execute("ANALYZE own")
         assert set(slots(connection, "own")) == {2, 3, COMMON_TICKS, OTHER_IDS}
