@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from clock import Clock
-from idtypes import SERVER_WIDE, TYPES
+from idtypes import SERVER_WIDE, TYPES, ULIDFLAKE
 from load import assert_all_different
 from server import Server, wait_until
 
@@ -21,6 +21,7 @@ NODE = {"scru.scru64_node": "5/20"}
 ALONE = {"scru.scru64_node": "5/8", "scru.ulidflake_entropy_bits": "1"}
 """Settings with which a server generates many IDs of each type while the clock stands still."""
 HOUR = 3600
+END_OF_MILLISECOND = 1 << 20
 BEHIND_MARK = "could not generate a {}: the system clock is behind the high-water mark"
 MARK_HINT = (
     "Correct the clock, or wait until it has caught up."
@@ -117,10 +118,18 @@ class Times:
         self.last = 0
 
     def stop(self, server: Server) -> None:
-        """Stops the clock of the server, after its first IDs, which wait for the clock."""
+        """Stops the clock of the server, after its first IDs, which wait for the clock.
+
+        A millisecond of ulidflake starts at a random place. One that starts near its end is left for the next second.
+        """
         draw_all(server, 1)
-        self.last = int(time.time()) + 3
-        self.before.freeze(f"{datetime.fromtimestamp(self.last):%Y-%m-%d %H:%M:%S}")
+        self.last = int(time.time()) + 2
+        place = END_OF_MILLISECOND
+        while place > 0.9 * END_OF_MILLISECOND:
+            self.last += 1
+            self.before.freeze(f"{datetime.fromtimestamp(self.last):%Y-%m-%d %H:%M:%S}")
+            [first] = draw(server, ULIDFLAKE, 1)
+            place = ULIDFLAKE.value(first) % END_OF_MILLISECOND
 
     def differ(self, seconds: float) -> None:
         """Stops the clock of the successor, at a difference to that of the server."""
