@@ -58,8 +58,8 @@ packages() {
         libfaketime valgrind sudo debhelper iproute2 umoci)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
-    # Go's driver needs a newer Go than Debian 12 has. It is tested on one server.
-    [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev)
+    # Go's driver needs a newer Go than Debian 12 has, and is tested on one server. The benchmark compares with pg_uuidv7.
+    [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev postgresql-18-pg-uuidv7)
     echo "${names[*]}"
 }
 
