@@ -18,7 +18,7 @@ const HEAD: &str = "
     use rand::Rng;
     use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
     use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
-    use scru_ids::{FastRange, SortableId, State, Step, Word};
+    use scru_ids::{FastRange, GeneratedId, SortableId, State, Step, Word};
     use scru_model::Changed;
 ";
 

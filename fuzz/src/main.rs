@@ -9,7 +9,7 @@ use std::process;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use scru_ids::{ParseError, ParseErrorKind, SortKeys, SortableId, Stored, registry};
+use scru_ids::{ParseError, ParseErrorKind, SortKeys, SqlId, Stored, registry};
 
 /// A property that holds for every input. Panics if an input violates it.
 type Property = fn(&[u8]);
@@ -51,7 +51,7 @@ fn choose() {
 
 /// Parses any bytes as text. The result is an ID, whose canonical text differs from an input of the same length only in case, or
 /// an error with the position and the reason.
-fn text<T: SortableId>(input: &[u8]) {
+fn text<T: SqlId>(input: &[u8]) {
     match T::parse(input) {
         Ok(id) => {
             assert_sound(id);
@@ -68,7 +68,7 @@ fn text<T: SortableId>(input: &[u8]) {
 }
 
 /// Checks the position and the kind of an error. All characters before the position are digits.
-fn assert_error_is_exact<T: SortableId>(input: &[u8], error: ParseError) {
+fn assert_error_is_exact<T: SqlId>(input: &[u8], error: ParseError) {
     let ParseError { kind, position } = error;
     assert!(input[..position].is_ascii(), "the position does not count characters");
     assert!(error.to_string().is_ascii(), "the message quotes the input");
@@ -100,7 +100,7 @@ fn assert_error_is_exact<T: SortableId>(input: &[u8], error: ParseError) {
 
 /// Reads any bytes as a binary message. The result is an ID with these bytes, or `None`. Then reads the bytes as several IDs,
 /// which sort like their bytes.
-fn binary<T: SortableId>(input: &[u8]) {
+fn binary<T: SqlId>(input: &[u8]) {
     match from_bytes::<T>(input) {
         Some(id) => {
             assert_eq!(bytes(id), input, "the bytes differ from the input");
@@ -119,7 +119,7 @@ fn binary<T: SortableId>(input: &[u8]) {
 }
 
 /// Checks that values, bytes, stored forms and texts have the same order.
-fn assert_orders_are_equal<T: SortableId>(a: T, b: T) {
+fn assert_orders_are_equal<T: SqlId>(a: T, b: T) {
     let order = a.cmp(&b);
     assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
     assert_eq!(a.to_stored().cmp(&b.to_stored()), order, "stored");
@@ -128,7 +128,7 @@ fn assert_orders_are_equal<T: SortableId>(a: T, b: T) {
 }
 
 /// Checks that different sort keys have the order of their IDs. The keys are computed in the order of the input.
-fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
+fn assert_keys_are_in_order<T: SqlId>(ids: Vec<T>) {
     let mut keys = SortKeys::default();
     let mut keyed: Vec<_> = ids.into_iter().map(|id| (id, keys.key::<T>(&id.to_stored().to_bytes()))).collect();
     keyed.sort_unstable();
@@ -138,7 +138,7 @@ fn assert_keys_are_in_order<T: SortableId>(ids: Vec<T>) {
 // --------------------------------------------------------------------------------------------------------------- both
 
 /// Checks an ID: its canonical text and its stored form are read as the same ID, and its time is that of its tick.
-fn assert_sound<T: SortableId>(id: T) {
+fn assert_sound<T: SqlId>(id: T) {
     let text = id.to_string();
     assert_eq!(text.len(), T::TEXT_LEN);
     assert_eq!(T::parse(text.as_bytes()), Ok(id), "its text");
@@ -152,10 +152,10 @@ fn assert_sound<T: SortableId>(id: T) {
     T::FIELDS.iter().for_each(|field| _ = field.getter.value(id));
 }
 
-fn bytes<T: SortableId>(id: T) -> Vec<u8> {
+fn bytes<T: SqlId>(id: T) -> Vec<u8> {
     id.to_stored().to_bytes().as_ref().to_vec()
 }
 
-fn from_bytes<T: SortableId>(bytes: &[u8]) -> Option<T> {
+fn from_bytes<T: SqlId>(bytes: &[u8]) -> Option<T> {
     T::Stored::from_bytes(bytes).and_then(T::from_stored)
 }

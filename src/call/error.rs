@@ -8,7 +8,7 @@ use std::io;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
-use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId};
+use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::hints;
 use crate::pg::{epoch, server};
@@ -63,7 +63,7 @@ impl Error {
 
     /// Returns the error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
     #[cold]
-    pub fn bad_text<T: SortableId>(text: &CStr, error: ParseError) -> Self {
+    pub fn bad_text<T: SqlId>(text: &CStr, error: ParseError) -> Self {
         let bytes = text.to_bytes();
         let (detail, hint) = match error.kind {
             ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(bytes),
@@ -110,7 +110,7 @@ impl Error {
 
     /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.
     #[cold]
-    pub fn out_of_range<T: SortableId>(value: &[u8]) -> Self {
+    pub fn out_of_range<T: SqlId>(value: &[u8]) -> Self {
         if T::CORE_TYPE.is_some() {
             // The values of the server's type exceed the largest ID.
             return Self::beyond::<T>(value);
@@ -122,7 +122,7 @@ impl Error {
 
     /// Returns the error for a number that is out of range (22003).
     #[cold]
-    pub fn number_out_of_range<T: SortableId>(number: &str) -> Self {
+    pub fn number_out_of_range<T: SqlId>(number: &str) -> Self {
         let number_of =
             |id: T| id.to_be_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
         Self::beyond::<T>(number.as_bytes()).detail(format!(
@@ -132,7 +132,7 @@ impl Error {
         ))
     }
 
-    fn beyond<T: SortableId>(value: &[u8]) -> Self {
+    fn beyond<T: SqlId>(value: &[u8]) -> Self {
         let message =
             [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
@@ -140,7 +140,7 @@ impl Error {
 
     /// Returns the error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
     #[cold]
-    pub fn bad_bytes<T: SortableId>(bytes: &[u8], error: BytesError) -> Self {
+    pub fn bad_bytes<T: SqlId>(bytes: &[u8], error: BytesError) -> Self {
         if error == BytesError::OutOfRange {
             let hex = bytes.iter().fold(String::from("\\x"), |hex, byte| format!("{hex}{byte:02x}"));
             return Self::out_of_range::<T>(hex.as_bytes());
@@ -151,7 +151,7 @@ impl Error {
 
     /// Returns the error for a time that has no ID of the type (22008).
     #[cold]
-    pub fn time_out_of_range<T: SortableId>() -> Self {
+    pub fn time_out_of_range<T: SqlId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
         let message = format!("timestamp out of range for type {}", T::SQL_TYPE);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)

@@ -1,6 +1,6 @@
 //! The HINTs for malformed IDs: whether a text looks like a uuid, an ID of another type, a number or a time.
 
-use scru_ids::{SortableId, Stored, registry};
+use scru_ids::{SortableId, SqlId, Stored, registry};
 
 /// The length of a uuid in its standard form, in bytes.
 const UUID_LEN: usize = 36;
@@ -21,7 +21,7 @@ fn hexadecimal(digits: &str) -> Option<[u8; 16]> {
 }
 
 /// Returns a HINT for a text that is malformed for the type, as a full sentence; `None` if no HINT applies.
-pub fn hint<T: SortableId>(text: &[u8]) -> Option<String> {
+pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
     let name = T::NAME;
     if is_uuid(text) {
         return Some(match is_wide::<T>() {
@@ -57,12 +57,12 @@ fn is_uuid(text: &[u8]) -> bool {
 }
 
 /// Returns whether the type has 16 bytes. Such types have casts to uuid and to each other.
-fn is_wide<T: SortableId>() -> bool {
+fn is_wide<T: SqlId>() -> bool {
     <T::Stored as Stored>::LEN == 16
 }
 
 /// Returns the name of the server's number type that has a cast to the ID type; `None` if there is none.
-fn number_type<T: SortableId>() -> Option<&'static str> {
+fn number_type<T: SqlId>() -> Option<&'static str> {
     match <T::Stored as Stored>::LEN {
         8 => Some("bigint"),
         _ => T::WIDE_INTEGER.then_some("numeric"),
@@ -70,7 +70,7 @@ fn number_type<T: SortableId>() -> Option<&'static str> {
 }
 
 /// Returns the name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
-fn other_type<T: SortableId>(text: &[u8]) -> Option<(&'static str, bool)> {
+fn other_type<T: SqlId>(text: &[u8]) -> Option<(&'static str, bool)> {
     let mut found = None;
     macro_rules! read {
         ($name:ident, $id:ident) => {

@@ -24,14 +24,14 @@ pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
         .ok_or_else(|| Error::number_out_of_range::<T>(&value.to_string()))
 }
 
-/// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SortableId::WIDE_INTEGER)
+/// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
 pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let bytes = call.stored::<T>(0).to_bytes();
     let value = bytes.as_ref().iter().fold(0, |value, &byte| value << 8 | u128::from(byte));
     Ok(AnyNumeric::from(value).into_datum().unwrap_or(Datum::null()))
 }
 
-/// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SortableId::WIDE_INTEGER)
+/// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
 ///
 /// Raises 22023 for a value with a fractional part, 22003 for a value out of range.
 pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {

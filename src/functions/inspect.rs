@@ -3,7 +3,7 @@
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{MAX_TEXT_LEN, SortableId, Stored, registry};
+use scru_ids::{MAX_TEXT_LEN, SqlId, Stored, registry};
 use serde_json::{Map, Value};
 
 use crate::call::Call;
@@ -57,7 +57,7 @@ pub fn types(call: Call) -> Result<Datum, Error> {
 /// A row of `scru_types`: type, bytes, digits, tick, earliest, latest, smallest, largest.
 type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
 
-fn facts<T: SortableId>() -> Option<Facts> {
+fn facts<T: SqlId>() -> Option<Facts> {
     Some((
         T::NAME,
         <T::Stored as Stored>::LEN as i32,
@@ -71,24 +71,24 @@ fn facts<T: SortableId>() -> Option<Facts> {
 }
 
 /// Returns the ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
-fn read<T: SortableId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
+fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
         Some(bytes) => T::Stored::from_bytes(&bytes).and_then(T::from_stored),
         None => T::parse(text).ok(),
     }
 }
 
-fn row<T: SortableId>(id: T) -> Option<Row> {
+fn row<T: SqlId>(id: T) -> Option<Row> {
     Some((T::NAME, canonical(id), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
-fn canonical<T: SortableId>(id: T) -> String {
+fn canonical<T: SqlId>(id: T) -> String {
     let mut buffer = [0; MAX_TEXT_LEN];
     id.encode(&T::Settings::default(), &mut buffer).to_owned()
 }
 
 /// Returns the fields of an ID, except those that need a parameter.
-fn fields<T: SortableId>(id: T) -> Map<String, Value> {
+fn fields<T: SqlId>(id: T) -> Map<String, Value> {
     let named = |field: &scru_ids::Field<T>| {
         let value = serde_json::to_value(field.getter.value(id)?).ok()?;
         Some((field.name.to_owned(), value))

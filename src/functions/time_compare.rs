@@ -1,7 +1,7 @@
 //! Comparison operators between an ID and a `timestamptz`. They compare the tick of the ID with the tick that contains the time, and
 //! never fail. The functions of earlier versions compare the exact times: see [`Precision`].
 //!
-//! A [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the
+//! A [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the
 //! first ID of the tick (`<` and `>=`) or the last one (`<=` and `>`). A time out of range counts as within the nearest tick, so
 //! that each bound is an ID.
 

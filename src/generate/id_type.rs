@@ -1,6 +1,6 @@
 //! The trait [`Type`]: an ID type with its stored form, its settings and the state of its generator.
 
-use scru_ids::{SortableId, Stored};
+use scru_ids::{SqlId, Stored};
 
 use crate::generate::shared::SharedState;
 use crate::pg::datum::StoredId;
@@ -29,7 +29,7 @@ impl<T: Type> Process<T> {
 }
 
 /// Asserts at compile time what the generic functions require of a type.
-pub const fn check<T: SortableId>() {
+pub const fn check<T: SqlId>() {
     assert!(T::FIELDS.len() <= 4, "symbols.rs exports functions for four fields");
     assert!(
         T::Stored::BY_VALUE || T::TICKS.max == (1 << 48) - 1 && T::SEQUENCE_BITS as usize + 48 <= 8 * T::Stored::LEN,

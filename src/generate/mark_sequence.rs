@@ -7,7 +7,7 @@
 use core::ffi::CStr;
 
 use pgrx::pg_sys::{self, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
-use scru_ids::SortableId;
+use scru_ids::GeneratedId;
 use scru_ids::mark::{Mark, Reservation};
 use scru_ids::protocol::{Carried, Position, Version};
 
@@ -39,7 +39,7 @@ impl Drop for OpenRelation {
 }
 
 /// Returns the mark that the sequence of the extension in a schema carries, and its version; `Nothing` if there is no sequence.
-pub fn read<T: SortableId>(schema: Oid) -> (Carried, Version) {
+pub fn read<T: GeneratedId>(schema: Oid) -> (Carried, Version) {
     match Sequence::of::<T>(schema, WRITING, true) {
         Some(sequence) => (sequence.carried::<T>(), sequence.page.position()),
         None => (Carried::Nothing, 0),
@@ -47,13 +47,13 @@ pub fn read<T: SortableId>(schema: Oid) -> (Carried, Version) {
 }
 
 /// Like [`read`] without the version, also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
-pub fn look<T: SortableId>(schema: Oid) -> Carried {
+pub fn look<T: GeneratedId>(schema: Oid) -> Carried {
     Sequence::of::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
 }
 
 /// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
 /// sequence; `None` and writes nothing if `old` is given and is not the present version.
-pub fn write<T: SortableId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
+pub fn write<T: GeneratedId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
     let Some(sequence) = Sequence::of::<T>(schema, WRITING, true) else { return Some(0) };
     if old.is_some_and(|old| old != sequence.page.position()) {
         return None;
@@ -88,7 +88,7 @@ pub fn write_floor(next: impl FnOnce(&CarriedFloor) -> Option<i64>) -> Option<Ca
 }
 
 impl Sequence {
-    fn of<T: SortableId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
+    fn of<T: GeneratedId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
         if !T::SERVER_WIDE {
             return None;
         }
@@ -147,7 +147,7 @@ impl Sequence {
         }
     }
 
-    fn carried<T: SortableId>(&self) -> Carried {
+    fn carried<T: GeneratedId>(&self) -> Carried {
         // SAFETY: the page is locked.
         let data = unsafe { *self.data() };
         let mark = Reservation::unpack::<T>(data.last_value as u64).filter(|_| data.is_called);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use scru_ids::mark::{Mark, NodeCode};
-use scru_ids::{SortableId, State, Word};
+use scru_ids::{GeneratedId, SortableId, State, Word};
 
 use crate::call::error::{self, Error};
 
@@ -19,13 +19,13 @@ const DIRECTORY: &str = "scru";
 ///
 /// # Errors
 /// 58030 if the directory cannot be read.
-pub fn read<T: SortableId<State: State<Word: From<u64>>>>() -> Result<Vec<Mark>, Error> {
+pub fn read<T: GeneratedId<State: State<Word: From<u64>>>>() -> Result<Vec<Mark>, Error> {
     Ok(names().map_err(|error| io_error::<T>(&error))?.iter().filter_map(|name| of_name::<T>(name)).collect())
 }
 
 /// Removes a type's files, and the directory if it is then empty. Ignores failures: a file that remains has no effect until the
 /// next start, when its mark is below that of the page.
-pub fn remove<T: SortableId<State: State<Word: From<u64>>>>() {
+pub fn remove<T: GeneratedId<State: State<Word: From<u64>>>>() {
     for name in names().unwrap_or_default() {
         if of_name::<T>(&name).is_some() {
             let _ = fs::remove_file(Path::new(DIRECTORY).join(name));
@@ -43,7 +43,7 @@ fn names() -> io::Result<Vec<String>> {
 }
 
 /// Returns the mark in the name of a file; `None` if it is not a file of the type.
-fn of_name<T: SortableId<State: State<Word: From<u64>>>>(name: &str) -> Option<Mark> {
+fn of_name<T: GeneratedId<State: State<Word: From<u64>>>>(name: &str) -> Option<Mark> {
     let number = |text| u64::from_str_radix(text, 16).ok();
     let fields: Vec<_> = name.strip_prefix(T::NAME)?.strip_prefix('-')?.split('-').collect();
     let (node, tick) = match fields.as_slice() {

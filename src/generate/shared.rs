@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use scru_ids::horizon::{Behind, behind};
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, FastRange, OnClockRollback, SortableId, State, Step, Word, id_systems};
+use scru_ids::{Context, FastRange, GeneratedId, OnClockRollback, State, Step, Word, id_systems};
 
 use crate::call::error::Error;
 use crate::generate::mark_page::MarkPage;
@@ -75,7 +75,7 @@ shared_word!(u128, AtomicU128);
 pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
 
 /// An ID type whose generator state fits into a shared word.
-pub trait SharedState: Configured + SortableId<State: State<Word: SharedWord>> {
+pub trait SharedState: Configured + GeneratedId<State: State<Word: SharedWord>> {
     /// Returns the process's view of the shared state.
     fn shared_state() -> &'static ProcessState<Self>;
 }
@@ -363,7 +363,7 @@ pub fn set_mark<T: SharedState>(schema: Schema, micros: i64, at_least: bool) -> 
 }
 
 /// The status of a type's server-wide generator.
-pub struct Status<T: SortableId> {
+pub struct Status<T: GeneratedId> {
     /// The state; `None` if it is unused.
     pub state: Option<T::State>,
     /// The start of the last reserved tick, in microseconds since 1970-01-01 UTC; `None` if there is no reservation.

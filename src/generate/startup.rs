@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int};
 use core::ptr;
 
 use pgrx::{pg_guard, pg_sys};
-use scru_ids::{SortableId, registry};
+use scru_ids::{GeneratedId, registry};
 
 use crate::call::error::{self, Error};
 use crate::generate::node;

@@ -6,13 +6,13 @@ use core::ptr;
 use std::ffi::CString;
 
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::{MAX_TEXT_LEN, SortableId, Stored};
+use scru_ids::{MAX_TEXT_LEN, SortableId, SqlId, Stored};
 
 const _: () =
     assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum, because its 64-bit types are passed by value");
 
 /// An ID type whose stored form can be converted to and from a Datum.
-pub trait StoredId: SortableId<Stored: StoredDatum> {
+pub trait StoredId: SqlId<Stored: StoredDatum> {
     /// Returns the ID as a Datum, in the current memory context.
     #[inline]
     fn to_datum(self) -> Datum {
@@ -20,7 +20,7 @@ pub trait StoredId: SortableId<Stored: StoredDatum> {
     }
 }
 
-impl<T: SortableId<Stored: StoredDatum>> StoredId for T {}
+impl<T: SqlId<Stored: StoredDatum>> StoredId for T {}
 
 /// A stored form that can be converted to and from a Datum, compared and hashed.
 pub trait StoredDatum: Stored {

@@ -3,7 +3,7 @@
 //! The operator is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows proofs:
 //! the use of partial indexes, and constraint exclusion. They also replace it if only comparisons let the server skip parts of the
 //! table. Otherwise, the operator remains, because two comparisons would evaluate the range twice for each row, and an index gets
-//! them as its condition. A [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) also keeps it with a constant range, for its estimator.
+//! them as its condition. A [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) also keeps it with a constant range, for its estimator.
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag};
 

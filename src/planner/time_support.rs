@@ -12,7 +12,7 @@
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false if no ID
 //! satisfies the operator. `T_time_possible` has no effect on the row estimate.
 //!
-//! A comparison with a value of a [`CORE_TYPE`](scru_ids::SortableId::CORE_TYPE) keeps its operator, also with a constant time, for
+//! A comparison with a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant time, for
 //! the sake of its estimator: the native comparisons have the server's. There, `T_time_bound` is never NULL, and replaces the time in
 //! an index condition, and in the operator if only native comparisons let the server skip parts of the table.
 

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use pgrx::pg_sys::GucSource;
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SortableId};
+use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SqlId};
 
 use crate::call::error::Error;
 use crate::pg::datum;
@@ -45,20 +45,20 @@ const COMMON_SETTINGS: &[Setting<Common>] = &[
 ];
 
 /// An ID type with the process's state of its settings.
-pub trait Configured: SortableId {
+pub trait Configured: SqlId {
     /// Returns the process's state of the settings.
     fn settings_state() -> &'static Settings<Self>;
 }
 
 /// The process's state of a type's settings.
-pub struct Settings<T: SortableId> {
+pub struct Settings<T: SqlId> {
     /// All settings of the type.
     group: PerProcess<Group<T::Settings>>,
     /// The values and sources of the settings that not every user may change.
     server: PerProcess<ServerSettings>,
 }
 
-impl<T: SortableId> Settings<T> {
+impl<T: SqlId> Settings<T> {
     /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
         Self { group: PerProcess::new(Group::new(T::SETTINGS)), server: PerProcess::new(ServerSettings::new()) }

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use crate::digits::Alphabet;
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, text_traits};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
@@ -59,21 +59,14 @@ fn fresh(timestamp: u64, rng: &mut impl Rng) -> HexId {
 
 impl SortableId for HexId {
     const NAME: &'static str = "hexid";
-    const SUMMARY: &'static str = "hexid: 96-bit ID in order of creation (24 hexadecimal digits)";
     const TEXT_LEN: usize = 24;
     const MIN: Self = Self(0);
     const MAX: Self = Self((1 << 96) - 1);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
     const SEQUENCE_BITS: u32 = 48;
-    const BACKFILL: bool = true;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field { name: "randomness_high", summary: "the first 16 bits", getter: Getter::Bits24(Self::randomness_high) },
-        Field { name: "randomness_low", summary: "the last 32 bits", getter: Getter::Bits32(Self::randomness_low) },
-    ];
 
     type Stored = [u8; 12];
     type Settings = ();
-    type State = HexIdState;
 
     fn to_stored(self) -> [u8; 12] {
         let [_, _, _, _, bytes @ ..] = self.0.to_be_bytes();
@@ -108,6 +101,12 @@ impl SortableId for HexId {
     fn last_of(tick: u64) -> Self {
         Self::from_fields(tick, MAX_RANDOMNESS)
     }
+}
+
+impl GeneratedId for HexId {
+    const BACKFILL: bool = true;
+
+    type State = HexIdState;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         fresh(tick, rng)
@@ -135,6 +134,14 @@ impl SortableId for HexId {
         };
         Step::Made(HexIdState(id.0), id)
     }
+}
+
+impl SqlId for HexId {
+    const SUMMARY: &'static str = "hexid: 96-bit ID in order of creation (24 hexadecimal digits)";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field { name: "randomness_high", summary: "the first 16 bits", getter: Getter::Bits24(Self::randomness_high) },
+        Field { name: "randomness_low", summary: "the last 32 bits", getter: Getter::Bits32(Self::randomness_low) },
+    ];
 }
 
 text_traits!(HexId);

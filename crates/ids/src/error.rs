@@ -1,4 +1,4 @@
-//! The error of parsing a text as an ID.
+//! The errors of converting a text or bytes to an ID.
 
 use std::fmt;
 
@@ -50,9 +50,37 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// An error returned when converting bytes to an ID fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BytesError {
+    /// The number of bytes is not that of the type.
+    WrongLength {
+        /// The number of bytes of an ID.
+        expected: usize,
+        /// The number of bytes received.
+        received: usize,
+    },
+    /// The number of bytes is right, but they denote a number above the type's largest.
+    OutOfRange,
+}
+
+impl fmt::Display for BytesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongLength { expected, received } => {
+                write!(f, "expected {expected} bytes, but received {received}")
+            }
+            Self::OutOfRange => f.write_str("the number is above the type's largest"),
+        }
+    }
+}
+
+impl std::error::Error for BytesError {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Scru64, Scru128, Scru160, SortableId, UlidFlake};
 
     #[test]
     fn messages_count_positions_from_one() {
@@ -65,5 +93,28 @@ mod tests {
         assert_eq!(message(too_short, 0), "expected 25 digits, but received 0");
         assert_eq!(message(too_long, 25), "expected 25 digits, but received 27");
         assert_eq!(message(ParseErrorKind::OutOfRange, 0), "the number is above the type's largest");
+    }
+
+    #[test]
+    fn another_number_of_bytes_is_refused() {
+        let error = Scru128::from_be_bytes(&[0; 15]).unwrap_err();
+        assert_eq!(error, BytesError::WrongLength { expected: 16, received: 15 });
+        assert_eq!(error.to_string(), "expected 16 bytes, but received 15");
+        assert_eq!(Scru160::from_be_bytes(&[]), Err(BytesError::WrongLength { expected: 20, received: 0 }));
+        assert_eq!(Scru64::from_be_bytes(&[0; 9]), Err(BytesError::WrongLength { expected: 8, received: 9 }));
+    }
+
+    #[test]
+    fn bytes_above_the_largest_are_refused() {
+        let above_the_largest = (36_i64.pow(11) * 36).to_be_bytes();
+        assert_eq!(Scru64::from_be_bytes(&above_the_largest), Err(BytesError::OutOfRange));
+        assert_eq!(UlidFlake::from_be_bytes(&[0x80, 0, 0, 0, 0, 0, 0, 0]), Err(BytesError::OutOfRange));
+        assert_eq!(BytesError::OutOfRange.to_string(), "the number is above the type's largest");
+    }
+
+    #[test]
+    fn bytes_round_trip() {
+        let bytes = [0x01, 0x7f, 0xee, 0x9f, 0xfb, 0xc4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        assert_eq!(Scru128::from_be_bytes(&bytes).map(Scru128::to_be_bytes), Ok(bytes));
     }
 }

@@ -1,28 +1,92 @@
-//! The parts that the generators of all types share: the state, the context and the result of a step.
+//! The trait [`GeneratedId`]: how an ID is generated, from the state, the context and random numbers.
 
 use core::fmt::{self, Debug};
 use core::ops::{Add, Range};
 
+use rand::Rng;
+
+use crate::mark::NodeCode;
 use crate::{SortableId, TimeError};
+
+/// An ID with the generator of its ID system.
+pub trait GeneratedId: SortableId {
+    /// Whether IDs are unique only if all sessions of a server share one generator state.
+    const SERVER_WIDE: bool = false;
+    /// Whether an ID has enough random bits to be unique without a generator state.
+    const BACKFILL: bool = false;
+    /// The width of the largest [`NodeCode`] that [`node`](Self::node) returns, in bits.
+    const NODE_BITS: u32 = 1;
+    /// The fast path, which generates the same IDs as [`step`](Self::step). `None` unless most IDs of the type are the previous
+    /// ID + 1.
+    const FAST_PATH: Option<FastPath<Self>> = None;
+
+    /// The state of a generator between two IDs.
+    type State: State;
+
+    /// Runs one step of the type's generator. Returns the next state and an ID, the time to wait for, or a refusal.
+    fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;
+
+    /// Returns a random ID of `tick`. Only a type with [`BACKFILL`](Self::BACKFILL) has enough random bits for this ID to be
+    /// unique.
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
+
+    /// Returns whether the ID has the node in `settings`; `false` for a type without nodes.
+    fn is_local(self, settings: &Self::Settings) -> bool {
+        let _ = settings;
+        false
+    }
+
+    /// Returns the node of a generator with these settings; [`NodeCode::ALL`] for a type without nodes.
+    fn node(settings: &Self::Settings) -> NodeCode {
+        let _ = settings;
+        NodeCode::ALL
+    }
+
+    /// Returns the node of these settings as text, such as `42/8`; `None` for a type without nodes.
+    fn node_text(settings: &Self::Settings) -> Option<String> {
+        let _ = settings;
+        None
+    }
+
+    /// Returns the initial state of a generator whose predecessor's state is lost. For a [`SERVER_WIDE`](Self::SERVER_WIDE)
+    /// type, no step from this state generates an ID that the predecessor may have generated until `now`, in microseconds since
+    /// 1970-01-01 UTC. Other types start with the default state, because their random bits make IDs unique.
+    fn successor_state(now: i64) -> Self::State {
+        let _ = now;
+        Self::State::default()
+    }
+
+    /// Returns the tick of the last ID, or 0 if no ID has been generated.
+    fn state_tick(state: Self::State) -> u64;
+
+    /// Returns a state from which every generated ID is greater than all IDs of `tick`.
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
+
+    /// Returns the last ID; `None` if no ID has been generated, or if the state does not contain all fields of the ID.
+    fn last_id(state: Self::State) -> Option<Self> {
+        let _ = state;
+        None
+    }
+}
 
 /// The maximum distance of the clock behind the last ID at which a generator continues with the last timestamp: 10 s. At a
 /// larger distance, the clock counts as moved back, and [`OnClockRollback`] applies.
 ///
-/// Applies to types without [`SERVER_WIDE`](SortableId::SERVER_WIDE).
+/// Applies to types without [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 pub const MAX_ROLLBACK_MICROS: u64 = 10_000_000;
 
 /// The maximum distance by which the tick of a new ID may start ahead of the clock: 1 s. If the clock is further behind, the
 /// generator waits for it, up to [`MAX_BEHIND_MICROS`]. A generator whose predecessor's state is lost starts this far ahead of
 /// the clock.
 ///
-/// Applies to types with [`SERVER_WIDE`](SortableId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
+/// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE). Read the clock after the state. Otherwise, if another process
 /// advances the state in between, the clock seems to have moved back.
 pub const MAX_AHEAD_MICROS: i64 = 1_000_000;
 
 /// The maximum distance of the clock behind the tick of the last ID at which a generator waits for the clock: 2 s. At a larger
 /// distance, the clock counts as moved back, and the generator returns [`Refusal::ClockMovedBack`].
 ///
-/// Applies to types with [`SERVER_WIDE`](SortableId::SERVER_WIDE).
+/// Applies to types with [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 
 /// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
@@ -60,7 +124,7 @@ pub enum OnClockRollback {
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<T: SortableId> {
+pub enum Step<T: GeneratedId> {
     /// The next state, and an ID. The ID is greater than the last one, unless the generator has started again
     /// ([`OnClockRollback::Reset`]).
     Made(T::State, T),
@@ -71,11 +135,11 @@ pub enum Step<T: SortableId> {
 }
 
 /// The word of a type's state.
-pub type Word<T> = <<T as SortableId>::State as State>::Word;
+pub type Word<T> = <<T as GeneratedId>::State as State>::Word;
 
 /// The fast path of a type whose IDs are mostly the previous ID + 1.
 #[derive(Clone, Copy)]
-pub struct FastPath<T: SortableId> {
+pub struct FastPath<T: GeneratedId> {
     /// Returns the range that starts with this ID, which was generated with these settings.
     pub range: fn(T, &T::Settings) -> FastRange<T>,
     /// Returns the last ID of the generator whose state packs into this word.
@@ -85,7 +149,7 @@ pub struct FastPath<T: SortableId> {
 /// The range in which a generator needs no full step. With unchanged settings, the successor of each of these words is the
 /// word + 1 while the clock reads one of these times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FastRange<T: SortableId> {
+pub struct FastRange<T: GeneratedId> {
     /// The words whose successor is the word + 1.
     pub words: Range<Word<T>>,
     /// The clock readings, in microseconds since 1970-01-01 UTC.
@@ -133,12 +197,12 @@ pub enum Moment {
 }
 
 /// Returns the position of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types without
-/// [`SERVER_WIDE`](SortableId::SERVER_WIDE).
+/// [`SERVER_WIDE`](GeneratedId::SERVER_WIDE).
 ///
 /// # Errors
 /// Returns [`Refusal::ClockOutOfRange`] if the clock is within a reserved tick, the first or the last, or out of range.
 /// Returns [`Refusal::ClockMovedBack`] if the clock has moved back and the context has [`OnClockRollback::Error`].
-pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
+pub fn place_in_time<T: GeneratedId>(last: u64, context: &Context<T::Settings>) -> Result<Moment, Refusal> {
     // The common case, without the division that computes the clock's tick.
     if last != 0 && last < T::TICKS.max && T::TICKS.contains(last, context.now) {
         return Ok(Moment::Same);
@@ -159,13 +223,13 @@ pub fn place_in_time<T: SortableId>(last: u64, context: &Context<T::Settings>) -
 }
 
 /// Returns the position of the clock relative to `last`, the tick of the last ID or 0 if there is none, for types with
-/// [`SERVER_WIDE`](SortableId::SERVER_WIDE). Their generators ignore [`OnClockRollback`].
+/// [`SERVER_WIDE`](GeneratedId::SERVER_WIDE). Their generators ignore [`OnClockRollback`].
 ///
 /// # Errors
 /// Returns [`Step::Wait`] if the tick `last` starts more than [`MAX_AHEAD_MICROS`] after the clock, and
 /// [`Refusal::ClockMovedBack`] if it starts more than [`MAX_BEHIND_MICROS`] after the clock. Returns
 /// [`Refusal::ClockOutOfRange`] if the tick of the clock, or the tick to continue in, is reserved or out of range.
-pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
+pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, Step<T>> {
     // Compares times, not ticks: computing the clock's tick takes a division.
     if last == 0 {
         return clock_tick::<T>(now).map(Moment::Fresh).map_err(Step::Refused);
@@ -186,12 +250,12 @@ pub fn place_strictly<T: SortableId>(last: u64, now: i64) -> Result<Moment, Step
 
 /// Returns the clock readings for which [`place_strictly`] returns [`Moment::Same`], in microseconds since 1970-01-01 UTC. The
 /// fast path computes them once per tick.
-pub fn same_tick<T: SortableId>(last: u64) -> Range<i64> {
+pub fn same_tick<T: GeneratedId>(last: u64) -> Range<i64> {
     let earliest = T::TICKS.start(last) - MAX_AHEAD_MICROS;
     earliest.max(T::TICKS.start(1))..T::TICKS.start(last + 1)
 }
 
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
-fn clock_tick<T: SortableId>(now: i64) -> Result<u64, Refusal> {
+fn clock_tick<T: GeneratedId>(now: i64) -> Result<u64, Refusal> {
     T::TICKS.generated_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
 }

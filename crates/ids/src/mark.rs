@@ -6,7 +6,7 @@
 
 use rand::Rng;
 
-use crate::SortableId;
+use crate::GeneratedId;
 use crate::generator::{Context, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, Refusal, State, Step, Word};
 
 /// The maximum lead of a new run over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
@@ -138,7 +138,7 @@ pub enum Entry<W> {
 
 /// Returns the change that a node requires before its first ID. Its IDs continue from `word`, and above the tick `floor`. `now`
 /// is in microseconds since 1970-01-01 UTC.
-pub fn enter<T: SortableId>(word: Word<T>, floor: Option<u64>, now: i64, rng: &mut impl Rng) -> Entry<Word<T>> {
+pub fn enter<T: GeneratedId>(word: Word<T>, floor: Option<u64>, now: i64, rng: &mut impl Rng) -> Entry<Word<T>> {
     let state = match floor {
         Some(floor) if T::state_tick(T::State::unpack(word)) <= floor => T::state_after(floor, rng),
         _ => return Entry::At(word),
@@ -152,13 +152,13 @@ pub fn enter<T: SortableId>(word: Word<T>, floor: Option<u64>, now: i64, rng: &m
 }
 
 /// Returns how far a tick starts ahead of the clock, in microseconds; negative if it starts before.
-fn ahead<T: SortableId>(tick: u64, now: i64) -> i64 {
+fn ahead<T: GeneratedId>(tick: u64, now: i64) -> i64 {
     T::TICKS.start(tick).saturating_sub(now)
 }
 
 /// Returns the wait or the refusal before a mark that arrived with the data of another server; `None` if the mark can be moved
 /// into the page. Does not depend on nodes: whoever restores a database can choose its mark, and must not delay other databases.
-pub fn delay_of_arrival<T: SortableId>(arrived: Mark, now: i64) -> Option<Step<T>> {
+pub fn delay_of_arrival<T: GeneratedId>(arrived: Mark, now: i64) -> Option<Step<T>> {
     match ahead::<T>(arrived.tick, now) {
         ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
         ahead if ahead > MAX_AHEAD_MICROS => Some(Step::Wait(now + ahead - MAX_AHEAD_MICROS)),
@@ -177,7 +177,7 @@ pub struct Forecast {
 
 /// Returns what the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
 /// `arrived` is a mark that arrived with the data of another server and is not yet in the page.
-pub fn forecast<T: SortableId>(
+pub fn forecast<T: GeneratedId>(
     word: Word<T>,
     floor: Option<u64>,
     arrived: Option<Mark>,
@@ -210,12 +210,12 @@ pub fn forecast<T: SortableId>(
 
 /// Returns the tick to which an administrator sets a mark back that is above it: `tick`, or the last one that a session would wait
 /// for, if that is later. IDs up to it may have been generated with a right clock.
-pub fn lowest<T: SortableId>(tick: u64, now: i64) -> u64 {
+pub fn lowest<T: GeneratedId>(tick: u64, now: i64) -> u64 {
     tick.max(T::TICKS.nearest(now.saturating_add(MAX_BEHIND_MICROS)))
 }
 
 /// Returns the tick that a reservation must include: that of the word or of the clock, whichever is later.
-pub fn first_tick<T: SortableId>(word: Word<T>, now: i64) -> u64 {
+pub fn first_tick<T: GeneratedId>(word: Word<T>, now: i64) -> u64 {
     T::state_tick(T::State::unpack(word)).max(T::TICKS.generated_at(now).unwrap_or_default())
 }
 
@@ -245,18 +245,18 @@ impl Reservation {
 
     /// Returns the reservation to make when the node's IDs have reached a tick. `flush` is the time that a flush takes, in
     /// microseconds: the reservation must outlast the flush of its own mark and that of the next one.
-    pub fn from<T: SortableId>(node: NodeCode, tick: u64, flush: i64) -> Self {
+    pub fn from<T: GeneratedId>(node: NodeCode, tick: u64, flush: i64) -> Self {
         let lead = LEAD_MICROS.saturating_add(flush.saturating_mul(2)).min(MAX_LEAD_MICROS);
         Self { node, until: T::TICKS.nearest(T::TICKS.start(tick).saturating_add(lead)) }
     }
 
     /// Returns the reservation packed into one word.
-    pub const fn pack<T: SortableId>(self) -> u64 {
+    pub const fn pack<T: GeneratedId>(self) -> u64 {
         self.until << T::NODE_BITS | self.node.0 as u64
     }
 
     /// Returns the reservation that is packed into a word; `None` if there is none.
-    pub const fn unpack<T: SortableId>(word: u64) -> Option<Self> {
+    pub const fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
         match NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1)) {
             Some(node) => Some(Self { node, until: word >> T::NODE_BITS }),
             None => None,
@@ -266,14 +266,14 @@ impl Reservation {
 
 /// Returns whether a packed reservation is that of a node.
 #[inline(always)]
-pub fn is_of<T: SortableId>(reserved: u64, node: NodeCode) -> bool {
+pub fn is_of<T: GeneratedId>(reserved: u64, node: NodeCode) -> bool {
     reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.0
 }
 
 /// Returns the position of a node's IDs of a tick relative to a packed reservation. `flush` is the time that a flush takes, in
 /// microseconds.
 #[inline(always)]
-pub fn cover<T: SortableId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
+pub fn cover<T: GeneratedId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
     let until = reserved >> T::NODE_BITS;
     if !is_of::<T>(reserved, node) || tick > until {
         Cover::Outside
@@ -290,7 +290,7 @@ mod tests {
     use rand::rngs::StdRng;
 
     use super::*;
-    use crate::{OnClockRollback, Scru64, Scru128, Ticks, UlidFlake};
+    use crate::{OnClockRollback, Scru64, Scru128, SortableId, Ticks, UlidFlake};
 
     /// 2026-11-01 12:00 UTC, the start of a tick of each type.
     const NOON: i64 = 1_793_534_400_000_000;
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_forecast_adds_all_waits_of_a_draw() {
-        fn context<T: SortableId>() -> Context<T::Settings> {
+        fn context<T: GeneratedId>() -> Context<T::Settings> {
             Context { now: NOON, on_clock_rollback: OnClockRollback::default(), settings: T::Settings::default() }
         }
         let mut rng = StdRng::seed_from_u64(1);
@@ -524,7 +524,7 @@ mod tests {
         assert_eq!(enter(0, Some(millis + 10_000)), Entry::Refused(Refusal::BehindMark(10_001_000)));
         let on_clock_rollback = OnClockRollback::Error;
         let context = Context { now: NOON, on_clock_rollback, settings: () };
-        let state = <Scru128 as SortableId>::State::unpack(word);
+        let state = <Scru128 as GeneratedId>::State::unpack(word);
         let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("less than 10 s behind") };
         assert!(id > Scru128::last_of(millis + 9_998));
     }

@@ -11,7 +11,7 @@ use rand::Rng;
 
 use crate::generator::{FastRange, State, Step, Word};
 use crate::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
-use crate::{Context, SortableId};
+use crate::{Context, GeneratedId};
 
 /// A position in the log.
 pub type Position = u64;
@@ -52,7 +52,7 @@ impl Carried {
 }
 
 /// Access to what the backends of a server share. An error ends the function that gets it.
-pub trait Access<T: SortableId> {
+pub trait Access<T: GeneratedId> {
     /// The error of an access.
     type Error;
     /// The random source.
@@ -123,7 +123,7 @@ pub trait Access<T: SortableId> {
 /// The clock is read after the word. If it were read before, and other backends advanced the word in between, the clock would
 /// seem to have moved back.
 #[inline(always)]
-pub fn draw<T: SortableId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
+pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let reserved = access.reserved()?;
     let word = access.word()?;
     let now = access.now()?;
@@ -162,7 +162,7 @@ pub fn draw<T: SortableId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T
 ///
 /// Needs no reservation of its own: whoever brought the word into this tick had reserved the tick as a whole.
 #[inline(always)]
-pub fn draw_fast<T: SortableId, A: Access<T>>(
+pub fn draw_fast<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     range: &FastRange<T>,
 ) -> Result<Option<Word<T>>, A::Error> {
@@ -175,7 +175,7 @@ pub fn draw_fast<T: SortableId, A: Access<T>>(
 }
 
 /// Draws an ID without a reservation. A standby cannot log marks, so it draws this way. Only for types without `SERVER_WIDE`.
-pub fn draw_unlogged<T: SortableId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
+pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let word = access.word()?;
     let now = access.now()?;
     let context = access.context(now);
@@ -190,7 +190,7 @@ pub fn draw_unlogged<T: SortableId, A: Access<T>>(access: &mut A) -> Result<Opti
 /// node's first reservation. Returns `None` if the step must be repeated; otherwise a wait or a refusal.
 #[cold]
 #[inline(never)]
-fn enter<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Step<T>>, A::Error> {
+fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Step<T>>, A::Error> {
     access.lock(true)?;
     let entered = enter_locked(access, node);
     access.unlock()?;
@@ -206,7 +206,7 @@ fn enter<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<
 
 /// Returns the position to flush, or the result of the step.
 #[allow(clippy::type_complexity, reason = "a Result within the Result of an access")]
-fn enter_locked<T: SortableId, A: Access<T>>(
+fn enter_locked<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     node: NodeCode,
 ) -> Result<Result<Position, Option<Step<T>>>, A::Error> {
@@ -248,7 +248,7 @@ fn enter_locked<T: SortableId, A: Access<T>>(
 }
 
 /// Under the lock: logs the mark of a reservation from a tick on. Returns the position up to which it must be flushed.
-fn make<T: SortableId, A: Access<T>>(
+fn make<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     mut marks: Vec<Mark>,
     node: NodeCode,
@@ -266,7 +266,7 @@ fn make<T: SortableId, A: Access<T>>(
 /// nothing if the page is locked.
 #[cold]
 #[inline(never)]
-fn renew<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, wait: bool) -> Result<(), A::Error> {
+fn renew<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, wait: bool) -> Result<(), A::Error> {
     if !access.lock(wait)? {
         return Ok(());
     }
@@ -280,7 +280,7 @@ fn renew<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, wait: bool
 }
 
 /// Returns the position to flush; `None` if the step must be repeated.
-fn renew_locked<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Position>, A::Error> {
+fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Position>, A::Error> {
     settle_locked(access)?;
     // Read again under the lock: a backend that was suspended may have an outdated word or clock.
     let reserved = access.reserved()?;
@@ -300,7 +300,7 @@ fn renew_locked<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode) -> 
 }
 
 /// Flushes the log up to a position, so that the pending reservation counts.
-fn settle<T: SortableId, A: Access<T>>(access: &mut A, position: Position) -> Result<(), A::Error> {
+fn settle<T: GeneratedId, A: Access<T>>(access: &mut A, position: Position) -> Result<(), A::Error> {
     access.flush(position)?;
     access.lock(true)?;
     let settled = settle_locked(access);
@@ -309,7 +309,7 @@ fn settle<T: SortableId, A: Access<T>>(access: &mut A, position: Position) -> Re
 }
 
 /// Under the lock: makes the pending reservation count if its mark is flushed.
-fn settle_locked<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
+fn settle_locked<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
     let pending = access.pending()?;
     if pending.reserved != Reservation::NONE && access.is_flushed(pending.position)? {
         access.reserve(pending.reserved)?;
@@ -321,7 +321,7 @@ fn settle_locked<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::E
 /// it into the page. Returns `None`, because the step must be repeated, or a refusal.
 #[cold]
 #[inline(never)]
-fn carry<T: SortableId, A: Access<T>>(
+fn carry<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     node: NodeCode,
     reserved: u64,
@@ -343,7 +343,7 @@ fn carry<T: SortableId, A: Access<T>>(
 
 /// Joins a mark to the one that the database carries. Returns `false` if that has changed in the meantime, or has arrived from
 /// another server.
-fn join_carried<T: SortableId, A: Access<T>>(
+fn join_carried<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     old: Carried,
     version: Version,
@@ -360,7 +360,7 @@ fn join_carried<T: SortableId, A: Access<T>>(
 }
 
 /// Moves a mark that has arrived with the data of another server into the page. Every node then enters again, above it.
-fn adopt<T: SortableId, A: Access<T>>(
+fn adopt<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     arrived: Mark,
     version: Version,
@@ -375,14 +375,14 @@ fn adopt<T: SortableId, A: Access<T>>(
 }
 
 /// Adds a mark above which every run continues, and withdraws the reservation, so that every node enters again.
-fn raise<T: SortableId, A: Access<T>>(access: &mut A, new: Mark) -> Result<(), A::Error> {
+fn raise<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<(), A::Error> {
     access.lock(true)?;
     let position = raise_locked(access, new);
     access.unlock()?;
     access.flush(position?)
 }
 
-fn raise_locked<T: SortableId, A: Access<T>>(access: &mut A, new: Mark) -> Result<Position, A::Error> {
+fn raise_locked<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<Position, A::Error> {
     withdraw(access)?;
     // The fast path does not load the reservation. No fast range contains the last ID of a tick.
     loop {
@@ -399,13 +399,13 @@ fn raise_locked<T: SortableId, A: Access<T>>(access: &mut A, new: Mark) -> Resul
 }
 
 /// Under the lock: withdraws the reservation, so that every node enters again.
-fn withdraw<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
+fn withdraw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
     access.reserve(Reservation::NONE)?;
     access.set_pending(Pending::default())
 }
 
 /// Raises the mark of a node to a tick, if it is lower: the IDs of this server continue above it.
-pub fn raise_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
+pub fn raise_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
     let new = Mark { node, tick, run: 0 };
     // First, so that the flush of the page includes it. A mark that has arrived remains until it is moved into the page.
     loop {
@@ -419,7 +419,7 @@ pub fn raise_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, t
 
 /// Sets the mark of a node, and the word of the whole server, back to a tick; not to one that the clock will soon reach, so that no
 /// ID that was drawn with a right clock is drawn again.
-pub fn set_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
+pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
     // First, so that no backend that enters later finds them.
     move_left(access)?;
     let (carried, _) = access.carried()?;
@@ -436,7 +436,7 @@ pub fn set_mark<T: SortableId, A: Access<T>>(access: &mut A, node: NodeCode, tic
 }
 
 /// Moves the marks that 0.2.0 left in files into the page.
-fn move_left<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
+fn move_left<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
     for left in access.left()? {
         raise(access, left)?;
     }
@@ -444,7 +444,7 @@ fn move_left<T: SortableId, A: Access<T>>(access: &mut A) -> Result<(), A::Error
 }
 
 /// Returns the position to flush, and the new mark that the database carries.
-fn set_mark_locked<T: SortableId, A: Access<T>>(
+fn set_mark_locked<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     new: Mark,
     carried: Carried,

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use rand::TryRng;
 
-use crate::{Context, SortableId, Step};
+use crate::{Context, GeneratedId, Step};
 
 /// A random source that returns the numbers of a list, and panics if a generator draws others.
 pub struct Script<'a>(pub &'a [Draw]);
@@ -48,7 +48,7 @@ impl TryRng for Script<'_> {
 }
 
 /// Runs a step, and asserts that it draws exactly these random numbers.
-pub fn step<T: SortableId<State: Debug + PartialEq>>(
+pub fn step<T: GeneratedId<State: Debug + PartialEq>>(
     state: T::State,
     context: &Context<T::Settings>,
     draws: &[Draw],

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base36, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base36, text_traits};
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
 
@@ -136,36 +136,14 @@ impl Scru128State {
 
 impl SortableId for Scru128 {
     const NAME: &'static str = "scru128";
-    const SUMMARY: &'static str =
-        "SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)";
     const TEXT_LEN: usize = 25;
     const MIN: Self = Self(0);
     const MAX: Self = Self(u128::MAX);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
     const SEQUENCE_BITS: u32 = 48;
-    const WIDE_INTEGER: bool = true;
-    const BACKFILL: bool = true;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "counter_hi",
-            summary: "24 random bits, renewed once a second, counted up when counter_lo overflows",
-            getter: Getter::Bits24(Self::counter_hi),
-        },
-        Field {
-            name: "counter_lo",
-            summary: "24 bits, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::counter_lo),
-        },
-        Field {
-            name: "entropy",
-            summary: "32 random bits, renewed for every ID",
-            getter: Getter::Bits32(Self::entropy),
-        },
-    ];
 
     type Stored = [u8; 16];
     type Settings = ();
-    type State = Scru128State;
 
     fn to_stored(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -195,6 +173,12 @@ impl SortableId for Scru128 {
     fn last_of(tick: u64) -> Self {
         Self::from_fields(tick, u32::MAX, u32::MAX, u32::MAX)
     }
+}
+
+impl GeneratedId for Scru128 {
+    const BACKFILL: bool = true;
+
+    type State = Scru128State;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())
@@ -222,6 +206,29 @@ impl SortableId for Scru128 {
         }
         Step::Made(next, next.id(rng))
     }
+}
+
+impl SqlId for Scru128 {
+    const SUMMARY: &'static str =
+        "SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)";
+    const WIDE_INTEGER: bool = true;
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "counter_hi",
+            summary: "24 random bits, renewed once a second, counted up when counter_lo overflows",
+            getter: Getter::Bits24(Self::counter_hi),
+        },
+        Field {
+            name: "counter_lo",
+            summary: "24 bits, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::counter_lo),
+        },
+        Field {
+            name: "entropy",
+            summary: "32 random bits, renewed for every ID",
+            getter: Getter::Bits32(Self::entropy),
+        },
+    ];
 }
 
 text_traits!(Scru128);

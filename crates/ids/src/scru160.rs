@@ -4,8 +4,8 @@ use rand::Rng;
 
 use crate::generator::{Context, Moment, State, Step, place_in_time};
 use crate::{
-    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base16, base32,
-    text_traits,
+    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
+    base16, base32, text_traits,
 };
 
 /// The length of the hexadecimal text, in digits.
@@ -197,14 +197,86 @@ impl Scru160State {
 
 impl SortableId for Scru160 {
     const NAME: &'static str = "scru160";
-    const SUMMARY: &'static str =
-        "SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)";
     const TEXT_LEN: usize = 32;
     const MIN: Self = Self([0; 20]);
     const MAX: Self = Self([u8::MAX; 20]);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
     const SEQUENCE_BITS: u32 = 16;
+
+    type Stored = [u8; 20];
+    type Settings = Scru160Settings;
+
+    fn to_stored(self) -> [u8; 20] {
+        self.0
+    }
+
+    fn from_stored(stored: [u8; 20]) -> Option<Self> {
+        Some(Self(stored))
+    }
+
+    #[inline]
+    fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        if text.len() == HEX_LEN { base16::decode_40(text) } else { base32::decode_hex_32(text) }.map(Self)
+    }
+
+    fn digits<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+        match settings.output {
+            Scru160Output::Base32Hex => base32::encode_hex_32(&self.0, buffer),
+            Scru160Output::Hex => base16::encode_40(&self.0, buffer),
+        }
+    }
+
+    fn tick(self) -> u64 {
+        self.timestamp()
+    }
+
+    fn first_of(tick: u64) -> Self {
+        Self::from_fields(tick, 0, 0, [0; 10])
+    }
+
+    fn last_of(tick: u64) -> Self {
+        Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])
+    }
+}
+
+impl GeneratedId for Scru160 {
     const BACKFILL: bool = true;
+
+    type State = Scru160State;
+
+    /// Returns a random ID of `tick`, with the default usage of the counter.
+    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
+        Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
+    }
+
+    fn state_tick(state: Scru160State) -> u64 {
+        state.timestamp
+    }
+
+    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
+        Scru160State { timestamp: (tick + 1).min(Self::TICKS.max), counter: rng.next_u32() as u16 & MAX_START }
+    }
+
+    #[inline(always)]
+    fn step(state: Scru160State, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
+        let moment = match place_in_time::<Self>(state.timestamp, context) {
+            Ok(moment) => moment,
+            Err(refusal) => return Step::Refused(refusal),
+        };
+        let next = match context.settings.counter {
+            Scru160Counter::Random => state.next_random(moment, rng),
+            Scru160Counter::Microsecond => state.next_microsecond(moment, context.now, rng),
+        };
+        match next {
+            Ok(next) => Step::Made(next, Self::with_head(next.pack(), rng)),
+            Err(until) => Step::Wait(until),
+        }
+    }
+}
+
+impl SqlId for Scru160 {
+    const SUMMARY: &'static str =
+        "SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)";
     const TEXT_VARIES: bool = true;
     const FIELDS: &'static [Field<Self>] = &[
         Field {
@@ -247,71 +319,6 @@ impl SortableId for Scru160 {
             },
         },
     ];
-
-    type Stored = [u8; 20];
-    type Settings = Scru160Settings;
-    type State = Scru160State;
-
-    fn to_stored(self) -> [u8; 20] {
-        self.0
-    }
-
-    fn from_stored(stored: [u8; 20]) -> Option<Self> {
-        Some(Self(stored))
-    }
-
-    #[inline]
-    fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        if text.len() == HEX_LEN { base16::decode_40(text) } else { base32::decode_hex_32(text) }.map(Self)
-    }
-
-    fn digits<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        match settings.output {
-            Scru160Output::Base32Hex => base32::encode_hex_32(&self.0, buffer),
-            Scru160Output::Hex => base16::encode_40(&self.0, buffer),
-        }
-    }
-
-    fn tick(self) -> u64 {
-        self.timestamp()
-    }
-
-    fn first_of(tick: u64) -> Self {
-        Self::from_fields(tick, 0, 0, [0; 10])
-    }
-
-    fn last_of(tick: u64) -> Self {
-        Self::from_fields(tick, u16::MAX, u16::MAX, [u8::MAX; 10])
-    }
-
-    /// Returns a random ID of `tick`, with the default usage of the counter.
-    fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
-    }
-
-    fn state_tick(state: Scru160State) -> u64 {
-        state.timestamp
-    }
-
-    fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
-        Scru160State { timestamp: (tick + 1).min(Self::TICKS.max), counter: rng.next_u32() as u16 & MAX_START }
-    }
-
-    #[inline(always)]
-    fn step(state: Scru160State, context: &Context<Scru160Settings>, rng: &mut impl Rng) -> Step<Self> {
-        let moment = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(moment) => moment,
-            Err(refusal) => return Step::Refused(refusal),
-        };
-        let next = match context.settings.counter {
-            Scru160Counter::Random => state.next_random(moment, rng),
-            Scru160Counter::Microsecond => state.next_microsecond(moment, context.now, rng),
-        };
-        match next {
-            Ok(next) => Step::Made(next, Self::with_head(next.pack(), rng)),
-            Err(until) => Step::Wait(until),
-        }
-    }
 }
 
 text_traits!(Scru160);

@@ -9,7 +9,8 @@ use crate::generator::{
 };
 use crate::mark::NodeCode;
 use crate::{
-    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base36, text_traits,
+    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
+    base36, text_traits,
 };
 
 /// The number of bits that the node ID and the counter share.
@@ -238,58 +239,14 @@ fn start_next_tick(
 
 impl SortableId for Scru64 {
     const NAME: &'static str = "scru64";
-    const SUMMARY: &'static str = "SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)";
     const TEXT_LEN: usize = 12;
     const MIN: Self = Self(0);
     const MAX: Self = Self(base36::POW_12 - 1);
     const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp() };
     const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
-    const SERVER_WIDE: bool = true;
-    const NODE_BITS: u32 = NODE_CTR_BITS;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "node_ctr",
-            summary: "24 bits: the node ID, and below it the counter",
-            getter: Getter::Bits24(Self::node_ctr),
-        },
-        Field {
-            name: "node_id",
-            summary: "The node that made the ID",
-            getter: Getter::Bits24By {
-                parameter: "node_id_size",
-                range: 1..=23,
-                get: |id, node_id_size| id.node_id(node_id_size as u32),
-            },
-        },
-        Field {
-            name: "counter",
-            summary: "The bits below the node ID, random at the start of every tick, then counted up",
-            getter: Getter::Bits24By {
-                parameter: "node_id_size",
-                range: 1..=23,
-                get: |id, node_id_size| id.counter(node_id_size as u32),
-            },
-        },
-    ];
-    const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
-        name: "scru64_node",
-        summary: "Node of this server, as node_id/node_id_size; every server needs its own.",
-        context: SettingContext::Superuser,
-        kind: Kind::Text {
-            default: "0/4",
-            apply: |settings, text| {
-                settings.node = text.parse()?;
-                Ok(())
-            },
-        },
-    }];
-
-    const FAST_PATH: Option<FastPath<Self>> =
-        Some(FastPath { range: |made, settings| settings.node.range(made), id: |word| Self(word) });
 
     type Stored = i64;
     type Settings = Scru64Settings;
-    type State = Scru64State;
 
     fn to_stored(self) -> i64 {
         self.0 as i64
@@ -319,6 +276,15 @@ impl SortableId for Scru64 {
     fn last_of(tick: u64) -> Self {
         Self::join(tick, MAX_NODE_CTR)
     }
+}
+
+impl GeneratedId for Scru64 {
+    const SERVER_WIDE: bool = true;
+    const NODE_BITS: u32 = NODE_CTR_BITS;
+    const FAST_PATH: Option<FastPath<Self>> =
+        Some(FastPath { range: |made, settings| settings.node.range(made), id: |word| Self(word) });
+
+    type State = Scru64State;
 
     /// Returns a random ID of `tick` and of any node, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -371,6 +337,47 @@ impl SortableId for Scru64 {
             Err(step) => step,
         }
     }
+}
+
+impl SqlId for Scru64 {
+    const SUMMARY: &'static str = "SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "node_ctr",
+            summary: "24 bits: the node ID, and below it the counter",
+            getter: Getter::Bits24(Self::node_ctr),
+        },
+        Field {
+            name: "node_id",
+            summary: "The node that made the ID",
+            getter: Getter::Bits24By {
+                parameter: "node_id_size",
+                range: 1..=23,
+                get: |id, node_id_size| id.node_id(node_id_size as u32),
+            },
+        },
+        Field {
+            name: "counter",
+            summary: "The bits below the node ID, random at the start of every tick, then counted up",
+            getter: Getter::Bits24By {
+                parameter: "node_id_size",
+                range: 1..=23,
+                get: |id, node_id_size| id.counter(node_id_size as u32),
+            },
+        },
+    ];
+    const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
+        name: "scru64_node",
+        summary: "Node of this server, as node_id/node_id_size; every server needs its own.",
+        context: SettingContext::Superuser,
+        kind: Kind::Text {
+            default: "0/4",
+            apply: |settings, text| {
+                settings.node = text.parse()?;
+                Ok(())
+            },
+        },
+    }];
 }
 
 text_traits!(Scru64);

@@ -8,7 +8,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 
 use crate::generator::{Context, OnClockRollback, Refusal, Step};
-use crate::{Scru128, Scru160, SortableId, Ulid, Uuidv7};
+use crate::{GeneratedId, Scru128, Scru160, Ulid, Uuidv7};
 
 /// A clock that a [`Generator`] reads and waits for.
 pub trait Clock {
@@ -58,7 +58,7 @@ impl Clock for SystemClock {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Generator<T: SortableId, C = SystemClock, R = StdRng> {
+pub struct Generator<T: GeneratedId, C = SystemClock, R = StdRng> {
     state: Option<T::State>,
     settings: T::Settings,
     on_clock_rollback: OnClockRollback,
@@ -66,7 +66,7 @@ pub struct Generator<T: SortableId, C = SystemClock, R = StdRng> {
     rng: R,
 }
 
-impl<T: SortableId> Generator<T> {
+impl<T: GeneratedId> Generator<T> {
     /// Returns a generator with the default settings, the clock of the operating system, and a cryptographically secure random
     /// source that the operating system seeds.
     ///
@@ -85,13 +85,13 @@ impl<T: SortableId> Generator<T> {
     }
 }
 
-impl<T: SortableId> Default for Generator<T> {
+impl<T: GeneratedId> Default for Generator<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: SortableId, C: Clock, R: Rng> Generator<T, C, R> {
+impl<T: GeneratedId, C: Clock, R: Rng> Generator<T, C, R> {
     /// Returns a generator with these settings, this clock and this random source.
     pub const fn with(settings: T::Settings, clock: C, rng: R) -> Self {
         Self { state: None, settings, on_clock_rollback: OnClockRollback::Reset, clock, rng }
@@ -127,9 +127,9 @@ impl<T: SortableId, C: Clock, R: Rng> Generator<T, C, R> {
 }
 
 /// A generator that all threads of a process share. It is created at first use, and again in a forked process.
-struct OfProcess<T: SortableId>(Mutex<Option<(u32, Generator<T>)>>);
+struct OfProcess<T: GeneratedId>(Mutex<Option<(u32, Generator<T>)>>);
 
-impl<T: SortableId> OfProcess<T> {
+impl<T: GeneratedId> OfProcess<T> {
     const fn new() -> Self {
         Self(Mutex::new(None))
     }
@@ -185,7 +185,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::{Scru64, Scru64Settings, UlidFlake};
+    use crate::{Scru64, Scru64Settings, SortableId, UlidFlake};
 
     /// 2026-11-01 12:00 UTC.
     const NOON: i64 = 1_793_534_400_000_000;
@@ -205,11 +205,11 @@ mod tests {
         }
     }
 
-    fn at<T: SortableId>(settings: T::Settings, clock: &Cell<i64>) -> Generator<T, Hand<'_>, StdRng> {
+    fn at<T: GeneratedId>(settings: T::Settings, clock: &Cell<i64>) -> Generator<T, Hand<'_>, StdRng> {
         Generator::with(settings, Hand(clock), StdRng::seed_from_u64(1))
     }
 
-    fn check_order<T: SortableId>() {
+    fn check_order<T: GeneratedId>() {
         let mut generator = Generator::<T>::new();
         let ids: Vec<T> = (0..1_000).map(|_| generator.generate().unwrap()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));

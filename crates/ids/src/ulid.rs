@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32, text_traits};
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
@@ -96,23 +96,14 @@ fn randomness(rng: &mut impl Rng) -> u128 {
 
 impl SortableId for Ulid {
     const NAME: &'static str = "ulid";
-    const SUMMARY: &'static str =
-        "ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)";
     const TEXT_LEN: usize = 26;
     const MIN: Self = Self(0);
     const MAX: Self = Self(u128::MAX);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
     const SEQUENCE_BITS: u32 = 80;
-    const BACKFILL: bool = true;
-    const FIELDS: &'static [Field<Self>] = &[Field {
-        name: "randomness",
-        summary: "80 bits, random at the start of every millisecond, then counted up",
-        getter: Getter::Bits80(Self::randomness_bytes),
-    }];
 
     type Stored = [u8; 16];
     type Settings = ();
-    type State = UlidState;
 
     fn to_stored(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -142,6 +133,12 @@ impl SortableId for Ulid {
     fn last_of(tick: u64) -> Self {
         Self::from_fields(tick, MAX_RANDOMNESS)
     }
+}
+
+impl GeneratedId for Ulid {
+    const BACKFILL: bool = true;
+
+    type State = UlidState;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, randomness(rng))
@@ -171,6 +168,16 @@ impl SortableId for Ulid {
         };
         Step::Made(next, next.id())
     }
+}
+
+impl SqlId for Ulid {
+    const SUMMARY: &'static str =
+        "ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)";
+    const FIELDS: &'static [Field<Self>] = &[Field {
+        name: "randomness",
+        summary: "80 bits, random at the start of every millisecond, then counted up",
+        getter: Getter::Bits80(Self::randomness_bytes),
+    }];
 }
 
 text_traits!(Ulid);

@@ -5,7 +5,8 @@ use rand::Rng;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
 use crate::mark::NodeCode;
 use crate::{
-    Field, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, Ticks, base32, text_traits,
+    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
+    base32, text_traits,
 };
 
 const RANDOMNESS_BITS: u32 = 20;
@@ -178,71 +179,14 @@ impl State for UlidFlakeState {
 
 impl SortableId for UlidFlake {
     const NAME: &'static str = "ulidflake";
-    const SUMMARY: &'static str =
-        "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
     const TEXT_LEN: usize = 13;
     const MIN: Self = Self(0);
     const MAX: Self = Self(i64::MAX as u64);
     const TICKS: Ticks = Ticks { epoch: EPOCH, micros: 1_000, max: (1 << 43) - 1 };
     const SEQUENCE_BITS: u32 = RANDOMNESS_BITS;
-    const SERVER_WIDE: bool = true;
-    const NODE_BITS: u32 = SCALABILITY_BITS + 1;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "randomness",
-            summary: "20 bits of the stand-alone form, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::randomness),
-        },
-        Field {
-            name: "scalable_randomness",
-            summary: "15 bits of the scalable form, random at the start of every millisecond, then counted up",
-            getter: Getter::Bits24(Self::scalable_randomness),
-        },
-        Field {
-            name: "scalability",
-            summary: "5 bits of the scalable form: the number of the server",
-            getter: Getter::Bits24(Self::scalability),
-        },
-    ];
-    const SETTINGS: &'static [Setting<UlidFlakeSettings>] = &[
-        Setting {
-            name: "ulidflake_scalability",
-            summary: "Number of this server in the scalable form, or -1 for the stand-alone form.",
-            context: SettingContext::Superuser,
-            kind: Kind::Integer {
-                default: -1,
-                min: -1,
-                max: MAX_SCALABILITY as i32,
-                apply: |settings, value| settings.scalability = u32::try_from(value).ok(),
-            },
-        },
-        Setting {
-            name: "ulidflake_entropy_bits",
-            summary: "Number of bits of the random increment between the ulidflakes of a millisecond.",
-            context: SettingContext::Reload,
-            kind: Kind::Integer {
-                default: 8,
-                min: 1,
-                max: 16,
-                apply: |settings, value| settings.entropy_bits = value.unsigned_abs(),
-            },
-        },
-        Setting {
-            name: "ulidflake_on_overflow",
-            summary: "Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
-            context: SettingContext::User,
-            kind: Kind::Choice {
-                words: &["wait", "error"],
-                apply: |settings, word| {
-                    settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][word];
-                },
-            },
-        },
-    ];
 
     type Stored = i64;
     type Settings = UlidFlakeSettings;
-    type State = UlidFlakeState;
 
     fn to_stored(self) -> i64 {
         self.0 as i64
@@ -272,6 +216,13 @@ impl SortableId for UlidFlake {
     fn last_of(tick: u64) -> Self {
         Self::from_fields(tick, MAX_RANDOMNESS)
     }
+}
+
+impl GeneratedId for UlidFlake {
+    const SERVER_WIDE: bool = true;
+    const NODE_BITS: u32 = SCALABILITY_BITS + 1;
+
+    type State = UlidFlakeState;
 
     /// Returns a random ID of `tick`, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -326,6 +277,63 @@ impl SortableId for UlidFlake {
         };
         Step::Made(UlidFlakeState { last: next.0 }, next)
     }
+}
+
+impl SqlId for UlidFlake {
+    const SUMMARY: &'static str =
+        "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "randomness",
+            summary: "20 bits of the stand-alone form, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::randomness),
+        },
+        Field {
+            name: "scalable_randomness",
+            summary: "15 bits of the scalable form, random at the start of every millisecond, then counted up",
+            getter: Getter::Bits24(Self::scalable_randomness),
+        },
+        Field {
+            name: "scalability",
+            summary: "5 bits of the scalable form: the number of the server",
+            getter: Getter::Bits24(Self::scalability),
+        },
+    ];
+    const SETTINGS: &'static [Setting<UlidFlakeSettings>] = &[
+        Setting {
+            name: "ulidflake_scalability",
+            summary: "Number of this server in the scalable form, or -1 for the stand-alone form.",
+            context: SettingContext::Superuser,
+            kind: Kind::Integer {
+                default: -1,
+                min: -1,
+                max: MAX_SCALABILITY as i32,
+                apply: |settings, value| settings.scalability = u32::try_from(value).ok(),
+            },
+        },
+        Setting {
+            name: "ulidflake_entropy_bits",
+            summary: "Number of bits of the random increment between the ulidflakes of a millisecond.",
+            context: SettingContext::Reload,
+            kind: Kind::Integer {
+                default: 8,
+                min: 1,
+                max: 16,
+                apply: |settings, value| settings.entropy_bits = value.unsigned_abs(),
+            },
+        },
+        Setting {
+            name: "ulidflake_on_overflow",
+            summary: "Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
+            context: SettingContext::User,
+            kind: Kind::Choice {
+                words: &["wait", "error"],
+                apply: |settings, word| {
+                    settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][word];
+                },
+            },
+        },
+    ];
 }
 
 text_traits!(UlidFlake);

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, Getter, MAX_TEXT_LEN, ParseError, SortableId, Ticks, base32, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32, text_traits};
 
 const MAX_COUNTER: u64 = (1 << 42) - 1;
 
@@ -35,7 +35,7 @@ const TEXT_LEN: usize = 36;
 /// | 32 | `entropy`: random, renewed for every ID |
 ///
 /// Any UUID is a value of this type, because a column of type `uuid` can have UUIDs of all versions. They sort by their bytes.
-/// [`is_id`](SortableId::is_id) tells those of version 7. When the counter overflows, the timestamp runs ahead of the clock.
+/// [`is_id`](crate::SortableId::is_id) tells those of version 7. When the counter overflows, the timestamp runs ahead of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuidv7(u128);
 
@@ -130,36 +130,14 @@ impl Uuidv7State {
 
 impl SortableId for Uuidv7 {
     const NAME: &'static str = "uuidv7";
-    const CORE_TYPE: Option<&'static str> = Some("uuid");
-    const SUMMARY: &'static str =
-        "UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits)";
     const TEXT_LEN: usize = TEXT_LEN;
     const MIN: Self = Self::from_fields(0, 0, 0);
     const MAX: Self = Self::from_fields(u64::MAX, u64::MAX, u32::MAX);
     const TICKS: Ticks = Ticks::UNIX_MILLIS_48;
     const SEQUENCE_BITS: u32 = 48;
-    const BACKFILL: bool = true;
-    const FIELDS: &'static [Field<Self>] = &[
-        Field {
-            name: "counter_hi",
-            summary: "12 bits, the high part of the counter, random at the start of every millisecond",
-            getter: Getter::Bits24(Self::counter_hi),
-        },
-        Field {
-            name: "counter_lo",
-            summary: "30 bits, the low part of the counter, which is counted up",
-            getter: Getter::Bits32(Self::counter_lo),
-        },
-        Field {
-            name: "entropy",
-            summary: "32 random bits, renewed for every ID",
-            getter: Getter::Bits32(Self::entropy),
-        },
-    ];
 
     type Stored = [u8; 16];
     type Settings = ();
-    type State = Uuidv7State;
 
     fn is_id(self) -> bool {
         self.0 & VERSION_MASK == VERSION && self.0 & VARIANT_MASK == VARIANT
@@ -227,6 +205,12 @@ impl SortableId for Uuidv7 {
     fn last_of(tick: u64) -> Self {
         Self::from_fields(tick, u64::MAX, u32::MAX)
     }
+}
+
+impl GeneratedId for Uuidv7 {
+    const BACKFILL: bool = true;
+
+    type State = Uuidv7State;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Uuidv7State::fresh(tick, rng).id(rng)
@@ -253,6 +237,29 @@ impl SortableId for Uuidv7 {
         }
         Step::Made(next, next.id(rng))
     }
+}
+
+impl SqlId for Uuidv7 {
+    const CORE_TYPE: Option<&'static str> = Some("uuid");
+    const SUMMARY: &'static str =
+        "UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits)";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field {
+            name: "counter_hi",
+            summary: "12 bits, the high part of the counter, random at the start of every millisecond",
+            getter: Getter::Bits24(Self::counter_hi),
+        },
+        Field {
+            name: "counter_lo",
+            summary: "30 bits, the low part of the counter, which is counted up",
+            getter: Getter::Bits32(Self::counter_lo),
+        },
+        Field {
+            name: "entropy",
+            summary: "32 random bits, renewed for every ID",
+            getter: Getter::Bits32(Self::entropy),
+        },
+    ];
 }
 
 text_traits!(Uuidv7);

@@ -5,18 +5,18 @@ mod common;
 use std::collections::HashSet;
 
 use common::{NOON, Simulation, SplitMix};
-use scru_ids::{Context, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, SortableId, State, Step};
+use scru_ids::{Context, GeneratedId, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, State, Step};
 
 /// The maximum time by which a generator may run ahead of its clock.
 const MAX_LEAD_MICROS: i64 = 1_000_000;
 
 /// Leaves the clock unchanged, advances it in small or large steps, or moves it back within the tolerance of generators.
-fn move_clock<T: SortableId>(simulation: &mut Simulation<T>) {
+fn move_clock<T: GeneratedId>(simulation: &mut Simulation<T>) {
     let moves = [0, 0, 0, 0, 1, 300, 1_000, 1_700, 40_000, 1_000_000, -1, -1_000, -30_000];
     simulation.clock += simulation.rng.pick(&moves);
 }
 
-fn ids_increase_strictly<T: SortableId>() {
+fn ids_increase_strictly<T: GeneratedId>() {
     let mut simulation = Simulation::<T>::new(1);
     let mut last = simulation.next_id();
     for _ in 0..1_000_000 {
@@ -27,7 +27,7 @@ fn ids_increase_strictly<T: SortableId>() {
     }
 }
 
-fn ids_keep_to_the_clock<T: SortableId>() {
+fn ids_keep_to_the_clock<T: GeneratedId>() {
     let mut simulation = Simulation::<T>::new(2);
     for _ in 0..200_000 {
         simulation.clock += simulation.rng.pick(&[0, 0, 0, 1, 300, 1_700, 1_000_000]);
@@ -36,18 +36,18 @@ fn ids_keep_to_the_clock<T: SortableId>() {
     }
 }
 
-fn ids_of_one_millisecond_are_unique<T: SortableId>() {
+fn ids_of_one_millisecond_are_unique<T: GeneratedId>() {
     let ids: HashSet<_> = Simulation::<T>::new(3).bulk(200_000, 200_000).into_iter().collect();
     assert_eq!(ids.len(), 200_000);
 }
 
-fn the_word_zero_is_a_fresh_state<T: SortableId>() {
+fn the_word_zero_is_a_fresh_state<T: GeneratedId>() {
     let zero = <T::State as State>::Word::default();
     assert!(T::State::default().pack() == zero);
     assert!(T::State::unpack(zero).pack() == zero);
 }
 
-fn a_used_state_is_never_the_word_zero<T: SortableId>() {
+fn a_used_state_is_never_the_word_zero<T: GeneratedId>() {
     let mut simulation = Simulation::<T>::new(4);
     for _ in 0..10_000 {
         move_clock(&mut simulation);
@@ -56,7 +56,7 @@ fn a_used_state_is_never_the_word_zero<T: SortableId>() {
     }
 }
 
-fn a_state_survives_packing_into_a_word<T: SortableId>() {
+fn a_state_survives_packing_into_a_word<T: GeneratedId>() {
     let mut kept = Simulation::<T>::new(5);
     let mut packed = kept.clone();
     for _ in 0..100_000 {
@@ -68,7 +68,7 @@ fn a_state_survives_packing_into_a_word<T: SortableId>() {
     }
 }
 
-fn different_seeds_share_no_id<T: SortableId>() {
+fn different_seeds_share_no_id<T: GeneratedId>() {
     // The 64-bit types are unique by their node and their shared state, not by their random bits.
     if !T::SERVER_WIDE {
         let [a, b] = [6, 7].map(|seed| Simulation::<T>::new(seed).bulk(100_000, 100));
@@ -77,7 +77,7 @@ fn different_seeds_share_no_id<T: SortableId>() {
     }
 }
 
-fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: SortableId>() {
+fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: GeneratedId>() {
     let mut predecessor = Simulation::<T>::new(8);
     let made: HashSet<_> = predecessor.bulk(300_000, 50_000).into_iter().collect();
     let state = T::successor_state(predecessor.clock);
@@ -87,7 +87,7 @@ fn a_successor_repeats_no_id_of_a_forgotten_predecessor<T: SortableId>() {
     }
 }
 
-fn a_clock_outside_of_the_range_is_refused<T: SortableId>() {
+fn a_clock_outside_of_the_range_is_refused<T: GeneratedId>() {
     let (first, last) = (T::TICKS.start(1), T::TICKS.start(T::TICKS.max) - 1);
     let refused = [i64::MIN, -1, T::TICKS.epoch - 1, T::TICKS.epoch, first - 1, last + 1, i64::MAX];
     for now in refused {
@@ -98,19 +98,19 @@ fn a_clock_outside_of_the_range_is_refused<T: SortableId>() {
     }
 }
 
-fn first_step<T: SortableId>(now: i64) -> Step<T> {
+fn first_step<T: GeneratedId>(now: i64) -> Step<T> {
     let context = Context { now, on_clock_rollback: OnClockRollback::Reset, settings: T::Settings::default() };
     T::step(T::State::default(), &context, &mut SplitMix(10))
 }
 
-fn refusal<T: SortableId>(step: Step<T>) -> Option<Refusal> {
+fn refusal<T: GeneratedId>(step: Step<T>) -> Option<Refusal> {
     match step {
         Step::Refused(refusal) => Some(refusal),
         _ => None,
     }
 }
 
-fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error<T: SortableId>() {
+fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error<T: GeneratedId>() {
     // The 64-bit types tolerate less, and refuse a larger rollback with either setting.
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(11);
@@ -123,7 +123,7 @@ fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error<T
     }
 }
 
-fn ids_continue_after_a_rollback_of_exactly_ten_seconds<T: SortableId>() {
+fn ids_continue_after_a_rollback_of_exactly_ten_seconds<T: GeneratedId>() {
     if !T::SERVER_WIDE {
         let mut simulation = Simulation::<T>::new(12);
         let id = simulation.next_id();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use common::{SplitMix, bytes, from_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SortableId, Stored};
+use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SqlId, Stored};
 
 /// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, control characters, spaces,
 /// signs, characters of two, three and four bytes, and some that Unicode case conversion turns into ASCII letters.
@@ -45,12 +45,12 @@ fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
     TestRunner::new(config).run(&strategy, test).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-fn ticks<T: SortableId>() -> impl Strategy<Value = u64> {
+fn ticks<T: SqlId>() -> impl Strategy<Value = u64> {
     let max = T::TICKS.max;
     prop_oneof![0..=max, 0..=3_u64, max - 3..=max]
 }
 
-fn ids<T: SortableId>() -> impl Strategy<Value = T> {
+fn ids<T: SqlId>() -> impl Strategy<Value = T> {
     let patterns = prop::collection::vec(any::<u8>(), T::Stored::LEN);
     prop_oneof![
         4 => patterns.prop_filter_map("valid bytes", |pattern| from_bytes(&pattern)),
@@ -62,7 +62,7 @@ fn ids<T: SortableId>() -> impl Strategy<Value = T> {
 }
 
 /// Pairs of IDs, many of which differ in one bit or are neighbors.
-fn pairs<T: SortableId>() -> impl Strategy<Value = (T, T)> {
+fn pairs<T: SqlId>() -> impl Strategy<Value = (T, T)> {
     let bits = 0..8 * T::Stored::LEN;
     prop_oneof![
         (ids::<T>(), ids::<T>()),
@@ -73,7 +73,7 @@ fn pairs<T: SortableId>() -> impl Strategy<Value = (T, T)> {
 }
 
 /// Times around the bounds of ticks, and arbitrary times.
-fn moments<T: SortableId>() -> impl Strategy<Value = i64> {
+fn moments<T: SqlId>() -> impl Strategy<Value = i64> {
     let (first, end, tick) = (T::MIN.timestamp_micros(), end_of_time::<T>(), T::TICKS.micros);
     let around = (ticks::<T>(), prop::sample::select(vec![-1, 0, 1, tick / 2, tick - 1]));
     prop_oneof![
@@ -85,18 +85,18 @@ fn moments<T: SortableId>() -> impl Strategy<Value = i64> {
 }
 
 /// Returns the last microsecond of the last tick.
-fn end_of_time<T: SortableId>() -> i64 {
+fn end_of_time<T: SqlId>() -> i64 {
     T::TICKS.start(T::TICKS.max) + T::TICKS.micros - 1
 }
 
-fn with_bit_flipped<T: SortableId>(id: T, bit: usize) -> Option<T> {
+fn with_bit_flipped<T: SqlId>(id: T, bit: usize) -> Option<T> {
     let mut bytes = bytes(id);
     bytes[bit / 8] ^= 0x80 >> (bit % 8);
     from_bytes(&bytes)
 }
 
 /// Returns the next larger ID, computed from the bytes.
-fn successor<T: SortableId>(id: T) -> Option<T> {
+fn successor<T: SqlId>(id: T) -> Option<T> {
     let mut bytes = bytes(id);
     let last = bytes.iter().rposition(|&byte| byte < u8::MAX)?;
     bytes[last] += 1;
@@ -105,7 +105,7 @@ fn successor<T: SortableId>(id: T) -> Option<T> {
 }
 
 /// Returns the next smaller ID, computed from the bytes.
-fn predecessor<T: SortableId>(id: T) -> Option<T> {
+fn predecessor<T: SqlId>(id: T) -> Option<T> {
     let mut bytes = bytes(id);
     let last = bytes.iter().rposition(|&byte| byte > 0)?;
     bytes[last] -= 1;
@@ -114,13 +114,13 @@ fn predecessor<T: SortableId>(id: T) -> Option<T> {
 }
 
 /// Returns the digits that occur in the canonical texts of 1,000 random IDs, in ascending order.
-fn digits<T: SortableId>() -> Vec<char> {
+fn digits<T: SqlId>() -> Vec<char> {
     let mut rng = SplitMix(36);
     let texts = (0..1_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng).to_string());
     texts.flat_map(|text| text.chars().collect::<Vec<_>>()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn fields<T: SortableId>(id: T) -> Vec<FieldValue> {
+fn fields<T: SqlId>(id: T) -> Vec<FieldValue> {
     T::FIELDS.iter().filter_map(|field| field.getter.value(id)).collect()
 }
 
@@ -132,7 +132,7 @@ fn with_case(mask: u64, text: &str) -> String {
         .collect()
 }
 
-fn all_orders_are_equal<T: SortableId>() {
+fn all_orders_are_equal<T: SqlId>() {
     check(pairs::<T>(), |(a, b)| {
         let order = a.cmp(&b);
         prop_assert_eq!(bytes(a).cmp(&bytes(b)), order, "bytes");
@@ -145,7 +145,7 @@ fn all_orders_are_equal<T: SortableId>() {
     });
 }
 
-fn text_round_trips_in_any_case<T: SortableId>() {
+fn text_round_trips_in_any_case<T: SqlId>() {
     check((ids::<T>(), any::<u64>()), |(id, mask)| {
         let text = id.to_string();
         prop_assert_eq!(text.len(), T::TEXT_LEN);
@@ -157,7 +157,7 @@ fn text_round_trips_in_any_case<T: SortableId>() {
 }
 
 /// The extension relies on this property: it returns the buffer itself.
-fn digits_are_the_beginning_of_the_buffer<T: SortableId>() {
+fn digits_are_the_beginning_of_the_buffer<T: SqlId>() {
     const UNTOUCHED: u8 = b'#';
     check(ids::<T>(), |id| {
         let mut buffer = [UNTOUCHED; MAX_TEXT_LEN];
@@ -169,7 +169,7 @@ fn digits_are_the_beginning_of_the_buffer<T: SortableId>() {
     });
 }
 
-fn stored_bytes_round_trip<T: SortableId>() {
+fn stored_bytes_round_trip<T: SqlId>() {
     check(ids::<T>(), |id| {
         let bytes = bytes(id);
         prop_assert_eq!(bytes.len(), T::Stored::LEN);
@@ -181,14 +181,14 @@ fn stored_bytes_round_trip<T: SortableId>() {
     });
 }
 
-fn every_bit_belongs_to_the_timestamp_or_a_field<T: SortableId>() {
+fn every_bit_belongs_to_the_timestamp_or_a_field<T: SqlId>() {
     check(pairs::<T>(), |(a, b)| {
         prop_assert_eq!((a.tick(), fields(a)) == (b.tick(), fields(b)), a == b);
         Ok(())
     });
 }
 
-fn fields_are_no_wider_than_declared<T: SortableId>() {
+fn fields_are_no_wider_than_declared<T: SqlId>() {
     check(ids::<T>(), |id| {
         for value in fields(id) {
             prop_assert!(!matches!(value, FieldValue::Bits24(0x100_0000..)), "{:?}", value);
@@ -197,7 +197,7 @@ fn fields_are_no_wider_than_declared<T: SortableId>() {
     });
 }
 
-fn a_wrong_digit_is_named_by_its_position<T: SortableId>() {
+fn a_wrong_digit_is_named_by_its_position<T: SqlId>() {
     let wrong = prop::sample::select(NO_DIGITS);
     check((ids::<T>(), 0..T::TEXT_LEN, wrong), |(id, position, wrong)| {
         let text = id.to_string();
@@ -212,7 +212,7 @@ fn a_wrong_digit_is_named_by_its_position<T: SortableId>() {
     });
 }
 
-fn the_first_of_several_wrong_digits_is_named<T: SortableId>() {
+fn the_first_of_several_wrong_digits_is_named<T: SqlId>() {
     let wrongs = prop::collection::btree_set(0..T::TEXT_LEN, 2..=5);
     check((ids::<T>(), wrongs), |(id, positions)| {
         let mut text = id.to_string().into_bytes();
@@ -223,7 +223,7 @@ fn the_first_of_several_wrong_digits_is_named<T: SortableId>() {
     });
 }
 
-fn too_few_digits_are_reported_at_the_end<T: SortableId>() {
+fn too_few_digits_are_reported_at_the_end<T: SqlId>() {
     check((ids::<T>(), 0..T::TEXT_LEN), |(id, position)| {
         let kind = ParseErrorKind::TooShort { expected: T::TEXT_LEN, received: position };
         let error = ParseError { kind, position };
@@ -232,7 +232,7 @@ fn too_few_digits_are_reported_at_the_end<T: SortableId>() {
     });
 }
 
-fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
+fn a_digit_too_many_is_named_by_its_position<T: SqlId>() {
     check(ids::<T>(), |id| {
         let kind = ParseErrorKind::TooLong { expected: T::TEXT_LEN, received: T::TEXT_LEN + 1 };
         let error = ParseError { kind, position: T::TEXT_LEN };
@@ -242,7 +242,7 @@ fn a_digit_too_many_is_named_by_its_position<T: SortableId>() {
 }
 
 /// Every text of digits up to the text of the largest ID is valid. A greater text of the same length is out of range.
-fn digits_above_the_largest_are_out_of_range<T: SortableId>() {
+fn digits_above_the_largest_are_out_of_range<T: SqlId>() {
     let (max, digits) = (T::MAX.to_string(), digits::<T>());
     let tail = prop::collection::vec(prop::sample::select(digits), T::TEXT_LEN);
     check((0..=T::TEXT_LEN, tail), |(kept, tail)| {
@@ -257,7 +257,7 @@ fn digits_above_the_largest_are_out_of_range<T: SortableId>() {
     });
 }
 
-fn arbitrary_bytes_are_refused_where_they_stop_being_digits<T: SortableId>() {
+fn arbitrary_bytes_are_refused_where_they_stop_being_digits<T: SqlId>() {
     let is_digit = |digits: &[char], byte: u8| {
         digits.contains(&byte.to_ascii_lowercase().into()) || digits.contains(&byte.to_ascii_uppercase().into())
     };
@@ -270,7 +270,7 @@ fn arbitrary_bytes_are_refused_where_they_stop_being_digits<T: SortableId>() {
     });
 }
 
-fn an_id_lies_within_its_tick<T: SortableId>() {
+fn an_id_lies_within_its_tick<T: SqlId>() {
     check(ids::<T>(), |id| {
         prop_assert!((T::first_of(id.tick())..=T::last_of(id.tick())).contains(&id));
         prop_assert_eq!(id.timestamp_micros(), T::TICKS.start(id.tick()));
@@ -279,7 +279,7 @@ fn an_id_lies_within_its_tick<T: SortableId>() {
     });
 }
 
-fn nothing_lies_between_two_ticks<T: SortableId>() {
+fn nothing_lies_between_two_ticks<T: SqlId>() {
     check(ticks::<T>(), |tick| {
         prop_assert_eq!((T::first_of(tick).tick(), T::last_of(tick).tick()), (tick, tick));
         let next = (tick < T::TICKS.max).then(|| T::first_of(tick + 1));
@@ -289,7 +289,7 @@ fn nothing_lies_between_two_ticks<T: SortableId>() {
     assert_eq!((T::first_of(0), T::last_of(T::TICKS.max)), (T::MIN, T::MAX));
 }
 
-fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
+fn a_random_id_lies_within_the_tick_asked_for<T: SqlId>() {
     check((ticks::<T>(), any::<u64>()), |(tick, seed)| {
         let mut rng = SplitMix(seed);
         prop_assert_eq!(T::random_of(tick, &mut rng).tick(), tick);
@@ -301,7 +301,7 @@ fn a_random_id_lies_within_the_tick_asked_for<T: SortableId>() {
 }
 
 /// Compares `lower` with its definition: the smallest ID whose time is at or after `moment`.
-fn lower_is_exact<T: SortableId>() {
+fn lower_is_exact<T: SqlId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::lower(moment).is_ok(), moment <= T::MAX.timestamp_micros());
         if let Ok(lower) = T::lower(moment) {
@@ -313,7 +313,7 @@ fn lower_is_exact<T: SortableId>() {
 }
 
 /// Compares `upper` with its definition: the largest ID whose time is at or before `moment`.
-fn upper_is_exact<T: SortableId>() {
+fn upper_is_exact<T: SqlId>() {
     check(moments::<T>(), |moment| {
         prop_assert_eq!(T::upper(moment).is_ok(), moment >= T::MIN.timestamp_micros());
         if let Ok(upper) = T::upper(moment) {

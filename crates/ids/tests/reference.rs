@@ -5,7 +5,7 @@ mod common;
 
 use common::{NOON, SplitMix};
 use rand::Rng;
-use scru_ids::{OnClockRollback, ParseErrorKind, Refusal, Scru128, SortableId, Step};
+use scru_ids::{GeneratedId, OnClockRollback, ParseErrorKind, Refusal, Scru128, SortableId, Step};
 use scru128::{Generator, Id, generator::RandSource};
 
 const VALUES: usize = 1_000_000;
@@ -214,7 +214,7 @@ impl Seen {
 /// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
     on_clock_rollback: OnClockRollback,
-    ours: <Scru128 as SortableId>::State,
+    ours: <Scru128 as GeneratedId>::State,
     our_numbers: HighNumbers,
     theirs: Generator<HighNumbers, ()>,
     last: Scru128,

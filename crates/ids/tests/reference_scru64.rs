@@ -11,8 +11,8 @@ use std::rc::Rc;
 use common::{NOON, SplitMix};
 use rand::Rng;
 use scru_ids::{
-    Context, MAX_AHEAD_MICROS, OnClockRollback, ParseErrorKind, Refusal, Scru64, Scru64Node, Scru64Settings,
-    SortableId, Step,
+    Context, GeneratedId, MAX_AHEAD_MICROS, OnClockRollback, ParseErrorKind, Refusal, Scru64, Scru64Node,
+    Scru64Settings, SortableId, Step,
 };
 use scru64::Scru64Id;
 use scru64::generator::counter_mode::{CounterMode, RenewContext};
@@ -197,7 +197,7 @@ struct Seen {
 /// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
     settings: Scru64Settings,
-    ours: <Scru64 as SortableId>::State,
+    ours: <Scru64 as GeneratedId>::State,
     our_numbers: Numbers,
     theirs: Scru64Generator<SharedNumbers>,
     their_numbers: Rc<RefCell<Numbers>>,

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use common::{NOON, SplitMix};
 use rand::Rng;
-use scru_ids::{Context, OnClockRollback, Refusal, SortableId, Step, Ulid};
+use scru_ids::{Context, GeneratedId, OnClockRollback, Refusal, SortableId, Step, Ulid};
 use ulid::Generator;
 
 const VALUES: usize = 1_000_000;
@@ -137,7 +137,7 @@ impl rand::TryRng for HighNumbers {
 
 /// Runs both generators in parallel, with the same clock and random numbers.
 struct Trace {
-    ours: <Ulid as SortableId>::State,
+    ours: <Ulid as GeneratedId>::State,
     our_numbers: HighNumbers,
     theirs: Generator,
     their_numbers: HighNumbers,

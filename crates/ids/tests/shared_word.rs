@@ -9,7 +9,7 @@ use std::thread;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use scru_ids::{Context, OnClockRollback, Scru64, Scru64Settings, Scru128, SortableId, State, Step, Ulid};
+use scru_ids::{Context, GeneratedId, OnClockRollback, Scru64, Scru64Settings, Scru128, SortableId, State, Step, Ulid};
 
 const THREADS: u64 = 4;
 const DRAWS: usize = 2_000;
@@ -24,7 +24,7 @@ fn generate<T, W>(
     replace: impl Fn(W, W) -> bool + Sync,
 ) -> Vec<Vec<T>>
 where
-    T: SortableId<State: State<Word = W>> + Send,
+    T: GeneratedId<State: State<Word = W>> + Send,
     T::Settings: Copy + Sync,
     W: Copy,
 {
@@ -69,7 +69,7 @@ fn threads_share_a_word_of_64_bits() {
 
 fn threads_share_a_word_of_128_bits<T>()
 where
-    T: SortableId<State: State<Word = u128>, Settings = ()> + Copy + Ord + Hash + Debug + Send,
+    T: GeneratedId<State: State<Word = u128>, Settings = ()> + Copy + Ord + Hash + Debug + Send,
 {
     let word = AtomicU128::new(0);
     let replace = |old, new| word.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok();

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use common::{Simulation, SplitMix, bytes, from_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use scru_ids::{SortKeys, SortableId, Stored};
+use scru_ids::{GeneratedId, SortKeys, Stored};
 
 /// More milliseconds than [`SortKeys`] has slots for origins, the first IDs seen of each millisecond.
 const MANY_MILLIS: u64 = 100_000;
@@ -17,14 +17,14 @@ const EXACT: i64 = 1 << 18;
 const FIRST_FAR: u64 = 1 << 43;
 
 /// Returns the keys of these IDs, computed in this order.
-fn keys<T: SortableId>(ids: &[T]) -> Vec<u64> {
+fn keys<T: GeneratedId>(ids: &[T]) -> Vec<u64> {
     let mut keys = SortKeys::default();
     ids.iter().map(|id| keys.key::<T>(&id.to_stored().to_bytes())).collect()
 }
 
 /// Asserts that `key(a) < key(b)` implies `a < b` for all pairs of these IDs, if keys are computed in this order. Returns the
 /// number of distinct keys.
-fn assert_in_order<T: SortableId>(ids: &[T]) -> usize {
+fn assert_in_order<T: GeneratedId>(ids: &[T]) -> usize {
     let mut pairs: Vec<_> = ids.iter().copied().zip(keys(ids)).collect();
     pairs.sort();
     for pair in pairs.windows(2) {
@@ -36,7 +36,7 @@ fn assert_in_order<T: SortableId>(ids: &[T]) -> usize {
 }
 
 /// Calls [`assert_in_order`] with the IDs as given, reversed and shuffled. The origins of the milliseconds differ each time.
-fn assert_in_order_however_they_come<T: SortableId>(mut ids: Vec<T>) {
+fn assert_in_order_however_they_come<T: GeneratedId>(mut ids: Vec<T>) {
     assert_in_order(&ids);
     ids.reverse();
     assert_in_order(&ids);
@@ -45,7 +45,7 @@ fn assert_in_order_however_they_come<T: SortableId>(mut ids: Vec<T>) {
 }
 
 /// Returns the ID with this millisecond, this sequence number, and the low bits of `rest`.
-fn with_sequence<T: SortableId>(millis: u64, sequence: u128, rest: u128) -> T {
+fn with_sequence<T: GeneratedId>(millis: u64, sequence: u128, rest: u128) -> T {
     let low_bits = 80 - T::SEQUENCE_BITS;
     let head = u128::from(millis) << 80 | sequence << low_bits | rest & ((1 << low_bits) - 1);
     let mut bytes = [0; 20];
@@ -54,12 +54,12 @@ fn with_sequence<T: SortableId>(millis: u64, sequence: u128, rest: u128) -> T {
 }
 
 /// Returns the timestamp and the sequence number of an ID, without the entropy below.
-fn without_entropy<T: SortableId>(id: T) -> u128 {
+fn without_entropy<T: GeneratedId>(id: T) -> u128 {
     let head = bytes(id).first_chunk().map(|head| u128::from_be_bytes(*head));
     head.expect("at least 16 bytes") >> (80 - T::SEQUENCE_BITS)
 }
 
-fn a_million_bulk_ids_have_distinct_keys<T: SortableId>() {
+fn a_million_bulk_ids_have_distinct_keys<T: GeneratedId>() {
     let mut ids = Simulation::<T>::new(1).bulk(1_000_000, 1_000);
     let different = ids.iter().map(|&id| without_entropy(id)).collect::<HashSet<_>>().len();
     assert_eq!(assert_in_order(&ids), different);
@@ -67,7 +67,7 @@ fn a_million_bulk_ids_have_distinct_keys<T: SortableId>() {
     assert_eq!(assert_in_order(&ids), different, "shuffled");
 }
 
-fn ids_of_one_millisecond_have_distinct_keys<T: SortableId>() {
+fn ids_of_one_millisecond_have_distinct_keys<T: GeneratedId>() {
     let mut ids = Simulation::<T>::new(3).bulk(200_000, 200_000);
     let different = ids.iter().map(|&id| without_entropy(id)).collect::<HashSet<_>>().len();
     assert_eq!(assert_in_order(&ids), different);
@@ -75,28 +75,28 @@ fn ids_of_one_millisecond_have_distinct_keys<T: SortableId>() {
     assert_eq!(assert_in_order(&ids), different, "shuffled");
 }
 
-fn a_millisecond_with_more_ids_than_exact_places_is_in_order<T: SortableId>() {
+fn a_millisecond_with_more_ids_than_exact_places_is_in_order<T: GeneratedId>() {
     assert_in_order_however_they_come(Simulation::<T>::new(5).bulk(700_000, 700_000));
 }
 
-fn duplicates_share_their_key<T: SortableId>() {
+fn duplicates_share_their_key<T: GeneratedId>() {
     let ids = Simulation::<T>::new(6).bulk(50_000, 100);
     assert_in_order_however_they_come([&ids[..], &ids, &ids].concat());
 }
 
-fn random_ids_of_a_few_milliseconds_are_in_order<T: SortableId>() {
+fn random_ids_of_a_few_milliseconds_are_in_order<T: GeneratedId>() {
     let mut rng = SplitMix(7);
     let ids = (0..200_000).map(|_| T::random_of(1_793_534_400_000 + rng.below(3), &mut rng)).collect();
     assert_in_order_however_they_come(ids);
 }
 
-fn random_ids_of_all_times_are_in_order<T: SortableId>() {
+fn random_ids_of_all_times_are_in_order<T: GeneratedId>() {
     let mut rng = SplitMix(8);
     let ids = (0..200_000).map(|_| T::random_of(rng.below(T::TICKS.max), &mut rng)).collect();
     assert_in_order_however_they_come(ids);
 }
 
-fn ids_of_a_far_future_are_in_order<T: SortableId>() {
+fn ids_of_a_far_future_are_in_order<T: GeneratedId>() {
     let mut rng = SplitMix(9);
     let around = |tick: u64, rng: &mut SplitMix| tick - 3 + rng.below(7);
     let far = [FIRST_FAR, 2 * FIRST_FAR, 4 * FIRST_FAR, T::TICKS.max - 3];
@@ -109,7 +109,7 @@ fn ids_of_a_far_future_are_in_order<T: SortableId>() {
 }
 
 /// The first milliseconds have an origin, later ones have none. Both recur several times.
-fn ids_of_more_milliseconds_than_slots_are_in_order<T: SortableId>() {
+fn ids_of_more_milliseconds_than_slots_are_in_order<T: GeneratedId>() {
     let mut rng = SplitMix(10);
     let mut ids = Vec::new();
     for _ in 0..4 {
@@ -121,7 +121,7 @@ fn ids_of_more_milliseconds_than_slots_are_in_order<T: SortableId>() {
     assert_in_order_however_they_come(ids);
 }
 
-fn origins_are_kept_up_to_a_limit<T: SortableId>() {
+fn origins_are_kept_up_to_a_limit<T: GeneratedId>() {
     // A short sequence number is its own place.
     if T::SEQUENCE_BITS > 20 {
         let two = |millis: u64| [with_sequence::<T>(millis, 5, 0), with_sequence::<T>(millis, 6, 0)];
@@ -134,7 +134,7 @@ fn origins_are_kept_up_to_a_limit<T: SortableId>() {
 }
 
 /// Sequence numbers around the bounds of the exact places, in a few milliseconds.
-fn ids_around_the_bounds_of_the_exact_places_are_in_order<T: SortableId>() {
+fn ids_around_the_bounds_of_the_exact_places_are_in_order<T: GeneratedId>() {
     let max = (1_u128 << T::SEQUENCE_BITS) - 1;
     let centers = prop::sample::select(vec![0, EXACT as u128, max / 2, max.saturating_sub(EXACT as u128), max]);
     let offsets =
@@ -155,12 +155,12 @@ fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
 }
 
 /// Returns the number of distinct keys of a millisecond's IDs at these distances from its origin.
-fn keys_around_the_first<T: SortableId>(distances: &[i64]) -> usize {
+fn keys_around_the_first<T: GeneratedId>(distances: &[i64]) -> usize {
     let at = |distance| with_sequence::<T>(7, ((1 << 40) + distance) as u128, 0);
     assert_in_order(&[0].iter().chain(distances).copied().map(at).collect::<Vec<_>>()) - 1
 }
 
-fn places_are_exact_on_both_sides_of_the_first_id<T: SortableId>() {
+fn places_are_exact_on_both_sides_of_the_first_id<T: GeneratedId>() {
     // A short sequence number is its own place.
     if T::SEQUENCE_BITS > 20 {
         assert_eq!(keys_around_the_first::<T>(&[-EXACT, 1 - EXACT, -1, 1, EXACT - 2, EXACT - 1]), 6);
@@ -172,7 +172,7 @@ fn places_are_exact_on_both_sides_of_the_first_id<T: SortableId>() {
 }
 
 /// The leading bits distinguish IDs that are far from the origin, or whose millisecond has none.
-fn coarse_places_are_18_bits<T: SortableId>() {
+fn coarse_places_are_18_bits<T: GeneratedId>() {
     if T::SEQUENCE_BITS > 20 {
         let place = |millis, place: u128| with_sequence::<T>(millis, place << (T::SEQUENCE_BITS - 18), 0);
         let forgotten = MANY_MILLIS + 1;
@@ -183,7 +183,7 @@ fn coarse_places_are_18_bits<T: SortableId>() {
     }
 }
 
-fn keys_with_few_distinct_values_are_useless<T: SortableId>() {
+fn keys_with_few_distinct_values_are_useless<T: GeneratedId>() {
     let mut keys = SortKeys::default();
     for millis in 1..=4 {
         keys.key::<T>(&T::first_of(millis).to_stored().to_bytes());
@@ -195,7 +195,7 @@ fn keys_with_few_distinct_values_are_useless<T: SortableId>() {
     assert!(keys.are_useless_for(12_000));
 }
 
-fn keys_of_bulk_ids_are_worth_their_cost<T: SortableId>() {
+fn keys_of_bulk_ids_are_worth_their_cost<T: GeneratedId>() {
     let mut keys = SortKeys::default();
     for id in Simulation::<T>::new(11).bulk(100_000, 10_000) {
         keys.key::<T>(&id.to_stored().to_bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scru_ids::{FieldValue, Getter, ParseError, ParseErrorKind, SortableId, Stored};
+use scru_ids::{FieldValue, GeneratedId, Getter, ParseError, ParseErrorKind, SortableId, SqlId, Stored};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{self, BytesDeserializer};
@@ -74,7 +74,7 @@ impl Vectors {
     }
 }
 
-fn facts_are_those_of_the_type<T: SortableId>(json: &str) {
+fn facts_are_those_of_the_type<T: GeneratedId>(json: &str) {
     let facts = Vectors::read::<T>(json).facts;
     assert_eq!([T::Stored::LEN, T::TEXT_LEN], [facts.bytes, facts.text_length]);
     assert_eq!(hex(T::MAX.to_be_bytes().as_ref()), facts.largest);
@@ -151,7 +151,7 @@ fn timestamps_are_exact<T: SortableId>(json: &str) {
     }
 }
 
-fn fields_are_exact_and_complete<T: SortableId>(json: &str) {
+fn fields_are_exact_and_complete<T: SqlId>(json: &str) {
     let names: BTreeSet<_> = T::FIELDS.iter().map(|field| field.name).collect();
     for (valid, id) in Vectors::ids::<T>(json) {
         assert_eq!(valid.fields.keys().map(String::as_str).collect::<BTreeSet<_>>(), names, "{}", valid.text);

@@ -13,7 +13,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use scru_ids::mark::NodeCode;
-use scru_ids::{FastRange, Scru64, Scru64Settings, SortableId, Step, Ticks};
+use scru_ids::{FastRange, GeneratedId, Scru64, Scru64Settings, SortableId, Step, Ticks};
 use stateright::{Model, Property};
 
 use access::Run;
@@ -315,7 +315,7 @@ impl Bounds {
     }
 }
 
-fn unpack(word: u64) -> <Scru64 as SortableId>::State {
+fn unpack(word: u64) -> <Scru64 as GeneratedId>::State {
     scru_ids::State::unpack(word)
 }
 

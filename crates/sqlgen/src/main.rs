@@ -21,7 +21,7 @@ use std::{env, fs};
 use catalog::Catalog;
 use minijinja::{Environment, UndefinedBehavior, context};
 use reference::{Release, Sources};
-use scru_ids::{Field, Getter, SettingContext, SortableId, Stored};
+use scru_ids::{Field, Getter, SettingContext, SqlId, Stored};
 use serde::Serialize;
 
 type Error = Box<dyn std::error::Error>;
@@ -105,7 +105,7 @@ const COMPARISONS: &[Comparison] = &[
     comparison(["ge", ">=", "<=", "<", "scalarge", "greater than or equal"]),
 ];
 
-fn type_of<T: SortableId>() -> Type {
+fn type_of<T: SqlId>() -> Type {
     let length = <T::Stored as Stored>::LEN;
     let [first, second] = sample::ids::<T>();
     Type {

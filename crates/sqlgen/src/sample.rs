@@ -3,14 +3,14 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
-use scru_ids::SortableId;
+use scru_ids::GeneratedId;
 
 /// 2025-01-01 12:00:00 UTC, in microseconds since the Unix epoch.
 const NOON: i64 = 1_735_732_800_000_000;
 const SECOND: i64 = 1_000_000;
 
 /// Returns the text of two IDs, with times of one and two seconds after noon.
-pub fn ids<T: SortableId>() -> [String; 2] {
+pub fn ids<T: GeneratedId>() -> [String; 2] {
     let mut numbers = Numbers(0);
     [NOON + SECOND, NOON + 2 * SECOND].map(|micros| {
         let tick = (micros - T::TICKS.epoch) / T::TICKS.micros;

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use rand::{Rng, TryRng};
-use scru_ids::{Context, FastPath, FastRange, OnClockRollback, SortableId, State, Step, Stored};
+use scru_ids::{Context, FastPath, FastRange, GeneratedId, OnClockRollback, SortableId, State, Step, Stored};
 
 /// 2026-11-01 12:00 UTC, in microseconds since 1970-01-01 UTC: the start of simulated clocks.
 pub const NOON: i64 = 1_793_534_400_000_000;
@@ -57,14 +57,14 @@ impl SplitMix {
 
 /// A generator with a manual clock. When the generator has to wait for the clock, the clock advances.
 #[derive(Clone)]
-pub struct Simulation<T: SortableId> {
+pub struct Simulation<T: GeneratedId> {
     pub clock: i64,
     pub state: T::State,
     pub rng: SplitMix,
     pub range: Option<FastRange<T>>,
 }
 
-impl<T: SortableId> Simulation<T> {
+impl<T: GeneratedId> Simulation<T> {
     pub fn new(seed: u64) -> Self {
         Self { clock: NOON, state: T::State::default(), rng: SplitMix(seed), range: None }
     }

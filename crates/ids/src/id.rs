@@ -1,0 +1,158 @@
+//! The trait [`SortableId`]: what an ID is.
+
+use std::{fmt, hash::Hash, str::FromStr};
+
+use crate::{BytesError, ParseError, Stored, Ticks, TimeError};
+
+/// The length of the longest text of any type, in bytes.
+pub const MAX_TEXT_LEN: usize = 40;
+
+/// An ID: its bytes, its texts and its time.
+///
+/// The order of the values (`Ord`) is the order of their big-endian bytes and of their canonical texts in ASCII.
+pub trait SortableId:
+    Copy + Ord + Hash + fmt::Debug + fmt::Display + FromStr<Err = ParseError> + Send + Sync + 'static
+{
+    /// The name of the ID system, in lower case.
+    const NAME: &'static str;
+    /// The length of the canonical text, in ASCII digits.
+    const TEXT_LEN: usize;
+    /// The smallest value.
+    const MIN: Self;
+    /// The largest value.
+    const MAX: Self;
+    /// The epoch, the unit and the range of the timestamp.
+    const TICKS: Ticks;
+    /// The number of bits directly below the timestamp that a generator increments. The bits below these are random in every ID.
+    const SEQUENCE_BITS: u32;
+
+    /// The stored form: an array of bytes if PostgreSQL passes the type by reference, an `i64` if it passes the type by value.
+    type Stored: Stored;
+    /// The settings of the text form and of the generator.
+    type Settings: Copy + Default + Send + Sync;
+
+    /// Returns whether the value is an ID of this system. Only [`Uuidv7`](crate::Uuidv7) has other values: UUIDs of other versions.
+    /// They sort by their bytes: between two ticks, or within a tick.
+    fn is_id(self) -> bool {
+        true
+    }
+
+    /// Returns the stored form of the ID.
+    fn to_stored(self) -> Self::Stored;
+
+    /// Returns the ID with this stored form, or `None` if the value is outside the type's range.
+    fn from_stored(stored: Self::Stored) -> Option<Self>;
+
+    /// Returns the big-endian bytes of the ID.
+    fn to_be_bytes(self) -> <Self::Stored as Stored>::Bytes {
+        self.to_stored().to_bytes()
+    }
+
+    /// Returns the ID with these big-endian bytes.
+    ///
+    /// # Errors
+    /// Returns [`BytesError::WrongLength`] if `bytes` does not have the length of the type, and [`BytesError::OutOfRange`] if
+    /// the bytes denote a number above [`MAX`](Self::MAX).
+    fn from_be_bytes(bytes: &[u8]) -> Result<Self, BytesError> {
+        let expected = Self::Stored::LEN;
+        let stored = Self::Stored::from_bytes(bytes);
+        let stored = stored.ok_or(BytesError::WrongLength { expected, received: bytes.len() })?;
+        Self::from_stored(stored).ok_or(BytesError::OutOfRange)
+    }
+
+    /// Parses an ID in any text form that the type accepts.
+    ///
+    /// # Errors
+    /// Returns [`ParseError`], with the position of the error, if `text` is not a valid ID.
+    fn parse(text: &[u8]) -> Result<Self, ParseError>;
+
+    /// Writes the text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. `settings`
+    /// select the form of the text. The rest of `buffer` is unchanged.
+    fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
+
+    /// Writes the text after a [prefix](crate::prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a UUID, it
+    /// is the suffix of a TypeID.
+    fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
+        self.digits(&Self::Settings::default(), buffer)
+    }
+
+    /// Parses the text after a prefix, in any text form of the ID. For a UUID, parses the suffix of a TypeID.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
+        Self::parse(text)
+    }
+
+    /// Like [`digits`](Self::digits), but returns a `str`, which takes a UTF-8 check.
+    fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
+        str::from_utf8(self.digits(settings, buffer)).unwrap_or_default()
+    }
+
+    /// Returns the timestamp, in ticks since the type's epoch.
+    fn tick(self) -> u64;
+
+    /// Returns the smallest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    fn first_of(tick: u64) -> Self;
+
+    /// Returns the largest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    fn last_of(tick: u64) -> Self;
+
+    /// Returns the time of the ID, in microseconds since 1970-01-01 UTC: the start of its tick.
+    fn timestamp_micros(self) -> i64 {
+        Self::TICKS.start(self.tick())
+    }
+
+    /// Returns the smallest ID whose time is at or after `micros`, in microseconds since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// Returns [`TimeError`] if `micros` is after the time of the largest ID.
+    fn lower(micros: i64) -> Result<Self, TimeError> {
+        Self::TICKS.at_or_after(micros).map(Self::first_of)
+    }
+
+    /// Returns the smallest ID of the tick that contains the time `micros`, in microseconds since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// Returns [`TimeError`] if `micros` is after the last tick.
+    fn floor(micros: i64) -> Result<Self, TimeError> {
+        Self::lower(Self::TICKS.floor(micros))
+    }
+
+    /// Returns the largest ID whose time is at or before `micros`, in microseconds since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// Returns [`TimeError`] if `micros` is before the time of the smallest ID.
+    fn upper(micros: i64) -> Result<Self, TimeError> {
+        Self::TICKS.at_or_before(micros).map(Self::last_of)
+    }
+}
+
+/// Implements `Display` and `Into<String>`, which return the canonical text, and `FromStr`, which parses any accepted text.
+macro_rules! text_traits {
+    ($id:ty) => {
+        impl std::fmt::Display for $id {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut buffer = [0; crate::MAX_TEXT_LEN];
+                f.pad(crate::SortableId::encode(*self, &Default::default(), &mut buffer))
+            }
+        }
+
+        /// Returns the canonical text, like `to_string()`, but without the overhead of a formatter.
+        impl From<$id> for String {
+            fn from(id: $id) -> Self {
+                let mut buffer = [0; crate::MAX_TEXT_LEN];
+                crate::SortableId::encode(id, &Default::default(), &mut buffer).to_owned()
+            }
+        }
+
+        impl std::str::FromStr for $id {
+            type Err = crate::ParseError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                crate::SortableId::parse(text.as_bytes())
+            }
+        }
+    };
+}
+pub(crate) use text_traits;

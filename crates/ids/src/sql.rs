@@ -1,0 +1,165 @@
+//! The trait [`SqlId`]: how SQL describes an ID system. The templates of the SQL, the field functions, the JSON keys and the settings
+//! are derived from it.
+
+use std::ops::RangeInclusive;
+
+use serde::{Serialize, Serializer};
+
+use crate::GeneratedId;
+
+/// An ID system in SQL.
+pub trait SqlId: GeneratedId {
+    /// The type of the server whose values include the IDs; `None` if the extension has a type, all of whose values are IDs. Its
+    /// name is [`NAME`](crate::SortableId::NAME), which is also the prefix of the functions' names in both cases.
+    const CORE_TYPE: Option<&'static str> = None;
+    /// The name of the SQL type of the IDs.
+    const SQL_TYPE: &'static str = match Self::CORE_TYPE {
+        Some(name) => name,
+        None => Self::NAME,
+    };
+    /// A one-line description of the type. It is also the COMMENT on the SQL type.
+    const SUMMARY: &'static str;
+    /// The fields except the timestamp, most significant first. Released SQL scripts refer to a field by its index: append new
+    /// fields, never reorder them.
+    const FIELDS: &'static [Field<Self>];
+    /// The settings that are specific to this type.
+    const SETTINGS: &'static [Setting<Self::Settings>] = &[];
+    /// Whether the specification defines the ID as an integer wider than 64 bits. In SQL, such a type has casts to and from
+    /// `numeric`.
+    const WIDE_INTEGER: bool = false;
+    /// Whether a setting selects the form of the text. In SQL, the output function of such a type is STABLE, not IMMUTABLE.
+    const TEXT_VARIES: bool = false;
+}
+
+/// A field of an ID.
+#[derive(Debug)]
+pub struct Field<T: 'static> {
+    /// The name in the specification.
+    pub name: &'static str,
+    /// A one-line description.
+    pub summary: &'static str,
+    /// The width of the field, and the function that reads it.
+    pub getter: Getter<T>,
+}
+
+/// The width of a field, and the function that reads it.
+#[derive(Debug)]
+pub enum Getter<T: 'static> {
+    /// Up to 24 bits.
+    Bits24(fn(T) -> u32),
+    /// 32 bits.
+    Bits32(fn(T) -> u32),
+    /// 80 bits, big-endian.
+    Bits80(fn(T) -> [u8; 10]),
+    /// Up to 24 bits. A parameter determines which bits they are.
+    Bits24By {
+        /// The name of the parameter.
+        parameter: &'static str,
+        /// The valid values of the parameter.
+        range: RangeInclusive<i32>,
+        /// The function that reads the field, given the ID and the value of the parameter.
+        get: fn(T, i32) -> u32,
+    },
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValue {
+    /// Up to 24 bits.
+    Bits24(u32),
+    /// 32 bits.
+    Bits32(u32),
+    /// 80 bits, big-endian.
+    Bits80([u8; 10]),
+}
+
+impl<T: Copy> Getter<T> {
+    /// Returns the value of the field, or `None` if the field has a parameter.
+    pub fn value(&self, id: T) -> Option<FieldValue> {
+        match self {
+            Self::Bits24(get) => Some(FieldValue::Bits24(get(id))),
+            Self::Bits32(get) => Some(FieldValue::Bits32(get(id))),
+            Self::Bits80(get) => Some(FieldValue::Bits80(get(id))),
+            Self::Bits24By { .. } => None,
+        }
+    }
+}
+
+/// Serializes up to 32 bits as a number, and 80 bits as a string of 20 lower-case hexadecimal digits.
+impl Serialize for FieldValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Bits24(value) | Self::Bits32(value) => serializer.serialize_u32(*value),
+            Self::Bits80(bytes) => serializer
+                .collect_str(&format_args!("{:020x}", bytes.iter().fold(0_u128, |n, b| n << 8 | u128::from(*b)))),
+        }
+    }
+}
+
+/// A setting of one type, for its generator or its text form.
+#[derive(Debug)]
+pub struct Setting<S: 'static> {
+    /// The name, without the extension's prefix.
+    pub name: &'static str,
+    /// A one-line description.
+    pub summary: &'static str,
+    /// Who may change the setting, and where.
+    pub context: SettingContext,
+    /// The values of the setting, and the function that stores them.
+    pub kind: Kind<S>,
+}
+
+/// Who may change a setting, and where. PostgreSQL shows it as `pg_settings.context`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingContext {
+    /// Every user, in a session.
+    User,
+    /// Only the configuration file. A change takes effect on reload.
+    Reload,
+    /// The configuration file, `ALTER ROLE ALL SET` and `ALTER DATABASE … SET`. For settings that determine uniqueness, and
+    /// therefore must have one value in all sessions of a database.
+    Superuser,
+}
+
+/// The values of a setting.
+#[derive(Debug)]
+pub enum Kind<S: 'static> {
+    /// One of several words. The first is the default.
+    Choice {
+        /// The words.
+        words: &'static [&'static str],
+        /// Stores the index of the word.
+        apply: fn(&mut S, usize),
+    },
+    /// An integer.
+    Integer {
+        /// The default value.
+        default: i32,
+        /// The smallest value.
+        min: i32,
+        /// The largest value.
+        max: i32,
+        /// Stores the value.
+        apply: fn(&mut S, i32),
+    },
+    /// A text with a syntax of its own. Not every user may change such a setting.
+    Text {
+        /// The default value.
+        default: &'static str,
+        /// Parses and stores the value. If it is invalid, returns the reason as a sentence.
+        apply: fn(&mut S, &str) -> Result<(), String>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_numbers_or_hexadecimal_digits() {
+        let json = |value: FieldValue| serde_json::to_string(&value).unwrap();
+        assert_eq!(json(FieldValue::Bits24(0xff_ffff)), "16777215");
+        assert_eq!(json(FieldValue::Bits32(u32::MAX)), "4294967295");
+        assert_eq!(json(FieldValue::Bits80([0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff])), r#""000102030405060708ff""#);
+    }
+}
