@@ -9,10 +9,8 @@ use crate::functions::{
     brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, skip, sort, time, time_compare, window,
 };
 use crate::generate::id_type::{self, Process, Type};
-use crate::generate::shared::{ProcessState, SharedState};
 use crate::generate::{admin, draw, feed, node};
 use crate::planner::{range_support, selectivity, tick_statistics, time_support};
-use crate::settings::{Configured, Settings};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
 /// a function that can fail, and `raw` for one that cannot.
@@ -41,20 +39,6 @@ macro_rules! system {
             use scru_ids::$id as Id;
 
             const _: () = id_type::check::<Id>();
-
-            impl Configured for Id {
-                fn settings_state() -> &'static Settings<Self> {
-                    static SETTINGS: Settings<Id> = Settings::new();
-                    &SETTINGS
-                }
-            }
-
-            impl SharedState for Id {
-                fn shared_state() -> &'static ProcessState<Self> {
-                    static STATE: ProcessState<Id> = ProcessState::new();
-                    &STATE
-                }
-            }
 
             impl Type for Id {
                 fn process() -> &'static Process<Self> {

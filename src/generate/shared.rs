@@ -5,16 +5,16 @@
 
 use std::ffi::CString;
 
-use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
-use portable_atomic::{AtomicU64, AtomicU128, Ordering};
+use portable_atomic::Ordering;
 use rand::rngs::StdRng;
 use scru_ids::horizon::{Behind, behind};
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, FastRange, GeneratedId, OnClockRollback, State, Step, Word, id_systems};
+use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word, id_systems};
 
 use crate::call::error::Error;
+use crate::generate::id_type::{Atomic, Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::MarkPage;
 use crate::generate::random::with_random;
 use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
@@ -22,7 +22,6 @@ use crate::pg::catalog::Schema;
 use crate::pg::per_process::PerProcess;
 use crate::pg::{clock, datum, log, recovery, server};
 use crate::settings;
-use crate::settings::Configured;
 
 /// The size of a word in shared memory, in bytes. It is the same for all types.
 const WORD_SIZE: usize = size_of::<u128>();
@@ -33,123 +32,8 @@ const SHARED_SIZE: usize = size_of::<Shared>();
 /// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
 const ALLOCATION_SIZE: usize = 128;
 
-/// The word of a generator state that backends share: `u64` or `u128`.
-pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
-    /// The word in shared memory.
-    type Atomic: Sync + 'static;
-
-    /// Returns whether the processor has atomic instructions for the word. Their emulation by a lock works only within one
-    /// process.
-    fn is_lock_free() -> bool;
-
-    /// Loads the word.
-    fn load(word: &Self::Atomic) -> Self;
-    /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
-    fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;
-}
-
-macro_rules! shared_word {
-    ($word:ty, $atomic:ty) => {
-        impl SharedWord for $word {
-            type Atomic = $atomic;
-
-            fn is_lock_free() -> bool {
-                <$atomic>::is_lock_free()
-            }
-
-            fn load(word: &$atomic) -> Self {
-                word.load(Ordering::SeqCst)
-            }
-
-            fn replace(word: &$atomic, old: Self, new: Self) -> bool {
-                word.compare_exchange(old, new, Ordering::SeqCst, Ordering::Relaxed).is_ok()
-            }
-        }
-    };
-}
-
-shared_word!(u64, AtomicU64);
-shared_word!(u128, AtomicU128);
-
-/// The word of an ID type in shared memory.
-pub type Atomic<T> = <Word<T> as SharedWord>::Atomic;
-
-/// An ID type whose generator state fits into a shared word.
-pub trait SharedState: Configured + GeneratedId<State: State<Word: SharedWord>> {
-    /// Returns the process's view of the shared state.
-    fn shared_state() -> &'static ProcessState<Self>;
-}
-
-/// The process's view of a type's shared state.
-pub struct ProcessState<T: SharedState> {
-    /// The shared memory; `None` until it is looked up.
-    memory: PerProcess<Option<Memory<T>>>,
-    /// The reservation up to which this process knows the database's own mark to reach.
-    known_carried: PerProcess<u64>,
-    /// The reservation that this process has last asked to renew.
-    asked: PerProcess<u64>,
-    /// The fast path; `None` until a full [`step`] opens it.
-    fast_path: PerProcess<Option<OpenFastPath<T>>>,
-}
-
-impl<T: SharedState> ProcessState<T> {
-    /// Creates the initial view.
-    pub const fn new() -> Self {
-        Self {
-            memory: PerProcess::new(None),
-            known_carried: PerProcess::new(0),
-            asked: PerProcess::new(0),
-            fast_path: PerProcess::new(None),
-        }
-    }
-}
-
-/// The state of a type's high-water mark that the backends share. All fields are initially 0. Except for `reserved`, `flush_time`,
-/// `failed` and those of the log messages, they are accessed under the lock of the page only.
-#[repr(C)]
-pub struct Shared {
-    /// The packed [`Reservation`].
-    reserved: AtomicU64,
-    /// The time that a flush takes, in microseconds; 0 if none has been measured.
-    flush_time: AtomicU64,
-    /// The checksum of the last log message that names the node of the server; 0 if there is none.
-    announced: AtomicU64,
-    /// The log messages that name nodes of databases, as a set of one bit for each.
-    announced_of_databases: AtomicU64,
-    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
-    failed: AtomicU64,
-    /// The fields of [`Pending`].
-    pending_reserved: AtomicU64,
-    pending_position: AtomicU64,
-    /// The random number of the run; 0 before the first reservation.
-    run: AtomicU64,
-    /// 1 if a session of a Citus node has been warned that the node is not set.
-    warned: AtomicU64,
-}
-
-impl Shared {
-    /// Records that the page could not be accessed.
-    #[cold]
-    fn note_failure(&self) {
-        self.failed.store(clock::now() as u64, Ordering::Relaxed);
-    }
-
-    /// Records that the page could not be accessed, and raises the server's error again.
-    fn fail(&self, cause: CaughtError) -> ! {
-        self.note_failure();
-        cause.rethrow()
-    }
-}
-
-/// A type's shared memory.
-#[derive(Clone, Copy)]
-pub struct Memory<T: SharedState> {
-    word: &'static Atomic<T>,
-    shared: &'static Shared,
-}
-
 /// A backend's access to what the backends share.
-struct Backend<T: SharedState> {
+struct Backend<T: Type> {
     memory: Memory<T>,
     /// The schema of the function that draws, in which the extension's sequences are.
     schema: Schema,
@@ -161,7 +45,7 @@ struct Backend<T: SharedState> {
     page: Option<MarkPage>,
 }
 
-impl<T: SharedState> Backend<T> {
+impl<T: Type> Backend<T> {
     fn new(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Self, Error> {
         Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
     }
@@ -173,7 +57,7 @@ impl<T: SharedState> Backend<T> {
     }
 }
 
-impl<T: SharedState> Access<T> for Backend<T> {
+impl<T: Type> Access<T> for Backend<T> {
     type Error = Error;
     type Random = StdRng;
 
@@ -214,7 +98,7 @@ impl<T: SharedState> Access<T> for Backend<T> {
     }
 
     fn is_due(&mut self, reserved: u64) -> bool {
-        T::shared_state().asked.with(|asked| core::mem::replace(asked, reserved) != reserved)
+        T::process().asked.with(|asked| core::mem::replace(asked, reserved) != reserved)
     }
 
     fn lock(&mut self, wait: bool) -> Result<bool, Error> {
@@ -303,11 +187,11 @@ impl<T: SharedState> Access<T> for Backend<T> {
 
     #[inline(always)]
     fn known_carried(&self) -> u64 {
-        T::shared_state().known_carried.with(|known| *known)
+        T::process().known_carried.with(|known| *known)
     }
 
     fn know_carried(&mut self, reserved: u64) {
-        T::shared_state().known_carried.with(|known| *known = reserved);
+        T::process().known_carried.with(|known| *known = reserved);
     }
 
     fn carried(&mut self) -> Result<(Carried, Version), Error> {
@@ -325,11 +209,7 @@ impl<T: SharedState> Access<T> for Backend<T> {
 /// # Errors
 /// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
 #[inline(always)]
-pub fn step<T: SharedState>(
-    schema: Schema,
-    on_clock_rollback: OnClockRollback,
-    from: i64,
-) -> Result<Option<Step<T>>, Error> {
+pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
     let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
     if !T::SERVER_WIDE && recovery::is_in_recovery() {
         return protocol::draw_unlogged(&mut backend);
@@ -347,7 +227,7 @@ pub fn step<T: SharedState>(
     if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
         let range = (fast_path.range)(*id, &settings::of::<T>());
         let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
-        T::shared_state().fast_path.with(|state| *state = Some(open));
+        T::process().fast_path.with(|state| *state = Some(open));
     }
     Ok(step)
 }
@@ -356,7 +236,7 @@ pub fn step<T: SharedState>(
 ///
 /// # Errors
 /// Returns an error if shared memory is not available, or if the mark cannot be written.
-pub fn set_mark<T: SharedState>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
+pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
     let mut backend = Backend::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
     let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
     if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
@@ -378,7 +258,7 @@ pub struct Status<T: GeneratedId> {
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
-pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
+pub fn status<T: Type>() -> Result<Status<T>, Error> {
     if !Word::<T>::is_lock_free() {
         return Ok(Status { state: None, reserved_until: None, reserved: Reservation::NONE, failed: None });
     }
@@ -401,7 +281,7 @@ pub fn status<T: SharedState>() -> Result<Status<T>, Error> {
 ///
 /// # Errors
 /// As [`MarkPage::marks`] and [`old_marks::read`].
-pub fn marks<T: SharedState>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
+pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
     let run = &memory::<T>()?.shared.run;
     let (mut marks, run) = match MarkPage::pin_existing() {
         // SAFETY: the buffer is pinned for this call.
@@ -422,7 +302,7 @@ pub fn marks<T: SharedState>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, C
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
-pub fn is_news<T: SharedState>(message: &str, is_of_database: bool) -> Result<bool, Error> {
+pub fn is_news<T: Type>(message: &str, is_of_database: bool) -> Result<bool, Error> {
     let Shared { announced, announced_of_databases, .. } = memory::<T>()?.shared;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
     Ok(if is_of_database {
@@ -437,25 +317,16 @@ pub fn is_news<T: SharedState>(message: &str, is_of_database: bool) -> Result<bo
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
-pub fn is_first_warning<T: SharedState>() -> Result<bool, Error> {
+pub fn is_first_warning<T: Type>() -> Result<bool, Error> {
     Ok(memory::<T>()?.shared.warned.swap(1, Ordering::Relaxed) == 0)
-}
-
-/// The fast path opened by the last full [`step`]. Its preconditions need no re-check: recovery is never re-entered, and a
-/// comparison with `as_of` detects every change of a setting.
-pub struct OpenFastPath<T: SharedState> {
-    memory: Memory<T>,
-    range: FastRange<T>,
-    /// The value of [`settings::changes`] when the fast path was opened.
-    as_of: u32,
 }
 
 /// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
 /// or if another backend was faster.
 #[inline(always)]
-pub fn draw_fast<T: SharedState>() -> Option<T> {
+pub fn draw_fast<T: Type>() -> Option<T> {
     let fast_path = T::FAST_PATH?;
-    T::shared_state().fast_path.with(|open| {
+    T::process().fast_path.with(|open| {
         let OpenFastPath { memory, range, as_of } = open.as_ref()?;
         if *as_of != settings::changes() {
             return None;
@@ -470,8 +341,8 @@ pub fn draw_fast<T: SharedState>() -> Option<T> {
 }
 
 #[inline]
-fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
-    match T::shared_state().memory.with(|memory| *memory) {
+fn memory<T: Type>() -> Result<Memory<T>, Error> {
+    match T::process().memory.with(|memory| *memory) {
         Some(memory) => Ok(memory),
         None => look_up::<T>(),
     }
@@ -483,7 +354,7 @@ fn memory<T: SharedState>() -> Result<Memory<T>, Error> {
 /// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
 #[cold]
 #[inline(never)]
-fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
+fn look_up<T: Type>() -> Result<Memory<T>, Error> {
     if !Word::<T>::is_lock_free() {
         let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
@@ -500,17 +371,17 @@ fn look_up<T: SharedState>() -> Result<Memory<T>, Error> {
     // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
     // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::shared_state().memory.with(|state| *state = Some(memory));
+    T::process().memory.with(|state| *state = Some(memory));
     Ok(memory)
 }
 
 /// Returns the name by which the backends find a type's word. Another layout of the word requires another version in the name.
-fn word_name<T: SharedState>() -> CString {
+fn word_name<T: Type>() -> CString {
     datum::c_string(format!("scru {} generator v1", T::NAME))
 }
 
 /// Returns the name by which the backends find a type's [`Shared`].
-fn mark_name<T: SharedState>() -> CString {
+fn mark_name<T: Type>() -> CString {
     datum::c_string(format!("scru {} mark v2", T::NAME))
 }
 
@@ -566,7 +437,7 @@ unsafe extern "C-unwind" fn startup() {
 ///
 /// # Safety
 /// Must be called from the startup hook of shared memory.
-unsafe fn start<T: SharedState>() {
+unsafe fn start<T: Type>() {
     if !Word::<T>::is_lock_free() {
         return;
     }
@@ -577,5 +448,5 @@ unsafe fn start<T: SharedState>() {
         let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), SHARED_SIZE, &mut found);
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
-    T::shared_state().memory.with(|state| *state = Some(memory));
+    T::process().memory.with(|state| *state = Some(memory));
 }
