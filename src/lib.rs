@@ -25,10 +25,12 @@ pgrx::pg_module_magic!();
 extern "C-unwind" fn _PG_init() {
     settings::define();
     generate::horizon::register();
-    // SAFETY: reads a variable of the server.
-    if unsafe { pg_sys::process_shared_preload_libraries_in_progress } {
-        generate::shared::preload();
-        generate::startup::register();
+    // SAFETY: reads a variable of the server. It calls this function once.
+    unsafe {
+        if pg_sys::process_shared_preload_libraries_in_progress {
+            generate::shared::preload();
+            generate::startup::register();
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::functions::{
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
+use crate::pg::per_process::PerProcess;
 use crate::planner::{range_support, selectivity, tick_statistics, time_support};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
@@ -42,7 +43,7 @@ macro_rules! system {
 
             impl Type for Id {
                 fn process() -> &'static Process<Self> {
-                    static PROCESS: Process<Id> = Process::new();
+                    static PROCESS: PerProcess<Process<Id>> = PerProcess::new(Process::new());
                     &PROCESS
                 }
             }

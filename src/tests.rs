@@ -25,7 +25,7 @@ mod tests {
     use scru_ids::{Context, ParseErrorKind, State, Step, Stored, registry};
 
     use crate::generate::id_type::Type;
-    use crate::generate::random::with_random;
+    use crate::generate::random::Random;
     use crate::pg::datum::StoredDatum;
 
     /// A test that runs for every type.
@@ -137,7 +137,7 @@ mod tests {
                 if T::SERVER_WIDE {
                     return;
                 }
-                let word = || T::process().generator.with(|state| state.map(State::pack));
+                let word = || T::process().generator.get().map(State::pack);
                 let ids = select_ids::<T>(
                     &format!("SELECT array_agg(gen_{}()) FROM generate_series(1, $1)", T::NAME),
                     1_000.into(),
@@ -159,15 +159,14 @@ mod tests {
     #[pg_test]
     fn a_forked_process_draws_random_numbers_of_its_own() {
         // Seeds the source before the fork.
-        with_random(|rng| rng.next_u64()).unwrap();
+        Random::get().unwrap().next_u64();
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         // SAFETY: the child only generates a number and writes it to the pipe, and exits without the server's clean-up.
         let child = unsafe { fork() };
         if child == 0 {
             // SAFETY: the server sets this variable in each process that it forks.
             unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
-            let sent =
-                with_random(|rng| rng.next_u64()).is_ok_and(|number| writer.write_all(&number.to_ne_bytes()).is_ok());
+            let sent = Random::get().is_ok_and(|mut rng| writer.write_all(&rng.next_u64().to_ne_bytes()).is_ok());
             // SAFETY: ends the child process.
             unsafe { _exit(c_int::from(!sent)) };
         }
@@ -175,7 +174,7 @@ mod tests {
         reader.read_exact(&mut bytes).unwrap();
         // SAFETY: waits for the child.
         assert_eq!(unsafe { waitpid(child, ptr::null_mut(), 0) }, child);
-        let own = with_random(|rng| rng.next_u64()).unwrap();
+        let own = Random::get().unwrap().next_u64();
         assert_ne!(u64::from_ne_bytes(bytes), own);
     }
 

@@ -2,6 +2,7 @@
 
 use core::any::Any;
 use core::ffi::CStr;
+use core::marker::PhantomData;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,6 +14,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 use crate::call::error::{self, Error};
 use crate::pg::catalog::Schema;
 use crate::pg::datum::{StoredDatum, StoredId};
+use crate::pg::trigger::Trigger;
 use crate::pg::tstzrange;
 
 // Declared here to avoid pgrx's guards: a filter by time calls this function for every row, and the guard would cost more
@@ -23,18 +25,26 @@ unsafe extern "C-unwind" {
 
 /// A call of one of the extension's functions. The arguments have the types that the SQL declares, and none is NULL.
 #[derive(Clone, Copy)]
-pub struct Call(pg_sys::FunctionCallInfo);
+pub struct Call<'call>(pg_sys::FunctionCallInfo, PhantomData<&'call ()>);
 
-impl Call {
+impl<'call> Call<'call> {
+    /// # Safety
+    /// The server has passed the call to a symbol that the SQL declares with the arguments that are read. It outlives the returned
+    /// value.
+    unsafe fn new(info: pg_sys::FunctionCallInfo) -> Self {
+        Self(info, PhantomData)
+    }
+
     /// Returns an argument as a Datum.
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
     }
 
-    /// Returns the call as the server has passed it.
-    pub fn info(self) -> pg_sys::FunctionCallInfo {
-        self.0
+    /// Returns the call as that of a trigger; `None` if the function was called in another way.
+    pub fn trigger(self) -> Option<Trigger<'call>> {
+        // SAFETY: guaranteed by `new`.
+        unsafe { Trigger::of(self.0) }
     }
 
     /// Returns the schema of the function, which is that of the extension.
@@ -107,19 +117,19 @@ impl Call {
     }
 
     /// Returns an argument of type `interval`.
-    pub fn interval<'a>(self, index: usize) -> &'a pg_sys::Interval {
+    pub fn interval(self, index: usize) -> &'call pg_sys::Interval {
         // SAFETY: the server passes an interval that outlives the call.
         unsafe { &*self.datum(index).cast_mut_ptr() }
     }
 
     /// Returns an argument of type `cstring`.
-    pub fn cstring<'a>(self, index: usize) -> &'a CStr {
+    pub fn cstring(self, index: usize) -> &'call CStr {
         // SAFETY: the server passes a C string that outlives the call.
         unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
     }
 
     /// Returns the bytes of an argument of type `bytea` or `text`.
-    pub fn varlena<'a>(self, index: usize) -> &'a [u8] {
+    pub fn varlena(self, index: usize) -> &'call [u8] {
         // SAFETY: the server passes a varlena. It outlives the call, even when it is detoasted.
         unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
     }
@@ -131,7 +141,7 @@ impl Call {
     }
 
     /// Returns the remaining bytes of a binary message, and consumes them.
-    pub fn message<'a>(self) -> &'a [u8] {
+    pub fn message(self) -> &'call [u8] {
         // SAFETY: the argument of a receive function is a StringInfo, whose bytes from the cursor to the end are valid.
         unsafe {
             let message = &mut *self.datum(0).cast_mut_ptr::<pg_sys::StringInfoData>();
@@ -148,11 +158,15 @@ impl Call {
 /// # Safety
 /// Must be called by the server through a symbol that the SQL declares with the arguments that the function reads.
 #[inline(always)]
-pub unsafe fn guarded(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Result<Datum, Error>) -> Datum {
+pub unsafe fn guarded(
+    info: pg_sys::FunctionCallInfo,
+    function: impl FnOnce(Call<'_>) -> Result<Datum, Error>,
+) -> Datum {
     // `catch_unwind` costs nothing unless there is a panic. pgrx's guard (#[pg_guard]) would cost as much as generating an ID, so
     // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
     // which runs no destructors.
-    match catch_unwind(AssertUnwindSafe(|| function(Call(info)))) {
+    // SAFETY: guaranteed by the caller.
+    match catch_unwind(AssertUnwindSafe(|| function(unsafe { Call::new(info) }))) {
         Ok(Ok(datum)) => datum,
         // SAFETY: no Rust frame has anything left to drop.
         Ok(Err(error)) => unsafe { error::report(error, (*info).context) },
@@ -184,6 +198,7 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -
 /// # Safety
 /// As [`guarded`].
 #[inline(always)]
-pub unsafe fn raw(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call) -> Datum) -> Datum {
-    function(Call(info))
+pub unsafe fn raw(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call<'_>) -> Datum) -> Datum {
+    // SAFETY: guaranteed by the caller.
+    function(unsafe { Call::new(info) })
 }

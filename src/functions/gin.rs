@@ -33,8 +33,8 @@ pub fn extract_query<T: StoredId>(call: Call) -> Result<Datum, Error> {
     unsafe {
         call.datum(1).cast_mut_ptr::<c_int>().write(1);
         let is_partial = strategy != pg_sys::BTEqualStrategyNumber;
-        call.datum(3).cast_mut_ptr::<*mut bool>().write(datum::slice(1, |_| is_partial).as_mut_ptr());
-        call.datum(4).cast_mut_ptr::<*mut Datum>().write(datum::slice(1, |_| id).as_mut_ptr());
+        call.datum(3).cast_mut_ptr::<*mut bool>().write(datum::array(1, |_| is_partial));
+        call.datum(4).cast_mut_ptr::<*mut Datum>().write(datum::array(1, |_| id));
     }
     let is_from_below = [pg_sys::BTLessStrategyNumber, pg_sys::BTLessEqualStrategyNumber].contains(&strategy);
     Ok(only(if is_from_below { T::MIN.to_datum() } else { id }))
@@ -64,5 +64,5 @@ pub fn triconsistent(call: Call) -> Datum {
 
 /// Returns an array of one Datum.
 fn only(datum: Datum) -> Datum {
-    Datum::from(datum::slice(1, |_| datum).as_mut_ptr())
+    Datum::from(datum::array(1, |_| datum))
 }

@@ -7,7 +7,6 @@
 use core::cmp::Ordering;
 use core::ffi::c_int;
 use core::mem::offset_of;
-use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber, SortSupport};
 use scru_ids::Stored;
@@ -218,8 +217,8 @@ unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
 /// Returns the offsets of keys, counted from 1, the number of keys, and their union.
 fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
     let offsets =
-        datum::slice(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
-    (offsets.as_mut_ptr(), keys.len() as c_int, union_of(keys.iter().map(|(key, _)| *key)).into_datum())
+        datum::array(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
+    (offsets, keys.len() as c_int, union_of(keys.iter().map(|(key, _)| *key)).into_datum())
 }
 
 /// `T_gist_same(bytea, bytea, internal) → internal`: whether two keys are equal
@@ -269,7 +268,7 @@ fn entry(call: Call) -> *mut GISTENTRY {
 
 /// Returns a copy of an entry with another key and without `leafkey`, in the current memory context.
 fn replaced(entry: GISTENTRY, key: Datum) -> Datum {
-    Datum::from(ptr::from_mut(&mut datum::slice(1, |_| GISTENTRY { key, leafkey: false, ..entry })[0]))
+    Datum::from(datum::array(1, |_| GISTENTRY { key, leafkey: false, ..entry }))
 }
 
 /// Returns the first argument as a vector of entries.

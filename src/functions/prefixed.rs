@@ -29,7 +29,7 @@ fn with_prefix(call: Call, id: &[u8]) -> Result<Datum, Error> {
 }
 
 /// Returns the second argument without the prefix in the first argument.
-fn without_prefix<'a>(call: Call, type_name: &str) -> Result<&'a [u8], Error> {
+fn without_prefix<'call>(call: Call<'call>, type_name: &str) -> Result<&'call [u8], Error> {
     let (expected, text) = (prefix(call)?, call.varlena(1));
     let (received, id) = prefixed::split(text);
     if received != expected {
@@ -39,7 +39,7 @@ fn without_prefix<'a>(call: Call, type_name: &str) -> Result<&'a [u8], Error> {
 }
 
 /// Returns the first argument if it is a valid prefix.
-fn prefix<'a>(call: Call) -> Result<&'a [u8], Error> {
+fn prefix<'call>(call: Call<'call>) -> Result<&'call [u8], Error> {
     let prefix = call.varlena(0);
     if prefixed::is_prefix(prefix) { Ok(prefix) } else { Err(Error::invalid_prefix(prefix)) }
 }

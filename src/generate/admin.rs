@@ -10,7 +10,7 @@ use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems, 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
-use crate::generate::random::with_random;
+use crate::generate::random::Random;
 use crate::generate::shared::Status;
 use crate::generate::{draw, floor, node, shared};
 use crate::pg::catalog::Schema;
@@ -157,10 +157,10 @@ fn outlook<T: Type>(schema: Schema, status: &Status<T>) -> Outlook {
         };
         (status.state.map_or_else(Word::<T>::default, State::pack), of_others, floor, arrived)
     } else {
-        let state = T::process().generator.with(|state| *state);
+        let state = T::process().generator.get();
         (state.map_or_else(Word::<T>::default, State::pack), None, None, None)
     };
-    let forecast = with_random(|rng| mark::forecast::<T>(word, floor, arrived, &context, rng));
+    let forecast = Random::get().map(|mut rng| mark::forecast::<T>(word, floor, arrived, &context, &mut rng));
     match forecast {
         Ok(Forecast { wait, refusal }) => Outlook {
             mark,

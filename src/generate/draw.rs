@@ -8,7 +8,7 @@ use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
-use crate::generate::random::with_random;
+use crate::generate::random::Random;
 use crate::generate::{horizon, node, shared};
 use crate::pg::{clock, epoch, recovery};
 use crate::settings;
@@ -75,7 +75,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     let tick = epoch::unix_micros(call.int8(0))
         .and_then(|micros| T::TICKS.generated_at(micros).ok())
         .ok_or_else(not_generated::<T>)?;
-    let id = with_random(|rng| T::random_of(tick, rng))?;
+    let id = T::random_of(tick, &mut Random::get()?);
     Ok(id.to_datum())
 }
 
@@ -100,15 +100,12 @@ fn own_step<T: Type>(common: Common, from: i64) -> Result<Step<T>, Error> {
         }
     }
     let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };
-    with_random(|rng| {
-        T::process().generator.with(|state| {
-            let step = T::step(state.unwrap_or_default(), context, rng);
-            if let Step::Made(next, _) = step {
-                *state = Some(next);
-            }
-            step
-        })
-    })
+    let generator = &T::process().generator;
+    let step = T::step(generator.get().unwrap_or_default(), context, &mut Random::get()?);
+    if let Step::Made(next, _) = step {
+        generator.set(Some(next));
+    }
+    Ok(step)
 }
 
 /// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.

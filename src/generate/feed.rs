@@ -11,7 +11,7 @@ use crate::generate::id_type::Type;
 use crate::generate::{horizon, old_sessions};
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
-use crate::pg::trigger::{Trigger, TypeName};
+use crate::pg::trigger::TypeName;
 use crate::pg::{epoch, recovery};
 
 /// The schema of the server's types.
@@ -45,7 +45,8 @@ fn first_of<T: Type>(micros: i64) -> T {
 }
 
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
-    if !recovery::is_in_recovery() && !Snapshot::active().is_of_recovery() {
+    // SAFETY: the snapshot is used here only.
+    if !recovery::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
     let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
@@ -69,15 +70,17 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
 ///
 /// The arguments are the name of the column and, if its type is not of one ID system, the name of the ID system.
 pub fn guard(call: Call) -> Result<Datum, Error> {
-    let trigger = Trigger::of(call.info()).ok_or_else(not_a_trigger)?;
+    let trigger = call.trigger().ok_or_else(not_a_trigger)?;
     let column = trigger.argument(0).unwrap_or_default();
     let (datum, of_type) = trigger.value().ok_or_else(|| no_column(column))?;
     let system = trigger.argument(1).unwrap_or(&of_type.name);
     macro_rules! check {
         ($name:ident, $id:ident) => {
             if is_column_of::<scru_ids::$id>(&of_type, system, call.schema().oid()) {
-                return match datum {
-                    Some(datum) if !is_own::<scru_ids::$id>(datum)? => Err(not_own(stringify!($name), column)),
+                // SAFETY: the type of the column has this stored form.
+                let id = datum.map(|datum| unsafe { StoredDatum::from_datum(datum) });
+                return match id {
+                    Some(id) if !is_own::<scru_ids::$id>(id)? => Err(not_own(stringify!($name), column)),
                     _ => Ok(trigger.row()),
                 };
             }
@@ -100,10 +103,9 @@ fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool
 }
 
 /// Returns whether an ID is not below the bound of this transaction.
-fn is_own<T: Type>(datum: Datum) -> Result<bool, Error> {
+fn is_own<T: Type>(id: T::Stored) -> Result<bool, Error> {
     let bound = if recovery::is_in_recovery() { None } else { horizon::own_bound()? };
-    // SAFETY: the type of the column has this stored form.
-    let id = T::from_stored(unsafe { T::Stored::from_datum(datum) });
+    let id = T::from_stored(id);
     Ok(bound.is_some_and(|bound| id.is_some_and(|id| id >= first_of::<T>(bound))))
 }
 

@@ -1,5 +1,6 @@
 //! The floor below which no transaction draws: where it is durable, and how a server begins with it.
 
+use core::cell::Cell;
 use core::sync::atomic::Ordering;
 
 use scru_ids::horizon::LEAD_MICROS;
@@ -13,7 +14,7 @@ use crate::pg::per_process::PerProcess;
 use crate::pg::{clock, log, subtransaction, transaction};
 
 /// The floor that the sequence of this database carries, as far as this process knows; `None` if it has not looked.
-static CARRIED: PerProcess<Option<i64>> = PerProcess::new(None);
+static CARRIED: PerProcess<Cell<Option<i64>>> = PerProcess::new(Cell::new(None));
 
 /// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
 pub fn memory() -> Result<Option<Memory>, Error> {
@@ -27,7 +28,7 @@ pub fn memory() -> Result<Option<Memory>, Error> {
 /// Returns whether this process need not call [`learn`] or [`learn_or_ignore`].
 #[inline]
 pub fn is_known(memory: Memory) -> bool {
-    CARRIED.with(|carried| carried.is_some()) && memory.has_begun()
+    CARRIED.get().is_some() && memory.has_begun()
 }
 
 /// Raises the floor to the durable one, and to the one with which this database has arrived from another server.
@@ -42,7 +43,7 @@ fn learn(memory: Memory) -> Result<(), Error> {
         memory.header.floor.fetch_max(time, Ordering::SeqCst);
         mark_sequence::write_floor(|present| (present.has_arrived && present.time == time).then_some(time));
     }
-    CARRIED.with(|known| *known = Some(carried.map_or(0, |carried| carried.time)));
+    CARRIED.set(Some(carried.map_or(0, |carried| carried.time)));
     Ok(())
 }
 
@@ -51,13 +52,13 @@ pub fn carry(memory: Memory, horizon: i64) -> Result<(), Error> {
     let durable = || memory.header.durable.load(Ordering::SeqCst);
     // It is above the durable floor if an administrator has set that back.
     let is_enough = |carried: i64| (horizon..=durable()).contains(&carried);
-    while !CARRIED.with(|carried| carried.is_some_and(is_enough)) {
+    while !CARRIED.get().is_some_and(is_enough) {
         let next = |present: &CarriedFloor| (!present.has_arrived && !is_enough(present.time)).then(durable);
         match mark_sequence::write_floor(next) {
             Some(carried) if carried.has_arrived => learn(memory)?,
             Some(carried) => {
                 log::flush(carried.position);
-                CARRIED.with(|known| *known = Some(carried.time));
+                CARRIED.set(Some(carried.time));
                 break;
             }
             None => break,

@@ -1,5 +1,6 @@
 //! The extension's accesses for the [`horizon`]: the transactions of this process publish, and others read.
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::sync::atomic::{Ordering, fence};
 
@@ -21,21 +22,23 @@ struct Drawing {
     from: i64,
 }
 
-static DRAWING: PerProcess<Drawing> = PerProcess::new(Drawing { local: u64::MAX, from: i64::MIN });
+static DRAWING: PerProcess<Cell<Drawing>> = PerProcess::new(Cell::new(Drawing { local: u64::MAX, from: i64::MIN }));
 
 /// The transaction of this process that has begun to end, and whether it is being prepared.
-static ENDING: PerProcess<(u64, bool)> = PerProcess::new((u64::MAX, false));
+static ENDING: PerProcess<Cell<(u64, bool)>> = PerProcess::new(Cell::new((u64::MAX, false)));
 
 /// Registers the events of transactions. Must be called from `_PG_init`.
 pub fn register() {
-    transaction::on_event(on_event);
+    // SAFETY: the function handles each event.
+    unsafe { transaction::on_event(on_event) };
 }
 
 /// Returns the time at or above which this process draws the IDs of its transaction; `None` if [`publish`] must be called first.
 #[inline(always)]
 pub fn published() -> Option<i64> {
     let local = u64::from(transaction::local());
-    DRAWING.with(|drawing| (drawing.local == local).then_some(drawing.from))
+    let drawing = DRAWING.get();
+    (drawing.local == local).then_some(drawing.from)
 }
 
 /// Publishes the transaction before its first ID, and returns the time at or above which this process draws.
@@ -65,7 +68,7 @@ fn publish_first() -> Result<i64, Error> {
             }
             let mut backend = Backend::new(memory);
             let from = horizon::publish(&mut backend)?;
-            let (ending, is_prepared) = ENDING.with(|ending| *ending);
+            let (ending, is_prepared) = ENDING.get();
             if ending == local && !transaction::is_parallel_worker() {
                 backend.record(transaction::assign_own_number(), is_prepared)?;
             }
@@ -74,13 +77,14 @@ fn publish_first() -> Result<i64, Error> {
         // Nobody can read a horizon on this server.
         None => i64::MIN,
     };
-    DRAWING.with(|drawing| *drawing = Drawing { local, from });
+    DRAWING.set(Drawing { local, from });
     Ok(from)
 }
 
 /// Raises the time at or above which this process draws.
 pub fn advance(from: i64) {
-    DRAWING.with(|drawing| drawing.from = drawing.from.max(from));
+    let drawing = DRAWING.get();
+    DRAWING.set(Drawing { from: drawing.from.max(from), ..drawing });
 }
 
 #[pg_guard]
@@ -89,7 +93,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     if !is_prepared && event != pg_sys::XactEvent::XACT_EVENT_PRE_COMMIT {
         return;
     }
-    ENDING.with(|ending| *ending = (u64::from(transaction::local()), is_prepared));
+    ENDING.set((u64::from(transaction::local()), is_prepared));
     // A parallel worker may have published for this process.
     if (published().is_some() || transaction::has_led())
         && !recovery::is_in_recovery()
@@ -282,7 +286,8 @@ impl Read for Backend {
     }
 
     fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Error> {
-        Ok(self.snapshot.unwrap_or_else(Snapshot::active).unseen(next))
+        // SAFETY: the snapshot is used here only.
+        Ok(self.snapshot.unwrap_or_else(|| unsafe { Snapshot::active() }).unseen(next))
     }
 
     fn state(&mut self, transaction: u64) -> Result<u64, Error> {
@@ -322,7 +327,8 @@ fn prepared_bounds() -> impl Iterator<Item = i64> {
 /// # Errors
 /// 55000 if the snapshot is too old, or if there are sessions with an older library. 25000 in a parallel worker.
 pub fn of_statement() -> Result<i64, Error> {
-    let snapshot = Snapshot::active();
+    // SAFETY: this function returns before the statement ends.
+    let snapshot = unsafe { Snapshot::active() };
     if let Some(value) = returned::returned(&snapshot) {
         return Ok(value);
     }

@@ -2,6 +2,7 @@
 //!
 //! If the library is preloaded, the memory is in the main segment. Otherwise the first process that draws allocates a dynamic one.
 
+use core::cell::Cell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -88,7 +89,7 @@ impl Memory {
     }
 }
 
-static MEMORY: PerProcess<Option<Memory>> = PerProcess::new(None);
+static MEMORY: PerProcess<Cell<Option<Memory>>> = PerProcess::new(Cell::new(None));
 
 /// Requests shared memory. Must be called from the hook of the postmaster.
 pub fn request() {
@@ -104,13 +105,13 @@ pub unsafe fn start() {
     let mut found = false;
     // SAFETY: the main segment is zeroed, and its allocations are aligned to cache lines. Children inherit the address.
     let memory = unsafe { Memory::at(pg_sys::ShmemInitStruct(NAME.as_ptr(), Memory::size(), &mut found)) };
-    MEMORY.with(|state| *state = Some(memory));
+    MEMORY.set(Some(memory));
 }
 
 /// Returns the shared memory, whose floor may not yet include the durable one; `None` if no process of this server can allocate it.
 #[inline]
 pub fn attached() -> Result<Option<Memory>, Error> {
-    match MEMORY.with(|memory| *memory) {
+    match MEMORY.get() {
         Some(memory) => Ok(Some(memory)),
         None => look_up(),
     }
@@ -123,7 +124,7 @@ fn look_up() -> Result<Option<Memory>, Error> {
     let Some(address) = found else { return Ok(None) };
     // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
     let memory = unsafe { Memory::at(address) };
-    MEMORY.with(|state| *state = Some(memory));
+    MEMORY.set(Some(memory));
     Ok(Some(memory))
 }
 

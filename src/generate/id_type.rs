@@ -1,12 +1,13 @@
 //! The trait [`Type`]: an ID type with the state that a process has of it, and the memory that all processes share.
 
+use core::cell::Cell;
+
 use pgrx::pg_sys::panic::CaughtError;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use scru_ids::{FastRange, GeneratedId, SqlId, State, Stored, Word};
 
 use crate::pg::clock;
 use crate::pg::datum::StoredId;
-use crate::pg::per_process::PerProcess;
 use crate::settings::{Configured, Settings};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
@@ -19,17 +20,17 @@ pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>> {
 pub struct Process<T: Type> {
     settings: Settings<T>,
     /// The state of the process's own generator; `None` before its first ID.
-    pub generator: PerProcess<Option<T::State>>,
+    pub generator: Cell<Option<T::State>>,
     /// The value of [`changes`](crate::settings::changes) for which this process has announced the server's node, which it does before its first ID.
-    pub announced: PerProcess<Option<u32>>,
+    pub announced: Cell<Option<u32>>,
     /// The shared memory; `None` until it is looked up.
-    pub memory: PerProcess<Option<Memory<T>>>,
+    pub memory: Cell<Option<Memory<T>>>,
     /// The reservation up to which this process knows the database's own mark to reach.
-    pub known_carried: PerProcess<u64>,
+    pub known_carried: Cell<u64>,
     /// The reservation that this process has last asked to renew.
-    pub asked: PerProcess<u64>,
+    pub asked: Cell<u64>,
     /// The fast path; `None` until a full step opens it.
-    pub fast_path: PerProcess<Option<OpenFastPath<T>>>,
+    pub fast_path: Cell<Option<OpenFastPath<T>>>,
 }
 
 impl<T: Type> Process<T> {
@@ -37,12 +38,12 @@ impl<T: Type> Process<T> {
     pub const fn new() -> Self {
         Self {
             settings: Settings::new(),
-            generator: PerProcess::new(None),
-            announced: PerProcess::new(None),
-            memory: PerProcess::new(None),
-            known_carried: PerProcess::new(0),
-            asked: PerProcess::new(0),
-            fast_path: PerProcess::new(None),
+            generator: Cell::new(None),
+            announced: Cell::new(None),
+            memory: Cell::new(None),
+            known_carried: Cell::new(0),
+            asked: Cell::new(0),
+            fast_path: Cell::new(None),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! number (4), the version of the layout (2), the number of entries (2), the CRC-32 of the entries (4), 4 bytes of zeros, and the
 //! entries, each with the name of a type, padded with zeros (12), a node (4), a tick (8) and a run (8).
 
+use core::cell::Cell;
 use core::mem::offset_of;
 use core::ptr;
 
@@ -38,7 +39,7 @@ const NAME: usize = 12;
 const FLOOR: [u8; NAME] = *b"\0horizon\0\0\0\0";
 
 /// Whether this process has found the file.
-static EXISTS: PerProcess<bool> = PerProcess::new(false);
+static EXISTS: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
 
 /// The locked page.
 pub struct MarkPage(LockedPage);
@@ -46,9 +47,9 @@ pub struct MarkPage(LockedPage);
 impl MarkPage {
     /// Reads the page, and returns its pinned buffer. Creates the page if it does not exist.
     pub fn pin() -> pg_sys::Buffer {
-        if !EXISTS.with(|exists| *exists) {
+        if !EXISTS.get() {
             server::create_global_page(NUMBER);
-            EXISTS.with(|exists| *exists = true);
+            EXISTS.set(true);
         }
         server::read_global_page(NUMBER)
     }

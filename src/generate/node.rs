@@ -29,7 +29,7 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
 /// As [`check_host`]. Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
-    let is_announced = T::process().announced.with(|announced| *announced == Some(settings::changes()));
+    let is_announced = T::process().announced.get() == Some(settings::changes());
     if is_announced { Ok(()) } else { announce_change::<T>() }
 }
 
@@ -38,7 +38,7 @@ pub fn announce<T: Type>() -> Result<(), Error> {
 fn announce_change<T: Type>() -> Result<(), Error> {
     check_host::<T>()?;
     log::<T>()?;
-    let is_first = T::process().announced.with(|announced| announced.replace(settings::changes()).is_none());
+    let is_first = T::process().announced.replace(Some(settings::changes())).is_none();
     if is_first
         && let Some(reason) = reason_to_warn::<T>()
         && let Some(node) = settings::deciding::<T>()

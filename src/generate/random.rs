@@ -1,40 +1,73 @@
 //! The process's random source.
 
+use core::cell::Cell;
+use core::convert::Infallible;
+use core::mem::MaybeUninit;
+
 use pgrx::pg_sys;
-use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
+use rand::{SeedableRng, TryRng};
 
 use crate::call::error::Error;
 use crate::pg::per_process::PerProcess;
 
-/// A cryptographic generator and the process that seeded it.
-struct Seeded {
-    pid: i32,
-    rng: StdRng,
+struct Source {
+    /// The process that has seeded the generator; 0 if there is none.
+    seeded_by: Cell<i32>,
+    rng: Cell<MaybeUninit<StdRng>>,
 }
 
-static RANDOM: PerProcess<Option<Seeded>> = PerProcess::new(None);
+static SOURCE: PerProcess<Source> =
+    PerProcess::new(Source { seeded_by: Cell::new(0), rng: Cell::new(MaybeUninit::uninit()) });
 
-/// Calls `use_it` with the process's random source. The source is seeded from the operating system at its first use, and again
-/// after a fork, so that no two processes share random numbers.
-///
-/// # Errors
-/// Returns an error (58000) if the operating system cannot provide random numbers.
-pub fn with_random<R>(use_it: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
-    // SAFETY: an integer that the server sets once in each process.
-    let pid = unsafe { pg_sys::MyProcPid };
-    RANDOM.with(|random| {
-        let seeded = match random {
-            Some(seeded) if seeded.pid == pid => seeded,
-            _ => seed(random, pid)?,
-        };
-        Ok(use_it(&mut seeded.rng))
-    })
+/// The process's random source: a cryptographic generator. It is seeded from the operating system at its first use, and again after a
+/// fork, so that no two processes share random numbers.
+pub struct Random(());
+
+impl Random {
+    /// Returns the source.
+    ///
+    /// # Errors
+    /// Returns an error (58000) if the operating system cannot provide random numbers.
+    #[inline(always)]
+    pub fn get() -> Result<Self, Error> {
+        // SAFETY: an integer that the server sets once in each process.
+        let pid = unsafe { pg_sys::MyProcPid };
+        if SOURCE.seeded_by.get() == pid { Ok(Self(())) } else { Self::seed(pid) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn seed(pid: i32) -> Result<Self, Error> {
+        let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
+        SOURCE.rng.set(MaybeUninit::new(rng));
+        SOURCE.seeded_by.set(pid);
+        Ok(Self(()))
+    }
+
+    #[inline(always)]
+    fn rng(&mut self) -> &mut StdRng {
+        // SAFETY: a value of this type exists only after the generator is seeded. The methods below are the only callers. They return
+        // before the next reference is made, because the generator calls nothing else.
+        unsafe { &mut *SOURCE.rng.as_ptr().cast() }
+    }
 }
 
-#[cold]
-#[inline(never)]
-fn seed(random: &mut Option<Seeded>, pid: i32) -> Result<&mut Seeded, Error> {
-    let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
-    Ok(random.insert(Seeded { pid, rng }))
+impl TryRng for Random {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.rng().try_next_u32()
+    }
+
+    #[inline(always)]
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.rng().try_next_u64()
+    }
+
+    #[inline(always)]
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.rng().try_fill_bytes(bytes)
+    }
 }

@@ -3,11 +3,11 @@
 //!
 //! Preloading is optional: the first backend that needs the word allocates it.
 
+use core::cell::Cell;
 use std::ffi::CString;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::Ordering;
-use rand::rngs::StdRng;
 use scru_ids::horizon::{Behind, behind};
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
@@ -16,7 +16,7 @@ use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word, id_syst
 use crate::call::error::Error;
 use crate::generate::id_type::{Atomic, Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::MarkPage;
-use crate::generate::random::with_random;
+use crate::generate::random;
 use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
 use crate::pg::catalog::Schema;
 use crate::pg::per_process::PerProcess;
@@ -59,7 +59,7 @@ impl<T: Type> Backend<T> {
 
 impl<T: Type> Access<T> for Backend<T> {
     type Error = Error;
-    type Random = StdRng;
+    type Random = random::Random;
 
     #[inline(always)]
     fn context(&self, now: i64) -> Context<T::Settings> {
@@ -88,8 +88,8 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     #[inline(always)]
-    fn random<R>(&mut self, draw: impl FnOnce(&mut StdRng) -> R) -> Result<R, Error> {
-        with_random(draw)
+    fn random<R>(&mut self, draw: impl FnOnce(&mut random::Random) -> R) -> Result<R, Error> {
+        Ok(draw(&mut random::Random::get()?))
     }
 
     #[inline(always)]
@@ -98,7 +98,7 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     fn is_due(&mut self, reserved: u64) -> bool {
-        T::process().asked.with(|asked| core::mem::replace(asked, reserved) != reserved)
+        T::process().asked.replace(reserved) != reserved
     }
 
     fn lock(&mut self, wait: bool) -> Result<bool, Error> {
@@ -187,11 +187,11 @@ impl<T: Type> Access<T> for Backend<T> {
 
     #[inline(always)]
     fn known_carried(&self) -> u64 {
-        T::process().known_carried.with(|known| *known)
+        T::process().known_carried.get()
     }
 
     fn know_carried(&mut self, reserved: u64) {
-        T::process().known_carried.with(|known| *known = reserved);
+        T::process().known_carried.set(reserved);
     }
 
     fn carried(&mut self) -> Result<(Carried, Version), Error> {
@@ -227,7 +227,7 @@ pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i
     if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
         let range = (fast_path.range)(*id, &settings::of::<T>());
         let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
-        T::process().fast_path.with(|state| *state = Some(open));
+        T::process().fast_path.set(Some(open));
     }
     Ok(step)
 }
@@ -326,23 +326,23 @@ pub fn is_first_warning<T: Type>() -> Result<bool, Error> {
 #[inline(always)]
 pub fn draw_fast<T: Type>() -> Option<T> {
     let fast_path = T::FAST_PATH?;
-    T::process().fast_path.with(|open| {
-        let OpenFastPath { memory, range, as_of } = open.as_ref()?;
-        if *as_of != settings::changes() {
-            return None;
-        }
-        // The first ID of a transaction is drawn by a full step.
-        let from = horizon::published()?;
-        let (schema, on_clock_rollback) = (Schema::NONE, OnClockRollback::Reset);
-        let mut backend = Backend { memory: *memory, schema, on_clock_rollback, from: i64::MIN, clock: 0, page: None };
-        let drawn = protocol::draw_fast(&mut backend, range).ok().flatten();
-        drawn.filter(|_| backend.clock >= from).map(fast_path.id)
-    })
+    // A copy would take more registers than are free across the call that reads the clock.
+    // SAFETY: nothing that this function calls writes the cell.
+    let OpenFastPath { memory, range, as_of } = unsafe { &*T::process().fast_path.as_ptr() }.as_ref()?;
+    if *as_of != settings::changes() {
+        return None;
+    }
+    // The first ID of a transaction is drawn by a full step.
+    let from = horizon::published()?;
+    let (schema, on_clock_rollback) = (Schema::NONE, OnClockRollback::Reset);
+    let mut backend = Backend { memory: *memory, schema, on_clock_rollback, from: i64::MIN, clock: 0, page: None };
+    let drawn = protocol::draw_fast(&mut backend, range).ok().flatten();
+    drawn.filter(|_| backend.clock >= from).map(fast_path.id)
 }
 
 #[inline]
 fn memory<T: Type>() -> Result<Memory<T>, Error> {
-    match T::process().memory.with(|memory| *memory) {
+    match T::process().memory.get() {
         Some(memory) => Ok(memory),
         None => look_up::<T>(),
     }
@@ -371,7 +371,7 @@ fn look_up<T: Type>() -> Result<Memory<T>, Error> {
     // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
     // process.
     let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::process().memory.with(|state| *state = Some(memory));
+    T::process().memory.set(Some(memory));
     Ok(memory)
 }
 
@@ -385,15 +385,18 @@ fn mark_name<T: Type>() -> CString {
     datum::c_string(format!("scru {} mark v2", T::NAME))
 }
 
-static PREV_SHMEM_REQUEST_HOOK: PerProcess<pg_sys::shmem_request_hook_type> = PerProcess::new(None);
-static PREV_SHMEM_STARTUP_HOOK: PerProcess<pg_sys::shmem_startup_hook_type> = PerProcess::new(None);
+static PREV_SHMEM_REQUEST_HOOK: PerProcess<Cell<pg_sys::shmem_request_hook_type>> = PerProcess::new(Cell::new(None));
+static PREV_SHMEM_STARTUP_HOOK: PerProcess<Cell<pg_sys::shmem_startup_hook_type>> = PerProcess::new(Cell::new(None));
 
-/// Installs the hooks that allocate shared memory. Must be called from `_PG_init` when the server starts.
-pub fn preload() {
-    // SAFETY: sets hooks of the postmaster. Each hook calls the one that it replaces, as the server requires.
+/// Installs the hooks that allocate shared memory.
+///
+/// # Safety
+/// Must be called once, from `_PG_init` when the server starts.
+pub unsafe fn preload() {
+    // SAFETY: guaranteed by the caller. Each hook calls the one that it replaces, as the server requires.
     unsafe {
-        PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev = pg_sys::shmem_request_hook);
-        PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev = pg_sys::shmem_startup_hook);
+        PREV_SHMEM_REQUEST_HOOK.set(pg_sys::shmem_request_hook);
+        PREV_SHMEM_STARTUP_HOOK.set(pg_sys::shmem_startup_hook);
         pg_sys::shmem_request_hook = Some(request);
         pg_sys::shmem_startup_hook = Some(startup);
     }
@@ -403,7 +406,7 @@ pub fn preload() {
 unsafe extern "C-unwind" fn request() {
     // SAFETY: the postmaster calls this hook when libraries may request shared memory.
     unsafe {
-        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.with(|prev| *prev) {
+        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.get() {
             prev();
         }
         macro_rules! request {
@@ -420,7 +423,7 @@ unsafe extern "C-unwind" fn request() {
 unsafe extern "C-unwind" fn startup() {
     // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash.
     unsafe {
-        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.with(|prev| *prev) {
+        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.get() {
             prev();
         }
         macro_rules! start {
@@ -448,5 +451,5 @@ unsafe fn start<T: Type>() {
         let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), SHARED_SIZE, &mut found);
         Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
     };
-    T::process().memory.with(|state| *state = Some(memory));
+    T::process().memory.set(Some(memory));
 }

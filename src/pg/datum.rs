@@ -127,15 +127,24 @@ fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32
 }
 
-/// Allocates a slice in the current memory context. Each element is computed from its index.
-pub fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut [V] {
-    // SAFETY: palloc returns that many bytes, or raises an error. They have an alignment of 8 bytes, which no type of the callers
-    // exceeds. The loop writes all elements.
+/// Allocates an array in the current memory context. Each element is computed from its index.
+pub fn array<V: Copy>(length: usize, value: impl Fn(usize) -> V) -> *mut V {
+    const { assert!(align_of::<V>() <= 8, "palloc aligns to 8 bytes") };
+    // SAFETY: palloc returns that many bytes, or raises an error. It rejects the size to which an overflow saturates.
     unsafe {
-        let values = palloc(length * size_of::<V>()).cast::<V>();
+        let values = palloc(length.saturating_mul(size_of::<V>())).cast::<V>();
         (0..length).for_each(|index| values.add(index).write(value(index)));
-        core::slice::from_raw_parts_mut(values, length)
+        values
     }
+}
+
+/// Like [`array`], as a slice.
+///
+/// # Safety
+/// The current memory context outlives the slice.
+pub unsafe fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &'a mut [V] {
+    // SAFETY: all elements are initialized. The rest is guaranteed by the caller.
+    unsafe { core::slice::from_raw_parts_mut(array(length, value), length) }
 }
 
 /// Compares two Datums of a stored form.

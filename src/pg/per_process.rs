@@ -1,9 +1,10 @@
 //! Values private to one server process.
 
-use core::cell::UnsafeCell;
+use core::ops::Deref;
 
-/// A value private to the process. It needs no lock, because only one thread of a server process runs SQL.
-pub struct PerProcess<T>(UnsafeCell<T>);
+/// A value private to the process, for a static. It needs no lock, because only one thread of a server process runs SQL. A value
+/// that changes is in a [`Cell`](core::cell::Cell), or in a [`RefCell`](core::cell::RefCell) if it is not copied.
+pub struct PerProcess<T>(T);
 
 // SAFETY: only the thread that runs SQL accesses the value.
 unsafe impl<T> Sync for PerProcess<T> {}
@@ -11,12 +12,14 @@ unsafe impl<T> Sync for PerProcess<T> {}
 impl<T> PerProcess<T> {
     /// Wraps the initial value.
     pub const fn new(value: T) -> Self {
-        Self(UnsafeCell::new(value))
+        Self(value)
     }
+}
 
-    /// Calls `use_it` with the value. `use_it` must not access the same value again, nor let the server raise an error.
-    pub fn with<R>(&self, use_it: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: there is one thread, and every caller in this crate keeps the rule above, which excludes a second borrow.
-        use_it(unsafe { &mut *self.0.get() })
+impl<T> Deref for PerProcess<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
     }
 }

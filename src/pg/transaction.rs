@@ -58,9 +58,9 @@ pub fn has_led() -> bool {
 
 /// Returns the transaction that a process runs, with the number 0 if none, if the process is connected to this database.
 pub fn of_process(index: usize) -> Option<Owner> {
-    // SAFETY: `index` is less than `processes()`.
+    let process = entry(index);
+    // SAFETY: the entry is valid.
     unsafe {
-        let process = (*pg_sys::ProcGlobal).allProcs.add(index);
         let database = AtomicU32::from_ptr((&raw mut (*process).databaseId).cast()).load(Ordering::Acquire);
         (database == pg_sys::MyDatabaseId.to_u32()).then(|| owner(process))
     }
@@ -74,13 +74,22 @@ pub fn is_connected(pid: u32) -> bool {
 
 /// Returns whether a process decodes the log: it runs no SQL.
 pub fn is_decoding(index: usize) -> bool {
-    // SAFETY: `index` is less than `processes()`.
-    unsafe {
-        let process = (*pg_sys::ProcGlobal).allProcs.add(index);
-        u32::from((*process).statusFlags) & pg_sys::PROC_IN_LOGICAL_DECODING != 0
-    }
+    // SAFETY: the entry is valid.
+    let flags = unsafe { (*entry(index)).statusFlags };
+    u32::from(flags) & pg_sys::PROC_IN_LOGICAL_DECODING != 0
 }
 
+/// Returns the entry of a process, which must be one of those that can run SQL.
+fn entry(index: usize) -> *mut PGPROC {
+    assert!(index < processes());
+    // SAFETY: the server's array has an entry for each of them.
+    unsafe { (*pg_sys::ProcGlobal).allProcs.add(index) }
+}
+
+/// Returns the transaction that a process runs.
+///
+/// # Safety
+/// `process` is an entry of the server's array of processes.
 unsafe fn owner(process: *mut PGPROC) -> Owner {
     // SAFETY: guaranteed by the caller.
     unsafe {
@@ -94,8 +103,11 @@ unsafe fn owner(process: *mut PGPROC) -> Owner {
 pub struct Snapshot(pg_sys::Snapshot);
 
 impl Snapshot {
-    /// Returns the snapshot of the statement that runs. It is valid during the call.
-    pub fn active() -> Self {
+    /// Returns the snapshot of the statement that runs.
+    ///
+    /// # Safety
+    /// The snapshot is not used after the statement.
+    pub unsafe fn active() -> Self {
         // SAFETY: a transaction runs.
         Self(unsafe { if ActiveSnapshotSet() { GetActiveSnapshot() } else { pg_sys::GetTransactionSnapshot() } })
     }
@@ -218,8 +230,11 @@ pub fn carried_bounds() -> Vec<(Oid, i64)> {
     }
 }
 
-/// Calls a function at each event of this process's transactions. Must be called once.
-pub fn on_event(callback: unsafe extern "C-unwind" fn(pg_sys::XactEvent::Type, *mut core::ffi::c_void)) {
-    // SAFETY: the function remains.
+/// Calls a function at each event of this process's transactions.
+///
+/// # Safety
+/// The server may call the function at each event of a transaction.
+pub unsafe fn on_event(callback: unsafe extern "C-unwind" fn(pg_sys::XactEvent::Type, *mut core::ffi::c_void)) {
+    // SAFETY: guaranteed by the caller. The function remains.
     unsafe { pg_sys::RegisterXactCallback(Some(callback), ptr::null_mut()) };
 }

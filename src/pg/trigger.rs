@@ -6,30 +6,33 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 /// The call of a trigger BEFORE INSERT FOR EACH ROW whose first argument is the name of a column.
 #[derive(Clone, Copy)]
-pub struct Trigger(*mut pg_sys::TriggerData);
+pub struct Trigger<'call>(&'call pg_sys::TriggerData);
 
-impl Trigger {
+impl<'call> Trigger<'call> {
     /// Returns the trigger's call; `None` if the function was called in another way.
-    pub fn of(info: pg_sys::FunctionCallInfo) -> Option<Self> {
-        // SAFETY: the server passes a valid call.
+    ///
+    /// # Safety
+    /// The server has passed the call, which outlives the returned value.
+    pub unsafe fn of(info: pg_sys::FunctionCallInfo) -> Option<Self> {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let context = (*info).context;
             if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
                 return None;
             }
-            let data = context.cast::<pg_sys::TriggerData>();
+            let data = &*context.cast::<pg_sys::TriggerData>();
             let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
             let mask = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_TIMINGMASK;
-            let is_expected = (*data).tg_event & mask == expected && (*(*data).tg_trigger).tgnargs > 0;
+            let is_expected = data.tg_event & mask == expected && (*data.tg_trigger).tgnargs > 0;
             is_expected.then_some(Self(data))
         }
     }
 
     /// Returns an argument of the trigger; `None` if it has fewer.
-    pub fn argument<'a>(self, index: usize) -> Option<&'a [u8]> {
+    pub fn argument(self, index: usize) -> Option<&'call [u8]> {
         // SAFETY: the arguments are C strings that outlive the call.
         unsafe {
-            let trigger = (*self.0).tg_trigger;
+            let trigger = self.0.tg_trigger;
             let exists = index < (*trigger).tgnargs as usize;
             exists.then(|| CStr::from_ptr(*(*trigger).tgargs.add(index)).to_bytes())
         }
@@ -40,14 +43,14 @@ impl Trigger {
     pub fn value(self) -> Option<(Option<Datum>, TypeName)> {
         // SAFETY: the row and its descriptor are valid during the call.
         unsafe {
-            let descriptor = (*(*self.0).tg_relation).rd_att;
-            let number = pg_sys::SPI_fnumber(descriptor, *(*(*self.0).tg_trigger).tgargs);
+            let descriptor = (*self.0.tg_relation).rd_att;
+            let number = pg_sys::SPI_fnumber(descriptor, *(*self.0.tg_trigger).tgargs);
             if number <= 0 {
                 return None;
             }
             let of_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
             let mut is_null = false;
-            let value = pg_sys::heap_getattr((*self.0).tg_trigtuple, number, descriptor, &mut is_null);
+            let value = pg_sys::heap_getattr(self.0.tg_trigtuple, number, descriptor, &mut is_null);
             let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
             if tuple.is_null() {
                 return None;
@@ -62,8 +65,7 @@ impl Trigger {
 
     /// Returns the row, as the result of the trigger.
     pub fn row(self) -> Datum {
-        // SAFETY: the call is valid.
-        Datum::from(unsafe { (*self.0).tg_trigtuple })
+        Datum::from(self.0.tg_trigtuple)
     }
 }
 

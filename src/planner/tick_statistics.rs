@@ -77,7 +77,8 @@ unsafe fn sorted_sample<'a, T: StoredId>(
     fetch: pg_sys::AnalyzeAttrFetchFunc,
     rows: c_int,
 ) -> &'a mut [T::Stored] {
-    let ids = datum::slice(rows as usize, |_| T::MIN.to_stored());
+    // SAFETY: the memory context of ANALYZE.
+    let ids = unsafe { datum::slice(rows as usize, |_| T::MIN.to_stored()) };
     let mut count = 0;
     if let Some(fetch) = fetch {
         for row in 0..rows {
@@ -108,7 +109,8 @@ unsafe fn add_ticks<T: StoredId>(column: &mut VacAttrStats, ids: &mut [T::Stored
     if count == 0 {
         return;
     }
-    let lengths = datum::slice(count, |_| (0, 0));
+    // SAFETY: the memory context of ANALYZE.
+    let lengths = unsafe { datum::slice(count, |_| (0, 0)) };
     for (entry, run) in lengths.iter_mut().zip(common) {
         *entry = (tick::<T>(run[0]), run.len());
     }

@@ -1,5 +1,6 @@
 //! The settings: their definitions, their hooks, and their parsed values.
 
+use core::cell::{Cell, OnceCell};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -53,20 +54,20 @@ pub trait Configured: SqlId {
 /// The process's state of a type's settings.
 pub struct Settings<T: SqlId> {
     /// All settings of the type.
-    group: PerProcess<Group<T::Settings>>,
+    group: Group<T::Settings>,
     /// The values and sources of the settings that not every user may change.
-    server: PerProcess<ServerSettings>,
+    server: ServerSettings,
 }
 
 impl<T: SqlId> Settings<T> {
     /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
-        Self { group: PerProcess::new(Group::new(T::SETTINGS)), server: PerProcess::new(ServerSettings::new()) }
+        Self { group: Group::new(T::SETTINGS), server: ServerSettings::new() }
     }
 }
 
 /// See [`is_preloaded`].
-static IS_PRELOADED: PerProcess<bool> = PerProcess::new(false);
+static IS_PRELOADED: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
 
 static COMMON: PerProcess<Group<Common>> = PerProcess::new(Group::new(COMMON_SETTINGS));
 
@@ -81,7 +82,7 @@ static CHANGES: AtomicU32 = AtomicU32::new(0);
 /// Returns the settings shared by several types.
 #[inline]
 pub fn common() -> Common {
-    COMMON.with(|group| group.current(None))
+    COMMON.current(None)
 }
 
 /// Returns the number of changes of any setting in this process.
@@ -96,26 +97,27 @@ pub fn of<T: Configured>() -> T::Settings {
     if T::SETTINGS.is_empty() {
         T::Settings::default()
     } else {
-        T::settings_state().group.with(|group| group.current(Some(&T::settings_state().server)))
+        let Settings { group, server } = T::settings_state();
+        group.current(Some(server))
     }
 }
 
 /// Returns whether the server preloaded the library. If so, the settings are defined before a session starts.
 pub fn is_preloaded() -> bool {
-    IS_PRELOADED.with(|preloaded| *preloaded)
+    IS_PRELOADED.get()
 }
 
 /// Defines all settings: once in each process, or in the postmaster if the library is preloaded.
 pub fn define() {
     // SAFETY: reads a variable of the server.
-    IS_PRELOADED.with(|preloaded| *preloaded = unsafe { pg_sys::process_shared_preload_libraries_in_progress });
-    COMMON.with(|group| group.define(|_| Hooks::USER, |_, _, _| ()));
+    IS_PRELOADED.set(unsafe { pg_sys::process_shared_preload_libraries_in_progress });
+    COMMON.define(|_| Hooks::USER, |_, _, _| ());
     macro_rules! define {
         ($name:ident, $id:ident) => {
-            let state = scru_ids::$id::settings_state();
-            let reject = |index, source, value| state.server.with(|settings| settings.reject(index, source, value));
-            state.group.with(|group| group.define(Hooks::of_type::<scru_ids::$id>, reject));
-            sources::pass_to_workers(&state.server, scru_ids::$id::SETTINGS);
+            let Settings { group, server } = scru_ids::$id::settings_state();
+            let reject = |index, source, value| server.reject(index, source, value);
+            group.define(Hooks::of_type::<scru_ids::$id>, reject);
+            sources::pass_to_workers(server, scru_ids::$id::SETTINGS);
         };
     }
     scru_ids::id_systems!(define);
@@ -123,9 +125,13 @@ pub fn define() {
     let summary = c"Version of the library that this session has loaded.";
     define_text(c"scru.library_version", summary, LIBRARY_VERSION, pg_sys::GucContext::PGC_INTERNAL);
     let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
-    hosts::set_variable(define_text(c"scru.node_hosts", summary, c"*", pg_sys::GucContext::PGC_SUSET));
-    // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
-    unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
+    let hosts = define_text(c"scru.node_hosts", summary, c"*", pg_sys::GucContext::PGC_SUSET);
+    // SAFETY: the variable is that of a setting, and is never freed. The server copies the prefix. From here on, an unknown setting
+    // `scru.…` is an error instead of a placeholder.
+    unsafe {
+        hosts::set_variable(hosts);
+        pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr());
+    }
 }
 
 /// Defines a setting that belongs to no type, and returns the variable to which the server writes its value. It is never freed.
@@ -161,11 +167,7 @@ fn define_text(
 #[inline]
 pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
     let state = &T::settings_state().server;
-    if state.with(|settings| settings.are_checked()) {
-        Ok(())
-    } else {
-        sources::check(state, T::SETTINGS, is_preloaded())
-    }
+    if state.are_checked() { Ok(()) } else { sources::check(state, T::SETTINGS, is_preloaded()) }
 }
 
 /// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
@@ -176,8 +178,8 @@ pub fn deciding<T: Configured>() -> Option<Deciding> {
 /// A table of settings, the server's variables for them, and their values as last parsed.
 pub struct Group<S: 'static> {
     settings: &'static [Setting<S>],
-    variables: Vec<Variable>,
-    parsed: Option<(u32, S)>,
+    variables: OnceCell<Vec<Variable>>,
+    parsed: Cell<Option<(u32, S)>>,
 }
 
 /// The variable to which the server writes a setting's value. It is never freed.
@@ -215,24 +217,25 @@ impl<S: Copy + Default> Group<S> {
             );
             index += 1;
         }
-        Self { settings, variables: Vec::new(), parsed: None }
+        Self { settings, variables: OnceCell::new(), parsed: Cell::new(None) }
     }
 
     /// Returns the values in effect. A refused setting has its default.
     #[inline]
-    fn current(&mut self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
-        let changes = CHANGES.load(Relaxed);
-        match self.parsed {
-            Some((as_of, settings)) if as_of == changes => settings,
-            _ => self.parsed.insert((changes, self.parse(server_settings))).1,
+    fn current(&self, server_settings: Option<&ServerSettings>) -> S {
+        match self.parsed.get() {
+            Some((as_of, settings)) if as_of == changes() => settings,
+            _ => self.parse(server_settings),
         }
     }
 
     #[cold]
-    fn parse(&self, server_settings: Option<&PerProcess<ServerSettings>>) -> S {
-        let decided = |index, context| server_settings?.with(|all| Some(all.get(index, context)?.value.clone()));
+    fn parse(&self, server_settings: Option<&ServerSettings>) -> S {
+        let decided = |index, context| Some(server_settings?.get(index, context)?.value);
         let mut settings = S::default();
-        for (index, (setting, &variable)) in self.settings.iter().zip(&self.variables).enumerate() {
+        for (index, (setting, &variable)) in
+            self.settings.iter().zip(self.variables.get().into_iter().flatten()).enumerate()
+        {
             let value = match setting.context {
                 // SAFETY: `define` has defined the setting with this variable.
                 SettingContext::User => unsafe { variable.value() },
@@ -242,17 +245,19 @@ impl<S: Copy + Default> Group<S> {
                 apply(setting, &value, &mut settings);
             }
         }
+        self.parsed.set(Some((changes(), settings)));
         settings
     }
 
     /// Defines the settings, and calls `reject` with each configured value that the server rejected with a warning.
-    fn define(&mut self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, GucSource::Type, String)) {
+    fn define(&self, hooks: impl Fn(usize) -> Hooks, reject: impl Fn(usize, GucSource::Type, String)) {
+        let mut variables = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
             let name = leaked(&format!("scru.{}", setting.name));
             let configured = server::configured(name);
             let hooks = if setting.context == SettingContext::User { Hooks::USER } else { hooks(index) };
             // SAFETY: called from _PG_init, as the server requires. The arguments are never freed.
-            self.variables.push(unsafe { define_one(setting, name, hooks) });
+            variables.push(unsafe { define_one(setting, name, hooks) });
             if let (Some((source, value)), SettingContext::Reload | SettingContext::Superuser) =
                 (configured, setting.context)
                 && server::reset_source(name) != source
@@ -260,6 +265,8 @@ impl<S: Copy + Default> Group<S> {
                 reject(index, source, value);
             }
         }
+        // A second call would have failed, because a setting can be defined only once.
+        let _ = self.variables.set(variables);
     }
 }
 
@@ -453,6 +460,6 @@ unsafe extern "C-unwind" fn assign_text<T: Configured, const INDEX: usize>(value
 unsafe fn assign<T: Configured>(index: usize, value: Value, extra: *mut c_void) {
     // SAFETY: the check hooks call `attach_source`.
     let source = unsafe { sources::attached_source(extra) };
-    T::settings_state().server.with(|settings| settings.assign(index, source, value));
+    T::settings_state().server.assign(index, source, value);
     CHANGES.fetch_add(1, Relaxed);
 }

@@ -1,6 +1,7 @@
 //! `scru.node_hosts`: the hosts to which the node of this server belongs. A copy of a server has its settings and its data, but
 //! usually another host name, or another port on the same host.
 
+use core::cell::Cell;
 use core::ffi::c_char;
 use core::ptr;
 
@@ -10,11 +11,14 @@ use crate::pg::datum;
 use crate::pg::per_process::PerProcess;
 
 /// The variable to which the server writes the value. It is never freed.
-static HOSTS: PerProcess<*mut *mut c_char> = PerProcess::new(ptr::null_mut());
+static HOSTS: PerProcess<Cell<*mut *mut c_char>> = PerProcess::new(Cell::new(ptr::null_mut()));
 
 /// Sets the variable of the setting.
-pub fn set_variable(variable: *mut *mut c_char) {
-    HOSTS.with(|hosts| *hosts = variable);
+///
+/// # Safety
+/// The server keeps a C string or null in the variable, which is never freed.
+pub unsafe fn set_variable(variable: *mut *mut c_char) {
+    HOSTS.set(variable);
 }
 
 /// A setting that does not name this server.
@@ -27,8 +31,8 @@ pub struct Mismatch {
 
 /// Returns the value of the setting if it does not name this server.
 pub fn mismatch() -> Option<Mismatch> {
-    // SAFETY: the setting is defined, and the server keeps a C string in the variable.
-    let hosts = HOSTS.with(|hosts| unsafe { datum::text_of(**hosts) }).unwrap_or_default();
+    // SAFETY: guaranteed by `set_variable`, which _PG_init calls.
+    let hosts = unsafe { datum::text_of(*HOSTS.get()) }.unwrap_or_default();
     if hosts.trim() == "*" {
         return None;
     }

@@ -3,6 +3,7 @@
 //! The check hook receives the source of a value and attaches it to the value as extra data. The source is therefore known whenever
 //! the server assigns the value, including by RESET and at the end of a transaction.
 
+use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_void};
 use core::fmt;
 use core::ptr;
@@ -14,7 +15,6 @@ use scru_ids::{Kind, Setting, SettingContext};
 
 use crate::call::error::Error;
 use crate::pg::datum;
-use crate::pg::per_process::PerProcess;
 use crate::pg::server;
 use crate::settings::stored;
 
@@ -42,44 +42,48 @@ impl fmt::Display for Value {
 /// The process's state of a type's settings that not every user may change, by their index among all settings of the type.
 #[derive(Debug)]
 pub struct ServerSettings {
-    each: [SettingState<Value>; MAX_SETTINGS],
+    each: RefCell<[SettingState<Value>; MAX_SETTINGS]>,
     /// Whether [`check`] has run since the last change, and has found no refused value.
-    are_checked: bool,
+    are_checked: Cell<bool>,
 }
 
 impl ServerSettings {
     /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
-        Self { each: [SettingState::UNDEFINED; MAX_SETTINGS], are_checked: false }
+        Self { each: RefCell::new([SettingState::UNDEFINED; MAX_SETTINGS]), are_checked: Cell::new(false) }
     }
 
     /// Returns whether [`check`] has run since the last change, and has found no refused value.
     pub fn are_checked(&self) -> bool {
-        self.are_checked
+        self.are_checked.get()
     }
 
     /// Returns the value of a setting and its source; `None` if the setting is refused or not yet defined.
-    pub fn get(&self, index: usize, context: SettingContext) -> Option<&Sourced<Value>> {
-        self.each.get(index)?.decide(context).ok()?
+    pub fn get(&self, index: usize, context: SettingContext) -> Option<Sourced<Value>> {
+        self.each.borrow().get(index)?.decide(context).ok()?.cloned()
     }
 
     /// Records a value that the server assigns.
-    pub fn assign(&mut self, index: usize, source: Source, value: Value) {
-        self.each[index].assign(Sourced { source, value }, is_parallel_worker());
-        self.are_checked = false;
+    pub fn assign(&self, index: usize, source: Source, value: Value) {
+        self.each.borrow_mut()[index].assign(Sourced { source, value }, is_parallel_worker());
+        self.are_checked.set(false);
     }
 
     /// Records a value that the server has rejected.
-    pub fn reject(&mut self, index: usize, source: GucSource::Type, value: String) {
-        self.each[index].reject(Sourced { source: rank(source), value: Value::Text(value) });
-        self.are_checked = false;
+    pub fn reject(&self, index: usize, source: GucSource::Type, value: String) {
+        self.each.borrow_mut()[index].reject(Sourced { source: rank(source), value: Value::Text(value) });
+        self.are_checked.set(false);
     }
 
-    fn check_all<S>(&mut self, settings: &[Setting<S>]) -> Result<(), Error> {
-        for (setting, state) in settings.iter().zip(&self.each) {
+    fn source_to_pass(&self, index: usize) -> Option<Source> {
+        self.each.borrow()[index].source_to_pass()
+    }
+
+    fn check_all<S>(&self, settings: &[Setting<S>]) -> Result<(), Error> {
+        for (setting, state) in settings.iter().zip(&*self.each.borrow()) {
             state.decide(setting.context).map_err(|refused| refusal(setting, refused))?;
         }
-        self.are_checked = true;
+        self.are_checked.set(true);
         Ok(())
     }
 }
@@ -90,40 +94,36 @@ impl ServerSettings {
 /// Returns an error (22023) if a source that may not set it has set a setting, or if the configured value is malformed. The value
 /// in effect may then be another server's.
 #[cold]
-pub fn check<S: Default>(
-    state: &PerProcess<ServerSettings>,
-    settings: &[Setting<S>],
-    is_preloaded: bool,
-) -> Result<(), Error> {
+pub fn check<S: Default>(state: &ServerSettings, settings: &[Setting<S>], is_preloaded: bool) -> Result<(), Error> {
     if is_preloaded {
         reject_stored(state, settings);
     }
     pass_to_workers(state, settings);
-    state.with(|all| all.check_all(settings))
+    state.check_all(settings)
 }
 
 /// Records malformed values that were stored before the library was preloaded. The server skips them with a warning when a
 /// session starts.
-fn reject_stored<S: Default>(state: &PerProcess<ServerSettings>, settings: &[Setting<S>]) {
+fn reject_stored<S: Default>(state: &ServerSettings, settings: &[Setting<S>]) {
     for (index, setting) in deciding(settings) {
         if let Some((source, value)) = stored::of_all_roles(&format!("scru.{}", setting.name))
             && !is_valid(setting, &value)
         {
             let value = String::from_utf8_lossy(&value).into_owned();
-            state.with(|all| all.reject(index, source, value));
+            state.reject(index, source, value);
         }
     }
 }
 
 /// Makes the server pass the decisions of this process to its parallel workers, which read the configuration later. It does not
 /// pass values with the source PGC_S_DEFAULT.
-pub fn pass_to_workers<S>(state: &PerProcess<ServerSettings>, settings: &[Setting<S>]) {
+pub fn pass_to_workers<S>(state: &ServerSettings, settings: &[Setting<S>]) {
     // SAFETY: a variable of the server.
     if is_parallel_worker() || unsafe { pg_sys::IsInParallelMode() } {
         return;
     }
     for (index, setting) in deciding(settings) {
-        let source = match state.with(|all| all.each[index].source_to_pass()) {
+        let source = match state.source_to_pass(index) {
             Some(Source::PassedDefault) => GucSource::PGC_S_DYNAMIC_DEFAULT,
             Some(Source::Refused) => GucSource::PGC_S_OVERRIDE,
             _ => continue,
@@ -232,12 +232,10 @@ pub struct Deciding {
 
 impl Deciding {
     /// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
-    pub fn of<S>(state: &PerProcess<ServerSettings>, settings: &'static [Setting<S>]) -> Option<Self> {
+    pub fn of<S>(state: &ServerSettings, settings: &'static [Setting<S>]) -> Option<Self> {
         let (index, setting) = deciding(settings).next()?;
-        state.with(|all| {
-            let Sourced { source, value } = all.get(index, setting.context)?;
-            Some(Self { name: setting.name, value: value.to_string(), source: *source })
-        })
+        let Sourced { source, value } = state.get(index, setting.context)?;
+        Some(Self { name: setting.name, value: value.to_string(), source })
     }
 
     /// Returns whether the value is the default.
