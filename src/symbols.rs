@@ -1,5 +1,7 @@
 //! The C symbols of the SQL functions. Most functions of a type have the symbol `<type>_<function>`.
 
+use core::cmp::Ordering;
+
 use pgrx::pg_sys;
 use scru_ids::{core_registry, registry};
 
@@ -32,6 +34,48 @@ macro_rules! export {
     };
 }
 
+/// Exports functions of a type, each under the symbol `<before><type><after><suffix>`.
+macro_rules! exports {
+    ($name:ident $suffix:literal: $($run:ident $before:literal $after:literal $function:expr;)*) => {
+        $(export!($run, concat!($before, stringify!($name), $after, $suffix), $function);)*
+    };
+}
+
+/// Exports the functions that compare IDs with times.
+macro_rules! conditions {
+    ($name:ident, $precision:ident, $suffix:literal) => {
+        exports! { $name $suffix:
+            raw "" "_lt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_lt);
+            raw "" "_le_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_le);
+            raw "" "_ge_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_ge);
+            raw "" "_gt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_gt);
+            raw "timestamptz_lt_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_lt);
+            raw "timestamptz_le_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_le);
+            raw "timestamptz_ge_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_ge);
+            raw "timestamptz_gt_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_gt);
+            guarded "" "_time_bound" |call| time_compare::bound::<Id>(call, Precision::$precision);
+            guarded "" "_time_support" |call| time_support::support::<Id>(call, Precision::$precision);
+            guarded "" "_lower_of_range" |call| range::lower::<Id>(call, Precision::$precision);
+            guarded "" "_upper_of_range" |call| range::upper::<Id>(call, Precision::$precision);
+            guarded "" "_contained_by_range" |call| range::contained_by::<Id>(call, Precision::$precision);
+            guarded "" "_range_contains" |call| range::contains::<Id>(call, Precision::$precision);
+            guarded "" "_range_support" |call| range_support::support::<Id>(call, Precision::$precision);
+        }
+    };
+}
+
+/// Exports the functions of conditions on time that only a type of the extension has.
+macro_rules! conditions_of_type {
+    ($name:ident, $precision:ident, $suffix:literal) => {
+        exports! { $name $suffix:
+            guarded "" "_time_lower" |call| time_compare::lower::<Id>(call, Precision::$precision);
+            guarded "" "_time_upper" |call| time_compare::upper::<Id>(call, Precision::$precision);
+            guarded "" "_time_possible" |call| time_compare::possible::<Id>(call, Precision::$precision);
+            guarded "" "_gist_consistent" |call| gist::consistent::<Id>(call, Precision::$precision);
+        }
+    };
+}
+
 /// Implements the traits of an ID system, and exports the symbols that do not depend on whether the extension or the server has
 /// its SQL type: generation, time, conditions on time, and prefixes.
 macro_rules! system {
@@ -48,78 +92,20 @@ macro_rules! system {
                 }
             }
 
-            export!(raw, concat!(stringify!($name), "_timestamp"), time::timestamp::<Id>);
-            export!(guarded, concat!(stringify!($name), "_lower"), time::lower::<Id>);
-            export!(guarded, concat!(stringify!($name), "_upper"), time::upper::<Id>);
-            export!(guarded, concat!(stringify!($name), "_floor"), time::floor::<Id>);
-
-            // The SQL from version 0.3.0 on compares ticks.
-            export!(raw, concat!(stringify!($name), "_lt_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_lt())
-            });
-            export!(raw, concat!(stringify!($name), "_le_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_le())
-            });
-            export!(raw, concat!(stringify!($name), "_ge_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_ge())
-            });
-            export!(raw, concat!(stringify!($name), "_gt_timestamptz_by_tick"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Tick, |order| order.is_gt())
-            });
-            export!(raw, concat!("timestamptz_lt_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_lt())
-            });
-            export!(raw, concat!("timestamptz_le_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_le())
-            });
-            export!(raw, concat!("timestamptz_ge_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_ge())
-            });
-            export!(raw, concat!("timestamptz_gt_", stringify!($name), "_by_tick"), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Tick, |order| order.is_gt())
-            });
-            export!(guarded, concat!(stringify!($name), "_time_bound_by_tick"), |call| time_compare::bound::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_support_by_tick"), |call| time_support::support::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_lower_of_range_by_tick"), |call| range::lower::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_upper_of_range_by_tick"), |call| range::upper::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(
-                guarded,
-                concat!(stringify!($name), "_contained_by_range_by_tick"),
-                |call| range::contained_by::<Id>(call, Precision::Tick)
-            );
-            export!(guarded, concat!(stringify!($name), "_range_contains_by_tick"), |call| range::contains::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(
-                guarded,
-                concat!(stringify!($name), "_range_support_by_tick"),
-                |call| range_support::support::<Id>(call, Precision::Tick)
-            );
-            export!(guarded, concat!(stringify!($name), "_ineqsel"), |call| selectivity::of_operator::<Id>(
-                call,
-                Precision::Tick
-            ));
-
-            export!(guarded, concat!(stringify!($name), "_prefixed"), prefixed::prefixed::<Id>);
-            export!(guarded, concat!(stringify!($name), "_unprefixed"), prefixed::unprefixed::<Id>);
-
-            export!(guarded, concat!("gen_", stringify!($name)), draw::generate::<Id>);
-            export!(guarded, concat!("gen_", stringify!($name), "_at"), draw::generate_at::<Id>);
-            export!(guarded, concat!(stringify!($name), "_horizon"), feed::horizon::<Id>);
-            export!(guarded, concat!(stringify!($name), "_horizon_after"), feed::horizon_after::<Id>);
+            exports! { $name "":
+                guarded "gen_" "" draw::generate::<Id>;
+                guarded "gen_" "_at" draw::generate_at::<Id>;
+                raw "" "_timestamp" time::timestamp::<Id>;
+                guarded "" "_lower" time::lower::<Id>;
+                guarded "" "_upper" time::upper::<Id>;
+                guarded "" "_floor" time::floor::<Id>;
+                guarded "" "_ineqsel" |call| selectivity::of_operator::<Id>(call, Precision::Tick);
+                guarded "" "_horizon" feed::horizon::<Id>;
+                guarded "" "_horizon_after" feed::horizon_after::<Id>;
+                guarded "" "_prefixed" prefixed::prefixed::<Id>;
+                guarded "" "_unprefixed" prefixed::unprefixed::<Id>;
+            }
+            conditions!($name, Tick, "_by_tick");
         };
     };
 }
@@ -132,149 +118,63 @@ macro_rules! symbols {
         const _: () = {
             use scru_ids::$id as Id;
 
-            export!(guarded, concat!(stringify!($name), "_in"), io::input::<Id>);
-            export!(guarded, concat!(stringify!($name), "_out"), io::output::<Id>);
-            export!(guarded, concat!(stringify!($name), "_recv"), io::receive::<Id>);
-            export!(guarded, concat!(stringify!($name), "_send"), io::send::<Id>);
+            exports! { $name "":
+                guarded "" "_in" io::input::<Id>;
+                guarded "" "_out" io::output::<Id>;
+                guarded "" "_recv" io::receive::<Id>;
+                guarded "" "_send" io::send::<Id>;
 
-            export!(raw, concat!(stringify!($name), "_eq"), |call| compare::test::<Id>(call, |order| order.is_eq()));
-            export!(raw, concat!(stringify!($name), "_ne"), |call| compare::test::<Id>(call, |order| order.is_ne()));
-            export!(raw, concat!(stringify!($name), "_lt"), |call| compare::test::<Id>(call, |order| order.is_lt()));
-            export!(raw, concat!(stringify!($name), "_le"), |call| compare::test::<Id>(call, |order| order.is_le()));
-            export!(raw, concat!(stringify!($name), "_gt"), |call| compare::test::<Id>(call, |order| order.is_gt()));
-            export!(raw, concat!(stringify!($name), "_ge"), |call| compare::test::<Id>(call, |order| order.is_ge()));
-            export!(raw, concat!(stringify!($name), "_cmp"), compare::cmp::<Id>);
-            export!(raw, concat!(stringify!($name), "_smaller"), compare::smaller::<Id>);
-            export!(raw, concat!(stringify!($name), "_larger"), compare::larger::<Id>);
-            export!(guarded, concat!(stringify!($name), "_sortsupport"), sort::support::<Id>);
-            export!(guarded, concat!(stringify!($name), "_skipsupport"), skip::support::<Id>);
-            export!(raw, concat!(stringify!($name), "_hash"), hash::hash::<Id>);
-            export!(raw, concat!(stringify!($name), "_hash_extended"), hash::hash_extended::<Id>);
-            export!(raw, concat!(stringify!($name), "_distance"), brin::distance::<Id>);
+                raw "" "_eq" |call| compare::test::<Id>(call, Ordering::is_eq);
+                raw "" "_ne" |call| compare::test::<Id>(call, Ordering::is_ne);
+                raw "" "_lt" |call| compare::test::<Id>(call, Ordering::is_lt);
+                raw "" "_le" |call| compare::test::<Id>(call, Ordering::is_le);
+                raw "" "_gt" |call| compare::test::<Id>(call, Ordering::is_gt);
+                raw "" "_ge" |call| compare::test::<Id>(call, Ordering::is_ge);
+                raw "" "_cmp" compare::cmp::<Id>;
+                raw "" "_smaller" compare::smaller::<Id>;
+                raw "" "_larger" compare::larger::<Id>;
+                guarded "" "_sortsupport" sort::support::<Id>;
+                guarded "" "_skipsupport" skip::support::<Id>;
+                raw "" "_hash" hash::hash::<Id>;
+                raw "" "_hash_extended" hash::hash_extended::<Id>;
+                raw "" "_distance" brin::distance::<Id>;
 
-            export!(guarded, concat!(stringify!($name), "_gin_extract_value"), gin::extract_value);
-            export!(guarded, concat!(stringify!($name), "_gin_extract_query"), gin::extract_query::<Id>);
-            export!(raw, concat!(stringify!($name), "_gin_compare_partial"), gin::compare_partial::<Id>);
-            export!(raw, concat!(stringify!($name), "_gin_triconsistent"), gin::triconsistent);
+                guarded "" "_gin_extract_value" gin::extract_value;
+                guarded "" "_gin_extract_query" gin::extract_query::<Id>;
+                raw "" "_gin_compare_partial" gin::compare_partial::<Id>;
+                raw "" "_gin_triconsistent" gin::triconsistent;
 
-            export!(guarded, concat!(stringify!($name), "_gist_union"), gist::union::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_compress"), gist::compress::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_penalty"), gist::penalty::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_picksplit"), gist::picksplit::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_same"), gist::same::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_fetch"), gist::fetch::<Id>);
-            export!(guarded, concat!(stringify!($name), "_gist_sortsupport"), gist::sort_support::<Id>);
-            export!(guarded, concat!(stringify!($name), "_in_range"), window::in_range::<Id>);
+                guarded "" "_gist_union" gist::union::<Id>;
+                guarded "" "_gist_compress" gist::compress::<Id>;
+                guarded "" "_gist_penalty" gist::penalty::<Id>;
+                guarded "" "_gist_picksplit" gist::picksplit::<Id>;
+                guarded "" "_gist_same" gist::same::<Id>;
+                guarded "" "_gist_fetch" gist::fetch::<Id>;
+                guarded "" "_gist_sortsupport" gist::sort_support::<Id>;
+                guarded "" "_in_range" window::in_range::<Id>;
 
-            export!(guarded, concat!(stringify!($name), "_typanalyze"), tick_statistics::request::<Id>);
+                guarded "" "_typanalyze" tick_statistics::request::<Id>;
+                guarded "" "_rangesel" |call| selectivity::of_operator::<Id>(call, Precision::Microsecond);
+                guarded "" "_time_encoder" time::encode::<Id>;
+                guarded "" "_time_decoder" time::decode::<Id>;
 
-            export!(guarded, concat!(stringify!($name), "_time_encoder"), time::encode::<Id>);
-            export!(guarded, concat!(stringify!($name), "_time_decoder"), time::decode::<Id>);
-            // The SQL of versions before 0.3.0 compares exact times, that from version 0.3.0 on compares ticks.
-            export!(raw, concat!(stringify!($name), "_lt_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_lt())
-            });
-            export!(raw, concat!(stringify!($name), "_le_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_le())
-            });
-            export!(raw, concat!(stringify!($name), "_ge_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_ge())
-            });
-            export!(raw, concat!(stringify!($name), "_gt_timestamptz"), |call| {
-                time_compare::id_with_time::<Id>(call, Precision::Microsecond, |order| order.is_gt())
-            });
-            export!(raw, concat!("timestamptz_lt_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_lt())
-            });
-            export!(raw, concat!("timestamptz_le_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_le())
-            });
-            export!(raw, concat!("timestamptz_ge_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_ge())
-            });
-            export!(raw, concat!("timestamptz_gt_", stringify!($name)), |call| {
-                time_compare::time_with_id::<Id>(call, Precision::Microsecond, |order| order.is_gt())
-            });
-            export!(guarded, concat!(stringify!($name), "_time_bound"), |call| time_compare::bound::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_lower"), |call| time_compare::lower::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_upper"), |call| time_compare::upper::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_possible"), |call| time_compare::possible::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_support"), |call| time_support::support::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_lower_of_range"), |call| range::lower::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_upper_of_range"), |call| range::upper::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_contained_by_range"), |call| range::contained_by::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_range_contains"), |call| range::contains::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_range_support"), |call| range_support::support::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_gist_consistent"), |call| gist::consistent::<Id>(
-                call,
-                Precision::Microsecond
-            ));
-            export!(guarded, concat!(stringify!($name), "_rangesel"), |call| selectivity::of_operator::<Id>(
-                call,
-                Precision::Microsecond
-            ));
+                guarded "" "_to_bytea" io::send::<Id>;
+                guarded "" "_from_bytea" casts::from_bytea::<Id>;
+                guarded "" "_from_bigint" casts::from_bigint::<Id>;
+                guarded "" "_to_numeric" casts::to_numeric::<Id>;
+                guarded "" "_from_numeric" casts::from_numeric::<Id>;
 
-            export!(guarded, concat!(stringify!($name), "_time_lower_by_tick"), |call| time_compare::lower::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_time_upper_by_tick"), |call| time_compare::upper::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(
-                guarded,
-                concat!(stringify!($name), "_time_possible_by_tick"),
-                |call| time_compare::possible::<Id>(call, Precision::Tick)
-            );
-            export!(guarded, concat!(stringify!($name), "_gist_consistent_by_tick"), |call| gist::consistent::<Id>(
-                call,
-                Precision::Tick
-            ));
-            export!(guarded, concat!(stringify!($name), "_to_bytea"), io::send::<Id>);
-            export!(guarded, concat!(stringify!($name), "_from_bytea"), casts::from_bytea::<Id>);
-            export!(guarded, concat!(stringify!($name), "_from_bigint"), casts::from_bigint::<Id>);
-            export!(guarded, concat!(stringify!($name), "_to_numeric"), casts::to_numeric::<Id>);
-            export!(guarded, concat!(stringify!($name), "_from_numeric"), casts::from_numeric::<Id>);
-
-            export!(guarded, concat!(stringify!($name), "_field_0"), fields::field::<Id, 0>);
-            export!(guarded, concat!(stringify!($name), "_field_1"), fields::field::<Id, 1>);
-            export!(guarded, concat!(stringify!($name), "_field_2"), fields::field::<Id, 2>);
-            export!(guarded, concat!(stringify!($name), "_field_3"), fields::field::<Id, 3>);
-
-            export!(guarded, concat!(stringify!($name), "_is_local"), node::is_local::<Id>);
-
-            export!(guarded, concat!(stringify!($name), "_inspect"), inspect::of_id::<Id>);
+                guarded "" "_field_0" fields::field::<Id, 0>;
+                guarded "" "_field_1" fields::field::<Id, 1>;
+                guarded "" "_field_2" fields::field::<Id, 2>;
+                guarded "" "_field_3" fields::field::<Id, 3>;
+                guarded "" "_inspect" inspect::of_id::<Id>;
+                guarded "" "_is_local" node::is_local::<Id>;
+            }
+            conditions_of_type!($name, Tick, "_by_tick");
+            // The SQL of versions before 0.3.0 compares exact times.
+            conditions!($name, Microsecond, "");
+            conditions_of_type!($name, Microsecond, "");
 
             pgrx::extension_sql_file!($sql);
         };
