@@ -1,7 +1,7 @@
 //! Sort support: comparators that the server's sorts call directly, and abbreviated keys.
 //!
 //! The server uses its specialized sorts, as for `uuid` and `bigint`, if the comparator is one of its own `ssup_datum_…_cmp`. IDs
-//! passed by value need no abbreviated keys; IDs passed by reference have those of [`SortKeys`].
+//! passed by value need no abbreviated keys; IDs passed by reference have those of [`SortKeys`], whose file states what they gain.
 
 use core::ffi::c_int;
 
