@@ -8,7 +8,7 @@ use std::io;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
-use scru_ids::{BytesError, MAX_TEXT_LEN, ParseError, ParseErrorKind, SqlId};
+use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::hints;
 use crate::pg::{epoch, server};
@@ -115,9 +115,7 @@ impl Error {
             // The values of the server's type exceed the largest ID.
             return Self::beyond::<T>(value);
         }
-        let mut buffer = [0; MAX_TEXT_LEN];
-        let largest = T::MAX.encode(&T::Settings::default(), &mut buffer);
-        Self::beyond::<T>(value).detail(format!("The largest {} is \"{largest}\".", T::NAME))
+        Self::beyond::<T>(value).detail(format!("The largest {} is \"{}\".", T::NAME, T::MAX))
     }
 
     /// Returns the error for a number that is out of range (22003).

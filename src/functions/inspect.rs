@@ -3,7 +3,7 @@
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{MAX_TEXT_LEN, SqlId, Stored, registry};
+use scru_ids::{SqlId, Stored, registry};
 use serde_json::{Map, Value};
 
 use crate::call::Call;
@@ -65,26 +65,21 @@ fn facts<T: SqlId>() -> Option<Facts> {
         Interval::new(0, 0, T::TICKS.micros).ok()?,
         epoch::timestamptz(T::MIN)?,
         epoch::timestamptz(T::MAX)?,
-        canonical(T::MIN),
-        canonical(T::MAX),
+        T::MIN.to_string(),
+        T::MAX.to_string(),
     ))
 }
 
 /// Returns the ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
 fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
-        Some(bytes) => T::Stored::from_bytes(&bytes).and_then(T::from_stored),
+        Some(bytes) => T::from_be_bytes(&bytes).ok(),
         None => T::parse(text).ok(),
     }
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {
-    Some((T::NAME, canonical(id), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
-}
-
-fn canonical<T: SqlId>(id: T) -> String {
-    let mut buffer = [0; MAX_TEXT_LEN];
-    id.encode(&T::Settings::default(), &mut buffer).to_owned()
+    Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
 /// Returns the fields of an ID, except those that need a parameter.
