@@ -127,8 +127,8 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(identity: &'a str, following: &[Line<'a>], sources: &Sources<'a>) -> Result<Self, Error> {
-        let object = sources.catalog.get(identity).filter(|object| !object.comment.is_empty());
-        let object = object.ok_or_else(|| format!("no install script contains COMMENT ON {identity}"))?;
+        let object =
+            sources.catalog.get(identity).ok_or_else(|| format!("no install script contains COMMENT ON {identity}"))?;
         // Before 0.3.0, the operand of <@ and @> was tstzrange itself.
         let former = identity.replace("scru_tstzrange", "tstzrange");
         let is_in = |release: &&Release| [identity, &former].iter().any(|name| release.catalog.get(name).is_some());
