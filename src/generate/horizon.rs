@@ -208,14 +208,16 @@ impl Record for Backend {
     }
 
     fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Error> {
+        // A reader that loads one of these finds the state that was stored before.
         let entry = self.memory.entry(transaction);
-        entry.bound.store(bound, Ordering::SeqCst);
-        entry.database.store(own_database(), Ordering::SeqCst);
+        entry.bound.store(bound, Ordering::Release);
+        entry.database.store(own_database(), Ordering::Release);
         Ok(())
     }
 
     fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Error> {
-        self.memory.entry(transaction).state.store(state, Ordering::SeqCst);
+        // The lock under which the transaction ends makes it visible to readers.
+        self.memory.entry(transaction).state.store(state, Ordering::Release);
         Ok(())
     }
 
