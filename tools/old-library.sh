@@ -17,7 +17,8 @@ build() {
     say "Building the library of $1" >&2
     rm -rf "$2"
     mkdir -p "$2"
-    git archive "$1" | tar --extract --directory="$2"
+    # Cargo takes the sources of two commits for the same package, and compares their times with that of the last build.
+    git archive "$1" | tar --extract --touch --directory="$2"
     (cd "$2" && CARGO_TARGET_DIR=$BUILT/target cargo build --locked --release --lib "${FEATURES[@]}" >&2)
     # Renamed only when complete: the name marks a finished build.
     cp "$BUILT/target/release/libscru.so" "$2/scru.so.new"
