@@ -34,7 +34,7 @@ from marks import (
     insert,
     page,
 )
-from server import BINDIR, MAJOR, Server, give_to_server_user, oldest_and_newest, send_signal, wait_until
+from server import BINDIR, MAJOR, Server, give_to_server_user, oldest_and_newest, send_signal, since, wait_until
 
 pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike")
 
@@ -378,6 +378,31 @@ def test_a_copy_made_under_load_has_the_mark_of_its_rows(new_server, clock):
             rows = [id_ for (id_,) in copy.rows(f"SELECT id::text FROM {id_type}_orders")]
             assert len(rows) > 50
             assert_later({id_type: rows}, {id_type: draw(copy, id_type)})
+    finally:
+        copy.remove()
+
+
+@since(17, "incremental backups")
+def test_an_incremental_backup_has_the_mark(new_server, clock):
+    """The mark has changed since the whole backup, in a page that the server finds in the log."""
+    server = create(new_server({**NODE, "summarize_wal": "on"}, clock.environment))
+    draw_all(server)
+    whole, part = server.directory / "whole", server.directory / "part"
+    backup = ["pg_basebackup", "--checkpoint=fast", "--no-sync", "--pgdata"]
+    server.run(*backup, whole, as_server=True)
+    clock.shift(HOUR)
+    before = draw_all(server)
+    server.run(*backup, part, "--incremental", whole / "backup_manifest", as_server=True)
+    copy = Server(server.settings, clock.environment)
+    copy.settings["unix_socket_directories"] = str(copy.directory)
+    try:
+        server.run("pg_combinebackup", "--no-sync", "--output", copy.data, whole, part, as_server=True)
+        clock.shift(0)
+        copy.start()
+        for id_type in SERVER_WIDE:
+            assert_behind_mark(copy, id_type, HOUR)
+        clock.shift(HOUR)
+        assert_later(before, draw_all(copy))
     finally:
         copy.remove()
 
