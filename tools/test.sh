@@ -141,15 +141,26 @@ skip() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 tools/setup.sh test
-# Without these programs, some tests are skipped. They are installed only for a run of all suites.
-if runs_all; then
+# Without these programs, some tests are skipped. They are installed only for a run of all suites: those of Debian first, because
+# some are extensions of the server, the others beside the suites that do not need them.
+install_packages() {
+    local skipped='Tests that need a missing program will be skipped'
+    tools/setup.sh clients || say "$skipped"
+    ! is_oldest || tools/setup.sh operators || say "$skipped"
+}
+install_programs() {
     tools/clients.sh
-    if is_oldest; then
-        tools/setup.sh operators || say 'Tests that need a missing program will be skipped'
-        for version in 0.1.0 0.2.0; do
-            tools/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
-        done
-    fi
+    is_oldest || return 0
+    for version in 0.1.0 0.2.0; do
+        tools/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
+    done
+}
+if runs_all; then
+    install_packages
+    say "Installing programs for the tests: the log is $LOGS/programs.log"
+    install_programs >"$LOGS/programs.log" 2>&1 &
+    PROGRAMS=$!
+    trap 'kill "$PROGRAMS" 2>/dev/null || true' EXIT
 fi
 SERVERS=$(tools/server.sh home)
 SYSTEM=$PG_CONFIG
@@ -175,6 +186,7 @@ suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
 ! is_oldest || suite sixth_type count_check
+! runs_all || wait "$PROGRAMS" || die "The programs for the tests could not be installed. The log is $LOGS/programs.log"
 suite regression count_regress
 suite end_to_end count_pytest
 if is_oldest || ! runs_all; then suite packages count_packages; fi
