@@ -183,16 +183,16 @@ def test_an_id_and_jsonb_in_one_gin_index(connection, id_type):
     connection.execute(table.replace("scru128", id_type.name))
     tenants = [id_type.text(value) for value in id_type.samples(20, 7)]
     connection.execute(
-        f"""INSERT INTO events (tenant_id, doc)
+        f"""INSERT INTO reports (tenant_id, doc)
             SELECT t::{id_type.name}, jsonb_build_object('status', CASE WHEN n %% 10 = 0 THEN 'paid' ELSE 'open' END)
             FROM unnest(%s::text[]) AS t, generate_series(1, 500) AS n""",
         [tenants],
     )
-    connection.execute("VACUUM ANALYZE events")
+    connection.execute("VACUUM ANALYZE reports")
     query = re.sub("'03.*?'", f"'{tenants[3]}'", query)
     connection.execute("SET enable_seqscan = off")
     plan = plans.explain(connection, query)
-    assert "Bitmap Index Scan on events_doc" in plan
+    assert "Bitmap Index Scan on reports_doc" in plan
     assert f"Index Cond: ((tenant_id = '{tenants[3]}'::{id_type.name}) AND (doc @> " in plan
     found = connection.execute(query).fetchall()
     assert len(found) == 50

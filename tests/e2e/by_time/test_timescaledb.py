@@ -85,7 +85,7 @@ def test_hypertable(timescale, id_type):
 def statements(heading: str, table: str) -> list[str]:
     """Returns the statements below a heading of the page, for a table of this name."""
     [block] = re.findall(rf"## {heading}\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
-    return [each.strip() for each in re.sub(r"\bevents", table, re.sub(" *--.*", "", block)).split(";")[:-1]]
+    return [each.strip() for each in re.sub(r"\b\w+_events", table, re.sub(" *--.*", "", block)).split(";")[:-1]]
 
 
 @since(18, "TimescaleDB 2.31, with which the page is tested")

@@ -37,11 +37,11 @@ def fill(connection: psycopg.Connection, name: str) -> None:
     """Creates the table of the page, with rows of the last days."""
     connection.execute(statements("bigint", name)[0])
     connection.execute(
-        f"""INSERT INTO orders (id)
+        f"""INSERT INTO payments (id)
             SELECT {name}_lower(now() - interval '1 day' * {DAYS} * n / {ROWS})::bigint + n % 7
             FROM generate_series(1, {ROWS}) AS n"""
     )
-    connection.execute("ANALYZE orders")
+    connection.execute("ANALYZE payments")
 
 
 @number_types
@@ -49,16 +49,16 @@ def test_conditions_on_time_use_the_index(connection, id_type):
     """The plans have an index condition, and find the rows that the same condition finds on a column of the type."""
     name = id_type.name
     fill(connection, name)
-    connection.execute(f"CREATE TABLE typed AS SELECT id::{name} AS id FROM orders")
+    connection.execute(f"CREATE TABLE typed AS SELECT id::{name} AS id FROM payments")
     _, of_page, _ = statements("bigint", name)
     assert "now() - interval '1 day'" in of_page
     day, week = "now() - interval '1 day'", "now() - interval '7 days'"
     pairs = [
         (of_page, f"id >= {day}"),
-        (f"SELECT FROM orders WHERE id >= {name}_lower({day})::bigint", f"id >= {name}_lower({day})"),
-        (f"SELECT FROM orders WHERE id <= {name}_upper({day})::bigint", f"id <= {name}_upper({day})"),
+        (f"SELECT FROM payments WHERE id >= {name}_lower({day})::bigint", f"id >= {name}_lower({day})"),
+        (f"SELECT FROM payments WHERE id <= {name}_upper({day})::bigint", f"id <= {name}_upper({day})"),
         (
-            f"SELECT FROM orders WHERE id >= {name}_floor({week})::bigint AND id < {name}_floor({day})::bigint",
+            f"SELECT FROM payments WHERE id >= {name}_floor({week})::bigint AND id < {name}_floor({day})::bigint",
             f"id <@ tstzrange({week}, {day})",
         ),
     ]
@@ -71,7 +71,7 @@ def test_conditions_on_time_use_the_index(connection, id_type):
             found = connection.execute(f"SELECT count(*) FROM ({query}) AS q").fetchone()
             assert found == connection.execute(f"SELECT count(*) FROM typed WHERE {condition}").fetchone()
             assert found > (0,)
-    assert "Index Cond" not in explain(connection, f"SELECT FROM orders WHERE id::{name} >= now()")
+    assert "Index Cond" not in explain(connection, f"SELECT FROM payments WHERE id::{name} >= now()")
 
 
 @number_types
@@ -80,11 +80,11 @@ def test_estimates(connection, id_type):
     name = id_type.name
     fill(connection, name)
     for bound in f"{name}_floor(now() - interval '3 days')", f"{name}_lower('today'::timestamptz - interval '3 days')":
-        query = f"SELECT FROM orders WHERE id >= {bound}::bigint"
+        query = f"SELECT FROM payments WHERE id >= {bound}::bigint"
         [rows] = connection.execute(f"SELECT count(*) FROM ({query}) AS q").fetchone()
         assert 400 < rows < 900
         assert rows / 1.2 < estimate(connection, query) < rows * 1.2
-    from_a_subquery = f"SELECT FROM orders WHERE id >= (SELECT {name}_floor(now() - interval '3 days')::bigint)"
+    from_a_subquery = f"SELECT FROM payments WHERE id >= (SELECT {name}_floor(now() - interval '3 days')::bigint)"
     assert estimate(connection, from_a_subquery) == round(ROWS / 3)
 
 
@@ -94,11 +94,11 @@ def test_times_of_ids(connection, id_type):
     create, _, times = statements("bigint", id_type.name)
     connection.execute(create)
     [before] = connection.execute("SELECT now() - interval '1 second'").fetchone()
-    connection.execute("INSERT INTO orders (note) VALUES ('first'), ('second')")
+    connection.execute("INSERT INTO payments (note) VALUES ('first'), ('second')")
     (first, _), (second, _) = rows = connection.execute(times).fetchall()
     assert [note for _, note in rows] == ["first", "second"]
     assert before < first <= second
-    connection.execute("INSERT INTO orders VALUES (-1)")
+    connection.execute("INSERT INTO payments VALUES (-1)")
     with pytest.raises(psycopg.errors.NumericValueOutOfRange):
         connection.execute(times)
 
@@ -107,15 +107,15 @@ def test_times_of_ids(connection, id_type):
 @pytest.mark.parametrize("kind", ["bigint GENERATED ALWAYS AS IDENTITY", "bigserial"])
 def test_an_existing_column(connection, id_type, kind):
     """New rows come after the rows with numbers of a sequence."""
-    connection.execute(f"CREATE TABLE orders (id {kind} PRIMARY KEY, note text)")
-    insert = "INSERT INTO orders (note) SELECT n FROM generate_series(%s::integer, %s::integer) AS n"
+    connection.execute(f"CREATE TABLE payments (id {kind} PRIMARY KEY, note text)")
+    insert = "INSERT INTO payments (note) SELECT n FROM generate_series(%s::integer, %s::integer) AS n"
     connection.execute(insert, [1, 100])
     for statement in statements("An existing column", id_type.name):
         connection.execute(statement)
     connection.execute(insert, [101, 200])
-    [notes] = connection.execute("SELECT array_agg(note::integer ORDER BY id) FROM orders").fetchone()
+    [notes] = connection.execute("SELECT array_agg(note::integer ORDER BY id) FROM payments").fetchone()
     assert notes == [*range(1, 201)]
-    old = f"SELECT count(*) FROM orders WHERE id < {id_type.name}_floor(now() - interval '90 days')::bigint"
+    old = f"SELECT count(*) FROM payments WHERE id < {id_type.name}_floor(now() - interval '90 days')::bigint"
     assert connection.execute(old).fetchone() == (100,)
 
 
@@ -132,18 +132,18 @@ def test_numbers_in_json(connection):
 def test_change_later(connection, id_type):
     """The type of the extension rewrites the table and refuses other numbers. The way back does not rewrite it."""
     name = id_type.name
-    connection.execute(f"CREATE TABLE orders (id bigint PRIMARY KEY DEFAULT {id_type.generator}::bigint)")
-    connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+    connection.execute(f"CREATE TABLE payments (id bigint PRIMARY KEY DEFAULT {id_type.generator}::bigint)")
+    connection.execute("INSERT INTO payments SELECT FROM generate_series(1, 100)")
     [statement] = statements("Change later", name)
     [back] = re.findall(r"`(ALTER TABLE .*? TYPE bigint)`", PAGE)
-    before, file = ids(connection), "SELECT pg_relation_filenode('orders')"
+    before, file = ids(connection, "payments"), "SELECT pg_relation_filenode('payments')"
     connection.execute(statement)
     [typed] = connection.execute(file).fetchone()
     connection.execute(back)
     assert connection.execute(file).fetchone() == (typed,)
-    assert ids(connection) == before
-    connection.execute("INSERT INTO orders DEFAULT VALUES")
-    connection.execute("INSERT INTO orders VALUES (-5)")
+    assert ids(connection, "payments") == before
+    connection.execute("INSERT INTO payments DEFAULT VALUES")
+    connection.execute("INSERT INTO payments VALUES (-5)")
     largest = id_type.largest
     with expect.error(
         "22003", f'value "-5" is out of range for type {name}', f"The valid range is from 0 to {largest}."
@@ -152,8 +152,8 @@ def test_change_later(connection, id_type):
     assert connection.execute(file).fetchone() == (typed,)
 
 
-def ids(connection: psycopg.Connection) -> list:
-    return [id for (id,) in connection.execute("SELECT id FROM orders ORDER BY id")]
+def ids(connection: psycopg.Connection, table: str) -> list:
+    return [id for (id,) in connection.execute(f"SELECT id FROM {table} ORDER BY id")]
 
 
 def test_uuid_columns(new_database):
@@ -161,22 +161,22 @@ def test_uuid_columns(new_database):
     with new_database(extension=False).connect() as connection:
         [setup] = blocks("uuid")
         connection.execute(setup)
-        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+        connection.execute("INSERT INTO invoices SELECT FROM generate_series(1, 100)")
         [others] = blocks("Other versions")
         assert connection.execute(others).fetchone() == (0,)
-        connection.execute("INSERT INTO orders SELECT gen_random_uuid() FROM generate_series(1, 10)")
+        connection.execute("INSERT INTO invoices SELECT gen_random_uuid() FROM generate_series(1, 10)")
         assert connection.execute(others).fetchone() == (10,)
-        before, file = ids(connection), "SELECT pg_relation_filenode('orders')"
+        before, file = ids(connection, "invoices"), "SELECT pg_relation_filenode('invoices')"
         [uuids] = connection.execute(file).fetchone()
         [to_scru128] = blocks("Change to scru128")
         connection.execute(to_scru128)
-        connection.execute("INSERT INTO orders DEFAULT VALUES")
+        connection.execute("INSERT INTO invoices DEFAULT VALUES")
         connection.execute(
-            "ALTER TABLE orders ALTER id DROP DEFAULT, ALTER id TYPE uuid, ALTER id SET DEFAULT gen_uuidv7()"
+            "ALTER TABLE invoices ALTER id DROP DEFAULT, ALTER id TYPE uuid, ALTER id SET DEFAULT gen_uuidv7()"
         )
-        connection.execute("INSERT INTO orders DEFAULT VALUES")
+        connection.execute("INSERT INTO invoices DEFAULT VALUES")
         assert connection.execute(file).fetchone() == (uuids,)
-        after = ids(connection)
+        after = ids(connection, "invoices")
         assert (len(after), set(before) <= set(after)) == (112, True)
 
 

@@ -358,7 +358,7 @@ ONLINE = [
             instead=(
                 (
                     "NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n",
-                    blocks("With their times")[0].replace("scru64", new).replace("16777216", size),
+                    blocks("With their times", "plpgsql")[0].replace("scru64", new).replace("16777216", size),
                 ),
                 ("scru128", new),
             ),
@@ -376,7 +376,10 @@ ONLINE = [
         id="snowflake(at)",
         setup=SNOWFLAKE,
         instead=(
-            ("NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n", blocks("From Snowflake IDs")[0]),
+            (
+                "NEW.new_id := coalesce(NEW.new_id, gen_scru128(NEW.created_at));\n",
+                blocks("From Snowflake IDs", "plpgsql")[0],
+            ),
             *TO_ULID,
         ),
         time=time_of("ulid"),
@@ -519,7 +522,7 @@ def test_the_schema_scru_uuid_can_be_dropped(connection):
 def test_each_block_of_the_page_is_run():
     """Every section with code is one of the recipes, or has its own test above. So has every row of the table."""
     headings = re.findall(r"^###? (.*)$", PAGE, re.M)
-    with_code = {heading for heading in headings if blocks(heading)}
+    with_code = {heading for heading in headings if blocks(heading) or blocks(heading, "plpgsql")}
     own = {"From uuid, version 4", "From Snowflake IDs", "With their times", "From uuid made without the extension"}
     own |= {"Without created_at", "In one transaction"}
     sections = {recipe.section for recipe in [*RECIPES, *ONLINE]}

@@ -48,7 +48,7 @@ def payloads(count: int) -> list[str]:
     return [str(number) for number in range(1, count + 1)]
 
 
-def test_the_loop_in_sql(feed):
+def test_the_loop_in_psql(feed):
     wait_until_passed(feed)
     create, insert = block("sql", "CREATE TABLE positions").split("\n\n")[0].splitlines()
     feed.execute(create)
@@ -58,10 +58,10 @@ def test_the_loop_in_sql(feed):
     received = []
     for _ in range(4):
         feed.execute(begin)
-        [after] = feed.execute(position).fetchone()
-        rows = feed.execute(read.replace(":after", "%(after)s"), {"after": after}).fetchall()
+        after, last = feed.execute(position.removesuffix(r" \gset")).fetchone()
+        rows = feed.execute(read.replace(":'after'", "%(after)s"), {"after": after}).fetchall()
         received += [payload for _, payload in rows]
-        feed.execute(save.replace(":last", "%s"), [rows[-1][0] if rows else after])
+        feed.execute(save.replace(":'last'", "%s"), [rows[-1][0] if rows else last])
         feed.execute(commit)
     assert received == payloads(2500)
 
@@ -259,7 +259,7 @@ HOLDERS = ["a report", "a writer in another database", "a writer without IDs", "
 
 def table_of_page() -> dict[str, dict[str, str]]:
     """Returns the cells of the table, by the way and the name of the row."""
-    rows = PAGE.split("## Compared with other ways")[1].split("\n\n")[1].splitlines()
+    rows = PAGE.split("## Compared with other methods")[1].split("\n\n")[1].splitlines()
     [(_, *ways), _, *cells] = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     return {way: {name: row[number] for name, *row in cells} for number, way in enumerate(ways)}
 

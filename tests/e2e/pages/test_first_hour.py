@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 import expect
+import migration
 from idtypes import BY_NAME, SCRU128, TYPES, each_type
 from plans import explain
 from server import on_the_oldest
@@ -128,6 +129,62 @@ def test_the_readme_can_be_pasted(new_server):
     partitions = "SELECT count(*) FROM pg_class WHERE relispartition AND relkind = 'r'"
     assert server.value(partitions, "postgres") == 3
     assert server.value("SELECT count(*) FROM pg_db_role_setting", "postgres") == 1
+
+
+# Why the SQL of a page is not tested as a whole.
+NOT_PASTED = {
+    "migrate": "the sections are alternatives: see test_a_migration_can_be_pasted",
+    "operations": "the statements belong to different servers and times",
+    "several-servers": "the statements belong to several servers",
+    "timescaledb": "the extension is missing on the oldest version: see test_timescaledb.py",
+}
+# Blocks that need another extension, or a newer server.
+NOT_HERE = re.compile(r"pg_partman|WITHOUT OVERLAPS")
+PASTED = [page for page in PAGES[1:] if page.stem not in NOT_PASTED and sql_of(page)]
+
+
+def sql_before(page: Path) -> list[str]:
+    """Returns the SQL that a page assumes: none, Getting started if the page names it, or the extension."""
+    if page.stem == "install":
+        return []
+    if "README.md#getting-started" in page.read_text():
+        return sql_of(ROOT / "README.md", "Getting started")
+    return ["CREATE EXTENSION scru;\n"]
+
+
+@pytest.mark.parametrize("page", PASTED, ids=lambda page: page.stem)
+def test_a_page_can_be_pasted(new_server, page):
+    """All SQL of a page runs in one session of psql from top to bottom. Each block ends with a complete statement or
+    with a result."""
+    server = new_server()
+    sql = [*sql_before(page), *(block for block in sql_of(page) if not NOT_HERE.search(block))]
+    assert [block for block in sql if not re.search(r"(;( *--.*)?|\n--.*)\n$", block)] == []
+    server.psql("postgres", "".join(sql).encode())
+
+
+def test_a_page_creates_each_object_once():
+    """Otherwise, the second statement fails if a reader runs both."""
+    create = re.compile(r"^CREATE (?:TABLE|DOMAIN|FUNCTION|SCHEMA|EXTENSION) (?!IF NOT)([\w.]+)", re.MULTILINE)
+    for page in PAGES:
+        names = create.findall("".join(block for block in sql_of(page) if not NOT_HERE.search(block)))
+        if page.stem != "migrate":
+            assert sorted(names) == sorted(set(names)), page.name
+
+
+@pytest.mark.parametrize("headings", [["In one transaction", "Without created_at"], ["Online migration"]], ids=str)
+def test_a_migration_can_be_pasted(new_server, headings):
+    """The tables and the blocks of a recipe run in one session of psql, from a clone of this repository."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    sql = [*migration.blocks("Tables"), *(block for heading in headings for block in migration.blocks(heading))]
+    file = "sql/contrib/fill_in_batches.sql"
+    assert f"`psql -f {file}`" in migration.PAGE
+    server.run("psql", "-X", "-v", "ON_ERROR_STOP=1", "-f", ROOT / file, "postgres")
+    server.psql("postgres", "".join(sql).encode())
+    columns = "(attrelid, attname) IN (('orders'::regclass, 'id'), ('items'::regclass, 'order_id'))"
+    types = server.rows(f"SELECT atttypid::regtype::text FROM pg_attribute WHERE {columns}")
+    assert types == [("scru128",), ("scru128",)]
 
 
 def test_uninstall(new_server):
@@ -251,9 +308,9 @@ def test_a_generated_column_with_a_prefix(connection, id_type):
     """The column has the text with the prefix, also after an update of the ID."""
     [statement] = section("A column with the prefix")
     connection.execute(statement.replace("scru128", id_type.name))
-    connection.execute("INSERT INTO orders DEFAULT VALUES")
-    connection.execute(f"UPDATE orders SET id = {id_type.generator}")
-    rows = connection.execute("SELECT public_id, 'order_' || id FROM orders").fetchall()
+    connection.execute("INSERT INTO tickets DEFAULT VALUES")
+    connection.execute(f"UPDATE tickets SET id = {id_type.generator}")
+    rows = connection.execute("SELECT public_id, 'ticket_' || id FROM tickets").fetchall()
     assert [text for text, _ in rows] == [expected for _, expected in rows]
     assert len(rows) == 1
 
@@ -263,17 +320,17 @@ def test_a_domain_over_text(connection, id_type):
     """The domain accepts the prefix with the canonical text, rejects other values, and sorts like the IDs."""
     [statements] = section("A domain over text")
     connection.execute(statements.replace("scru128", id_type.name))
-    connection.execute("INSERT INTO orders (note) SELECT n FROM generate_series(1, 100) AS n")
-    [notes] = connection.execute("SELECT array_agg(note::integer ORDER BY id) FROM orders").fetchone()
+    connection.execute("INSERT INTO users (name) SELECT n FROM generate_series(1, 100) AS n")
+    [notes] = connection.execute("SELECT array_agg(name::integer ORDER BY id) FROM users").fetchone()
     assert notes == [*range(1, 101)]
     [text] = connection.execute(f"SELECT {id_type.generator}::text").fetchone()
-    insert = "INSERT INTO orders (id) VALUES (%s)"
+    insert = "INSERT INTO users (id) VALUES (%s)"
     with pytest.raises(psycopg.errors.CheckViolation):
-        connection.execute(insert, [f"order_{text.swapcase()}"])
-    for wrong in text, f"user_{text}", f"Order_{text}", "order_", f"order_{text}0":
+        connection.execute(insert, [f"user_{text.swapcase()}"])
+    for wrong in text, f"order_{text}", f"User_{text}", "user_", f"user_{text}0":
         with pytest.raises(psycopg.errors.InvalidTextRepresentation):
             connection.execute(insert, [wrong])
-    connection.execute(insert, [f"order_{text}"])
+    connection.execute(insert, [f"user_{text}"])
 
 
 def test_domain_representations_of_postgrest(connection):
@@ -281,20 +338,20 @@ def test_domain_representations_of_postgrest(connection):
     [statements] = section("PostgREST")
     connection.execute(statements)
     casts = """SELECT castsource::regtype || ' to ' || casttarget::regtype, castfunc::regproc::text
-               FROM pg_cast WHERE 'order_id'::regtype IN (castsource, casttarget) AND castcontext = 'i'"""
+               FROM pg_cast WHERE 'product_id'::regtype IN (castsource, casttarget) AND castcontext = 'i'"""
     function = dict(connection.execute(casts).fetchall())
-    assert sorted(function) == ["json to order_id", "order_id to json", "text to order_id"]
-    prefixed = f"order_{EXAMPLE}"
-    insert = f"""INSERT INTO orders (id, note) SELECT {function["json to order_id"]}(body -> 'id'), body ->> 'note'
-                 FROM CAST(%s AS json) AS body RETURNING {function["order_id to json"]}(id)::text"""
-    [shown] = connection.execute(insert, [f'{{"id": "{prefixed}", "note": "first"}}']).fetchone()
+    assert sorted(function) == ["json to product_id", "product_id to json", "text to product_id"]
+    prefixed = f"product_{EXAMPLE}"
+    insert = f"""INSERT INTO products (id, name) SELECT {function["json to product_id"]}(body -> 'id'), body ->> 'name'
+                 FROM CAST(%s AS json) AS body RETURNING {function["product_id to json"]}(id)::text"""
+    [shown] = connection.execute(insert, [f'{{"id": "{prefixed}", "name": "first"}}']).fetchone()
     assert shown == f'"{prefixed}"'
-    condition = f"id = {function['text to order_id']}('{prefixed}')"
-    assert connection.execute(f"SELECT id::text FROM orders WHERE {condition}").fetchall() == [(EXAMPLE,)]
+    condition = f"id = {function['text to product_id']}('{prefixed}')"
+    assert connection.execute(f"SELECT id::text FROM products WHERE {condition}").fetchall() == [(EXAMPLE,)]
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    assert "Index Cond" in explain(connection, f"SELECT * FROM orders WHERE {condition}")
+    assert "Index Cond" in explain(connection, f"SELECT * FROM products WHERE {condition}")
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
-        connection.execute(f"SELECT {function['text to order_id']}(%s)", [f"user_{EXAMPLE}"])
+        connection.execute(f"SELECT {function['text to product_id']}(%s)", [f"user_{EXAMPLE}"])
 
 
 # --------------------------------------------------------------------------------------------------------- hidden times

@@ -40,7 +40,7 @@ function migrate(EntityManager $em): void
 {
     $em->getConnection()->executeStatement('CREATE EXTENSION IF NOT EXISTS scru_uuidv7 CASCADE');
     $em->getConnection()->executeStatement(
-        'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_uuidv7(), note text NOT NULL)'
+        'CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_uuidv7(), note text NOT NULL);'
     );
 }
 
