@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ScruExtension(CreateExtension):
-    """Creates the extension. It must be the first operation of the first migration."""
+    """Creates the extension. It must be the first operation of the first migration that uses a type."""
 
     def __init__(self) -> None:
         super().__init__("scru")

@@ -66,10 +66,9 @@ class Models(TestCase):
     def test_by_time(self):
         Order.objects.create(id=SMALLEST, note="1970")
         order = Order.objects.create(note="now")
-        since = DateTimeTZRange(timezone.now() - datetime.timedelta(minutes=1), None)
-        during = Order.objects.filter(id__during=since)
-        last_minute = Order.objects.filter(GreaterThanOrEqual(F("id"), Now() - datetime.timedelta(minutes=1)))
         since = timezone.now() - datetime.timedelta(minutes=1)
+        during = Order.objects.filter(id__during=DateTimeTZRange(since, None))
+        last_minute = Order.objects.filter(GreaterThanOrEqual(F("id"), Now() - datetime.timedelta(minutes=1)))
         after = Order.objects.filter(GreaterThanOrEqual(F("id"), Value(since, models.DateTimeField())))
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
