@@ -12,16 +12,16 @@
 #   server.sh remove                        stops all private servers, and removes their directories
 source "$(dirname "$0")/env.sh"
 
-# Prints a directory below target/, or below /var/tmp if the server's user has no access to target/ or the path of a socket would
-# exceed the kernel's limit of 107 bytes.
+HERE=$ROOT/target/servers
+ELSEWHERE=/var/tmp/scru-$(id -u)-$(printf %s "$ROOT" | cksum | cut -d ' ' -f 1)
+
+# Prints HERE, or ELSEWHERE if the server's user has no access to target/ or the path of a socket would exceed the kernel's limit of
+# 107 bytes. Creates target/ first: otherwise, the result would change with the first build.
 find_home() {
-    local here=$ROOT/target/servers longest
-    longest=$(printf %s "$here/$PG_MAJOR-regress/.s.PGSQL.65432" | wc -c)
-    if as_server test -x "$ROOT/target" 2>/dev/null && [ "$longest" -le 107 ]; then
-        echo "$here"
-    else
-        echo "/var/tmp/scru-$(id -u)-$(printf %s "$ROOT" | cksum | cut -d ' ' -f 1)"
-    fi
+    local longest
+    longest=$(printf %s "$HERE/$PG_MAJOR-regress/.s.PGSQL.65432" | wc -c)
+    mkdir -p "$ROOT/target"
+    if as_server test -x "$ROOT/target" 2>/dev/null && [ "$longest" -le 107 ]; then echo "$HERE"; else echo "$ELSEWHERE"; fi
 }
 
 make_home() {
@@ -89,13 +89,13 @@ restart() { ctl restart --mode=fast --log="$DIRECTORY/log" >&2; }
 # In single-user mode, each line is a statement.
 single() { as_server "${@:2}" "$(pg bindir)/postgres" --single -D "$DATA" "$1"; }
 
+# Also removes what was created elsewhere, for example while the server's user had no access to target/.
 remove() {
-    [ -d "$HOME_OF_ALL" ] || return 0
-    for DIRECTORY in "$HOME_OF_ALL"/*/; do
+    for DIRECTORY in "$HERE"/*/ "$ELSEWHERE"/*/; do
         DATA=${DIRECTORY}data
         if is_running; then stop; fi
     done
-    rm -rf "$HOME_OF_ALL"
+    rm -rf "$HERE" "$ELSEWHERE"
 }
 
 HOME_OF_ALL=$(find_home)
