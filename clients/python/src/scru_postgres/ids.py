@@ -34,7 +34,7 @@ class SortableId(str):
     size: ClassVar[int]
     """The number of bytes."""
     text_length: ClassVar[int]
-    """The number of digits of the text."""
+    """The number of characters of the text."""
     largest: ClassVar[int]
     """The largest integer value."""
     _digits: ClassVar[str]
