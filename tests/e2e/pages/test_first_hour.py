@@ -188,16 +188,14 @@ def test_a_migration_can_be_pasted(new_server, headings):
 
 
 def test_uninstall(new_server):
-    """The statements of the page leave neither objects nor settings behind."""
+    """After the SQL of the README, the statements of the page leave neither objects nor settings behind."""
     server = new_server()
-    statements = "".join(blocks(DOCS / "install.md", "Uninstall"))
+    page = DOCS / "install.md"
+    server.psql("postgres", "".join(sql_of(ROOT / "README.md")).encode())
     with server.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-        connection.execute("ALTER ROLE ALL SET scru.scru64_node = '1/4'")
-        connection.execute("ALTER ROLE ALL SET scru.ulidflake_scalability = 3")
-    with server.connect() as connection:
-        for statement in statements.split(";")[:-1]:
+        for statement in [*re.findall("`(DROP TABLE .*?)`", page.read_text()), *blocks(page, "Uninstall")]:
             connection.execute(statement)
+        assert connection.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 2200").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM pg_db_role_setting").fetchone() == (0,)
         assert connection.execute("SELECT count(*) FROM pg_extension WHERE extname = 'scru'").fetchone() == (0,)
 
