@@ -20,7 +20,7 @@ import expect
 from disk import small_disk
 from ends import ENDS, bring_back
 from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
-from load import Load, assert_all_different, background, forever
+from load import Load, assert_all_different, background, forever, wait_until_it_waits
 from marks import (
     ALONE,
     BEHIND_MARK,
@@ -200,6 +200,34 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
         assert_behind_mark(server, id_type, HOUR)
     clock.shift(0)
     assert_later({load.id_type: load.ids for load in loads}, draw_all(server))
+
+
+@pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
+def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, measured, id_type):
+    """An ID is generated every 10 ms of a clock that the test moves. A mark is about 0.7 s ahead of the last ID."""
+    seconds = 20
+    server = create(new_server({**ALONE, "autovacuum": "off"}, clock.environment))
+    draw_all(server, 1)
+    with server.connect() as connection:
+        position = "SELECT pg_current_wal_insert_lsn() - '0/0'"
+        state = f"SELECT mark, mark - last_time FROM scru_generators() WHERE type = '{id_type}'"
+        clock.freeze("2030-01-01 00:00:00")
+        connection.execute(f"SELECT {id_type.generator}")
+        connection.execute("CHECKPOINT")
+        [start] = connection.execute(position).fetchone()
+        marks, leads = set(), set()
+        for step in range(100 * seconds):
+            clock.freeze(f"2030-01-01 00:00:{step // 100:02}.{step % 100:02}0")
+            connection.execute(f"SELECT {id_type.generator}")
+            mark, lead = connection.execute(state).fetchone()
+            marks.add(mark)
+            leads.add(lead.total_seconds())
+        [end] = connection.execute(position).fetchone()
+    per_second = float(end - start) / seconds
+    measured(f"{id_type}: {len(marks) / seconds:.2f} marks and {per_second:.0f} bytes of WAL per second")
+    assert 2.5 < len(marks) / seconds < 3.5
+    assert 0 < per_second < 1000
+    assert 0.5 < max(leads) <= 0.7
 
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
@@ -593,6 +621,30 @@ def test_a_mark_is_set_back(new_server, clock, preload):
     assert_later(after, draw_all(server))
 
 
+def test_the_first_ids_after_a_mark_is_set_back_wait(new_server, clock):
+    """The mark is 2 s ahead of the clock, which stands still. A scru64 waits for 1 s, and a ulidflake for 2 s."""
+    server = create(new_server(ALONE, clock.environment))
+    draw_all(server, 1)
+    clock.freeze("2030-01-01 00:00:00")
+    with server.connect() as connection:
+        for id_type in SERVER_WIDE:
+            connection.execute(f"SELECT scru_set_mark('{id_type}', '2026-01-01')")
+    [scru64, ulidflake] = outlook(server, "draw, extract(epoch FROM wait)::float8, mark_ahead")
+    assert (scru64[0], ulidflake) == ("wait", ("wait", 2.001, timedelta(seconds=2)))
+    assert 1 <= scru64[1] <= 1.256
+    with ExitStack() as stack:
+        waiting = {}
+        for id_type in SERVER_WIDE:
+            connection = stack.enter_context(server.connect())
+            waiting[id_type] = stack.enter_context(background(connection, f"SELECT {id_type.generator}"))
+            wait_until_it_waits(server, connection)
+        clock.freeze("2030-01-01 00:00:01.300")
+        waiting[SCRU64].result(timeout=60)
+        assert not waiting[ULIDFLAKE].done()
+        clock.freeze("2030-01-01 00:00:02.002")
+        waiting[ULIDFLAKE].result(timeout=60)
+
+
 def test_a_mark_that_is_set_after_a_crash_repeats_nothing(new_server, clock):
     """The clock is a little behind the last IDs, and the mark is set to its time before the first ID."""
     server = create(new_server(NODE, clock.environment))
@@ -816,6 +868,8 @@ def test_scru_generators_tells_what_a_standby_will_do(new_server, clock):
                 standby.promote()
             clock.shift(0)
             assert outlook(standby, marks.format("clock_timestamp()")) == expected
+            types = sorted([*map(str, TYPES), "uuidv7"])
+            assert standby.rows("SELECT type FROM scru_generators() ORDER BY type") == [(type_,) for type_ in types]
             wait_until_past_the_mark(standby)
             assert outlook(standby, "draw, reason, wait, last_id") == [("continue", None, None, None)] * 2
             clock.shift(-HOUR)

@@ -23,6 +23,7 @@ from marks import (
     insert,
     page,
 )
+from page import sql as block
 from server import OLD_BINDIR, Server, wait_until
 
 CHECKSUMS = ("--data-checksums",)
@@ -265,6 +266,47 @@ def test_a_mark_that_arrived_is_set_back(new_server, clock):
     assert_later(after, draw_all(target))
 
 
+def test_a_mark_is_set_back_in_each_database(new_server, clock):
+    """The clock was a year ahead. Set back in one database, the mark delays none of the server. The dump of the other
+    database still carries it, and it has to be set back where that is restored."""
+    year = 365 * 24 * HOUR
+    source, target = new_server(NODE, clock.environment), create(new_server(NODE))
+    dbnames = ["corrected", "other"]
+    clock.shift(year)
+    far = {}
+    for dbname in dbnames:
+        for server in source, target:
+            with server.connect() as connection:
+                connection.execute(f"CREATE DATABASE {dbname}")
+        with source.connect(dbname) as connection:
+            connection.execute("CREATE EXTENSION scru")
+        far = far or draw_all(source, dbname=dbname)
+        draw_all(source, dbname=dbname)
+    clock.shift(0)
+    source.restart()
+
+    def set_back(server: Server, dbname: str) -> None:
+        with server.connect(dbname) as connection:
+            for id_type in SERVER_WIDE:
+                connection.execute(f"SELECT scru_set_mark('{id_type}', clock_timestamp())")
+
+    def assert_corrected(server: Server, dbname: str) -> None:
+        for id_type, ids in draw_all(server, dbname=dbname).items():
+            assert max(ids) < min(far[id_type])
+
+    for id_type in SERVER_WIDE:
+        assert_behind_mark(source, id_type, year, "other")
+    set_back(source, "corrected")
+    for dbname in dbnames:
+        assert_corrected(source, dbname)
+        restore(source, target, "custom", dbname)
+    assert_corrected(target, "corrected")
+    for id_type in SERVER_WIDE:
+        assert_behind_mark(target, id_type, year, "other")
+    set_back(target, "other")
+    assert_corrected(target, "other")
+
+
 def test_a_dump_into_the_same_server_refuses_nobody(new_server):
     """The mark of the dump is that of the server itself. Old and new databases continue above it."""
     server = create(new_server(ALONE))
@@ -278,6 +320,12 @@ def test_a_dump_into_the_same_server_refuses_nobody(new_server):
 
 
 # ----------------------------------------------------------------------------------------------------------- pg_catalog
+
+
+NO_SET_SCHEMA = (
+    'extension "scru" does not support SET SCHEMA',
+    'sequence scru_marks.scru64_mark is not in the extension\'s schema "pg_catalog"',
+)
 
 
 def create_in_pg_catalog(server: Server, *, upgrade: bool = False) -> Server:
@@ -307,8 +355,20 @@ def test_an_extension_in_pg_catalog_carries_the_mark_in_dumps(new_server, clock,
     clock.shift(0)
     assert_later(before, draw_all(target))
     with target.connect() as connection:
+        with expect.error("0A000", *NO_SET_SCHEMA):
+            connection.execute("ALTER EXTENSION scru SET SCHEMA public")
         connection.execute("DROP EXTENSION scru")
         assert connection.execute("SELECT to_regnamespace('scru_marks')").fetchone() == (None,)
+
+
+def test_a_dump_of_an_extension_that_was_moved_into_pg_catalog_is_not_restored(new_server):
+    """The dump sets sequences in pg_catalog, where a new extension has none."""
+    source, target = create(new_server(NODE)), new_server(NODE)
+    with source.connect() as connection:
+        connection.execute("ALTER EXTENSION scru SET SCHEMA pg_catalog")
+    assert draw_all(source)
+    with pytest.raises(RuntimeError, match=r'relation "pg_catalog\.scru64_mark" does not exist'):
+        restore(source, target, "plain")
 
 
 def test_an_extension_in_pg_catalog_carries_the_mark_through_pg_upgrade(new_server, times):
@@ -407,6 +467,7 @@ def test_the_sequence_covers_the_ids_of_its_database(new_server):
 
 # ---------------------------------------------------------------------------------------------------------- switch-over
 
+SWITCH_OVER = "Switch over to a logical subscriber"
 TABLE = "CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64(), flake ulidflake DEFAULT gen_ulidflake())"
 OTHER = {**ALONE, "scru.scru64_node": "6/8", "scru.ulidflake_scalability": "6"}
 
@@ -432,9 +493,8 @@ def test_a_switch_over_to_a_subscriber_repeats_nothing(new_server, times: Times,
             connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING id::text, flake::text").fetchone()
             for _ in range(50)
         ]
-        reserved = connection.execute(
-            "SELECT type, reserved_until::text FROM scru_generators() WHERE type IN ('scru64', 'ulidflake')"
-        ).fetchall()
+        reserved = dict(connection.execute(block(SWITCH_OVER, 0)).fetchall())
+        assert sorted(reserved) == ["scru64", "ulidflake"]
     wait_until(lambda: green.value("SELECT count(*) FROM orders") == 50, "the rows arrive")
     times.differ(difference)
     with green.connect() as connection:
@@ -443,7 +503,9 @@ def test_a_switch_over_to_a_subscriber_repeats_nothing(new_server, times: Times,
     blue.stop("immediate")
     green.reload(**{"scru.scru64_node": "5/8", "scru.ulidflake_scalability": "5"})
     with green.connect() as connection:
-        for name, until in reserved:
-            connection.execute("SELECT scru_raise_mark(%s, %s)", [name, until])
+        for statement in block(SWITCH_OVER, 1).rstrip(";\n").split(";\n"):
+            [name] = [name for name in reserved if f"'{name}'" in statement]
+            connection.execute(statement.replace("2026-11-22 12:00:00+00", str(reserved.pop(name))))
+    assert reserved == {}
     before = dict(zip(SERVER_WIDE, zip(*rows, strict=True), strict=True))
     times.assert_takes_over(green, before, difference)
