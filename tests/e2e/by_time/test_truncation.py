@@ -4,13 +4,16 @@ consistent."""
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from idtypes import SCRU64, SCRU128, of_types
+from load import background
 from plans import explain
+from server import wait_until
 from test_upgrade import each_earlier_release
 
 # Within a tick of every type, and of scru64 also without the fraction of a second.
@@ -90,7 +93,9 @@ def test_stored_conditions_after_an_upgrade(new_database, version, id_type):
         assert {name for (name,) in listed} == {*indexes, "by_expression", "by_function"}
 
         told = []
-        connection.add_notice_handler(lambda notice: told.append((notice.severity, notice.message_primary)))
+        connection.add_notice_handler(
+            lambda notice: told.append((notice.severity, notice.message_primary, notice.message_hint))
+        )
         connection.execute("ALTER EXTENSION scru UPDATE")
         rebuilt = [f"index {name} has been rebuilt" for name in (*indexes, "by_expression", "by_function")]
         rebuilt = {re.sub("index (after|before|within)", r"index public.\1", text) for text in rebuilt}
@@ -103,8 +108,10 @@ def test_stored_conditions_after_an_upgrade(new_database, version, id_type):
             "rule _RETURN on materialized view public.recent_orders",
             "trigger late on table public.orders",
         }
-        assert {text for severity, text in told if severity == "INFO"} == rebuilt
-        assert {text for severity, text in told if severity == "WARNING"} == {f"{name} {CHANGED}" for name in warned}
+        assert {text for severity, text, _ in told if severity == "INFO"} == rebuilt
+        warnings = {text: hint for severity, text, hint in told if severity == "WARNING"}
+        assert warnings.keys() == {f"{name} {CHANGED}" for name in warned}
+        assert all(warnings.values()), "each warning has a HINT"
 
         for session in connection, other:
             assert session.execute("EXECUTE after").fetchone() == (by_tick,)
@@ -130,6 +137,43 @@ def test_stored_conditions_after_an_upgrade(new_database, version, id_type):
         connection.execute("UPDATE orders SET id = id; REFRESH MATERIALIZED VIEW recent_orders")
         assert count(connection, "is_after") == by_tick
         assert connection.execute("SELECT count(*) FROM recent_orders").fetchone() == (by_tick,)
+
+
+def test_the_upgrade_locks_tables_and_does_not_look_into_text(new_database):
+    """Reads and writes wait while an index is rebuilt. REINDEX corrects an index on a function in PL/pgSQL."""
+    database = new_database(extension=False)
+    with database.connect() as connection, database.connect() as writer, database.connect() as reader:
+        connection.execute(
+            f"""CREATE EXTENSION scru VERSION '0.2.0';
+                CREATE TABLE orders (id scru64);
+                INSERT INTO orders SELECT scru64_upper({BOUND}) FROM generate_series(1, 3);
+                CREATE INDEX rebuilt ON orders (id) WHERE id >= {BOUND};
+                CREATE FUNCTION is_after(scru64) RETURNS boolean IMMUTABLE LANGUAGE plpgsql
+                    AS $$ BEGIN RETURN $1 >= {BOUND}; END $$;
+                CREATE INDEX in_text ON orders (is_after(id));
+                CREATE TABLE others (id scru64)"""
+        )
+        told = []
+        connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+        connection.execute("BEGIN; ALTER EXTENSION scru UPDATE")
+        assert told == ["index public.rebuilt has been rebuilt"]
+        with ExitStack() as stack:
+            waiting = []
+            for session, statement in (writer, "INSERT INTO {} VALUES (NULL)"), (reader, "SELECT count(*) FROM {}"):
+                session.execute(statement.format("others"))
+                waiting.append(stack.enter_context(background(session, statement.format("orders"))))
+                event = f"SELECT wait_event_type FROM pg_stat_activity WHERE pid = {session.info.backend_pid}"
+                wait_until(lambda event=event: database.server.value(event) == "Lock", "the session waits")
+            connection.execute("COMMIT")
+            for result in waiting:
+                result.result(timeout=60)
+    with database.connect() as connection:
+        connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        query = "SELECT count(*) FROM orders WHERE is_after(id)"
+        assert "in_text" in explain(connection, query)
+        assert connection.execute(query).fetchone() == (0,)
+        connection.execute("REINDEX INDEX in_text")
+        assert connection.execute(query).fetchone() == (3,)
 
 
 @of_types([SCRU64, SCRU128])

@@ -9,8 +9,10 @@ import psycopg
 import pytest
 
 import orders
+from conftest import Database
 from idtypes import IdType, each_type
 from plans import analyze, nodes
+from server import Server
 
 ROWS = 400
 
@@ -22,23 +24,32 @@ def foreign(server, new_database, id_type) -> Iterator[psycopg.Connection]:
     with remote.connect() as connection:
         orders.create(connection, id_type, rows=ROWS)
     with local.connect() as connection:
-        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
-            pytest.skip("this server has no postgres_fdw (contrib)")
+        connect_to(connection, server, remote)
         connection.execute(
             f"""
-            CREATE EXTENSION postgres_fdw;
-            CREATE SERVER remote FOREIGN DATA WRAPPER postgres_fdw
-                OPTIONS (
-                    host '{server.directory}', dbname '{remote.name}', extensions 'scru', use_remote_estimate 'true'
-                );
-            CREATE USER MAPPING FOR CURRENT_USER SERVER remote OPTIONS (user 'postgres');
             CREATE SCHEMA {id_type.name};
             IMPORT FOREIGN SCHEMA {id_type.name} FROM SERVER remote INTO {id_type.name};
-            CREATE SCHEMA here;
             CREATE TABLE here.orders AS SELECT * FROM {id_type.name}.orders;
             """
         )
         yield connection
+
+
+def connect_to(connection: psycopg.Connection, server: Server, remote: Database) -> None:
+    """Creates the foreign server for a database, and the schema `here`. Skips the test if there is no postgres_fdw."""
+    if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
+        pytest.skip("this server has no postgres_fdw (contrib)")
+    connection.execute(
+        f"""
+        CREATE EXTENSION postgres_fdw;
+        CREATE SERVER remote FOREIGN DATA WRAPPER postgres_fdw
+            OPTIONS (
+                host '{server.directory}', dbname '{remote.name}', extensions 'scru', use_remote_estimate 'true'
+            );
+        CREATE USER MAPPING FOR CURRENT_USER SERVER remote OPTIONS (user 'postgres');
+        CREATE SCHEMA here;
+        """
+    )
 
 
 def remote_sql(connection: psycopg.Connection, query: str) -> str:
@@ -102,6 +113,22 @@ def test_without_the_option_nothing_is_pushed_down(foreign, id_type):
     asked = [node["Remote SQL"] for q in expected for node in nodes(analyze(foreign, q)) if "Remote SQL" in node]
     assert len(asked) >= len(expected)
     assert not any(word in sql for sql in asked for word in (" WHERE ", "ORDER BY", "min("))
+
+
+def test_a_condition_that_an_older_version_does_not_have(server, new_database):
+    """The foreign server has the extension in 0.1.0, which compares no ID with a time. Its upgrade solves this."""
+    remote, local = new_database(extension=False), new_database()
+    with remote.connect() as connection:
+        connection.execute("CREATE EXTENSION scru VERSION '0.1.0'; CREATE TABLE orders AS SELECT gen_scru128() AS id")
+    with local.connect() as connection:
+        connect_to(connection, server, remote)
+        connection.execute("IMPORT FOREIGN SCHEMA public LIMIT TO (orders) FROM SERVER remote INTO here")
+        query = "SELECT count(*) FROM here.orders WHERE id < (SELECT now() + interval '1 min')"
+        with pytest.raises(psycopg.errors.UndefinedFunction, match=r"public\.scru128 public\.< timestamp"):
+            connection.execute(query)
+        with remote.connect() as upgrading:
+            upgrading.execute("ALTER EXTENSION scru UPDATE")
+        assert connection.execute(query).fetchone() == (1,)
 
 
 @each_type

@@ -69,6 +69,9 @@ def test_an_upgrade_ends_like_a_fresh_install(new_database, version):
         assert_the_same(upgraded, fresh)
 
 
+NEW_COLUMNS = ["node_source", "mark", "mark_ahead", "draw", "wait", "reason", "last_failure"]
+
+
 @on_the_oldest("the server stores views alike on all versions")
 def test_an_upgrade_keeps_views_on_scru_generators(new_database):
     """The function gets further columns. A view has those that it was created with; so does its dump."""
@@ -77,6 +80,8 @@ def test_an_upgrade_keeps_views_on_scru_generators(new_database):
         connection.execute("CREATE VIEW monitor AS SELECT *, type || scope AS both FROM scru_generators()")
         before = connection.execute("TABLE monitor").description
         connection.execute("ALTER EXTENSION scru UPDATE")
+        names = [column.name for column in connection.execute("SELECT * FROM scru_generators()").description]
+        assert names[len(before) - 1 :] == NEW_COLUMNS
         after = connection.execute("TABLE monitor")
         assert [column.name for column in after.description] == [column.name for column in before]
         rows = [row[:2] for row in after.fetchall()]
