@@ -61,11 +61,11 @@ def stopped_clock(clock) -> Iterator[None]:
 
 
 @pytest.fixture
-def connect(server) -> Iterator[Callable[..., psycopg.Connection]]:
-    """Connects to the server through PgBouncer, which has two connections to it."""
+def connect(server, request) -> Iterator[Callable[..., psycopg.Connection]]:
+    """Connects to the server through PgBouncer, which has two connections to it. A parameter adds settings."""
     configuration = server.directory / "pgbouncer.ini"
     address = f"host={server.directory} port={server.port} user=postgres"
-    settings = {**SETTINGS, "unix_socket_dir": str(server.directory)}
+    settings = {**SETTINGS, "unix_socket_dir": str(server.directory), **getattr(request, "param", {})}
     lines = [
         "[databases]",
         f"{DATABASE} = {address}",
@@ -120,6 +120,9 @@ def test_ids_of_successive_transactions_are_out_of_order_by_default(connect, sto
             ids = draw(client, id_type)
             assert not is_increasing(ids)
             assert is_increasing(ids[::2]) and is_increasing(ids[1::2]), "the connections do not alternate"
+            with client.transaction():
+                ids = [client.execute(f"SELECT {id_type.generator}::text").fetchone()[0] for _ in range(MANY)]
+            assert is_increasing(ids), "a transaction uses one connection"
 
 
 def test_server_wide_ids_of_a_client_are_in_order(connect):
@@ -166,6 +169,20 @@ def test_set_applies_to_the_server_connection(connect):
         assert scopes == {"backend", "server"}
 
 
+OPTIONS = "-c scru.generator_scope=server"
+
+
 def test_options_of_a_client_are_refused(connect):
     with pytest.raises(psycopg.OperationalError, match="unsupported startup parameter: options"):
-        connect(options="-c scru.scru64_node=0/4")
+        connect(options=OPTIONS)
+
+
+@pytest.mark.parametrize("connect", [{"ignore_startup_parameters": "options"}], indirect=True)
+def test_options_of_a_client_are_ignored(connect, server):
+    """Without PgBouncer, the server has the value."""
+    scopes = {}
+    for name, connection in ("pooled", connect(options=OPTIONS)), ("direct", server.connect(DATABASE, options=OPTIONS)):
+        with connection, connection.transaction():
+            connection.execute("SELECT gen_scru128()")
+            [scopes[name]] = connection.execute("SHOW scru.generator_scope").fetchone()
+    assert scopes == {"pooled": "backend", "direct": "server"}

@@ -53,6 +53,8 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
         with primary.connect(user="plain") as connection:
             assert node(connection) == 1
         standby.wait_until_replayed(primary)
+        nodes = "SELECT node, node_source FROM scru_generators() WHERE node IS NOT NULL ORDER BY type"
+        assert standby.rows(nodes) == [("1/4", "ALTER ROLE ALL"), ("5", "ALTER ROLE ALL")]
         primary.kill()
         standby.promote()
         with standby.connect(user="plain") as connection:
@@ -268,6 +270,7 @@ def test_a_session_is_warned_once_where_the_node_is_not_set(one_of_several, type
             for _ in range(2):
                 connection.execute(f"SELECT gen_{type_}() FROM generate_series(1, 3)")
                 assert warnings == expected
+        assert f"WARNING:  {UNSET[type_]}" in server.log_text()
         if place == PLACE["Citus"]:
             expected = []
     store(server, *{"scru64": (NODE, "0/4"), "ulidflake": (NUMBER, "-1")}[type_])

@@ -11,8 +11,9 @@ import pytest
 
 import expect
 from idtypes import SERVER_WIDE, TYPES
-from marks import ALONE, assert_later, create, draw, draw_all, each_difference, insert
-from server import MAJOR, Server, oldest_and_newest, pg_config
+from load import background
+from marks import ALONE, HOUR, assert_later, create, draw, draw_all, each_difference, insert
+from server import MAJOR, Server, oldest_and_newest, pg_config, wait_until
 
 pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike")
 
@@ -140,6 +141,41 @@ def test_a_prepared_transaction_repeats_nothing(new_server, times, difference):
                 rows = connection.execute(f"SELECT id::text FROM {id_type}_orders ORDER BY xmin::text::int, id")
                 ids = [id_ for (id_,) in rows]
                 assert len(ids) > 20 and ids == sorted(ids)
+    finally:
+        standby.remove()
+
+
+def test_with_synchronous_replication_only_unconfirmed_ids_are_unknown(new_server, times):
+    """The clock of the primary is 3 s ahead for the confirmed rows, and an hour for IDs that never reach the standby.
+
+    These are those of a transaction whose commit is not confirmed, and one that was generated without a commit.
+    """
+    primary = create(new_server(ALONE, times.before.environment))
+    standby = primary.standby(times.after.environment)
+    try:
+        primary.reload(synchronous_standby_names="*")
+        replication = "SELECT array_agg(sync_state) FROM pg_stat_replication"
+        wait_until(lambda: primary.value(replication) == ["sync"], "the standby is synchronous")
+        times.before.shift(3)
+        confirmed = insert(primary, 5, SERVER_WIDE)
+        with standby.connect() as connection:
+            connection.execute("ALTER SYSTEM SET primary_conninfo = ''")
+        standby.reload()
+        wait_until(lambda: primary.value(replication) is None, "the standby has disconnected")
+        times.before.shift(HOUR)
+        unconfirmed = draw_all(primary)
+        with primary.connect() as connection:
+            with background(connection, "INSERT INTO scru64_orders DEFAULT VALUES") as inserting:
+                event = f"SELECT wait_event FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
+                wait_until(lambda: primary.value(event) == "SyncRep", "the commit waits for the standby")
+                primary.kill()
+                with pytest.raises(psycopg.OperationalError):
+                    inserting.result(timeout=60)
+        standby.promote()
+        after = draw_all(standby)
+        assert_later(confirmed, after)
+        for id_type, ids in after.items():
+            assert max(ids) < min(unconfirmed[id_type])
     finally:
         standby.remove()
 

@@ -70,6 +70,29 @@ def test_a_new_cluster_of_cloudnativepg_has_the_node():
     assert given == page.sql("One server").rstrip(";\n").split(";\n")
 
 
+def test_load_rejects_a_malformed_node_at_once(new_server):
+    """Without LOAD, the catalog stores the value, and a new session that generates an ID gets the same error."""
+    server = new_server()
+    malformed = page.sql("One server").replace("'1/4'", "'16/4'").replace("= 1;", "= 32;")
+    refused = 'invalid value for parameter "scru.scru64_node": "16/4"'
+    reason = "The node_id 16 does not fit into a node_id_size of 4."
+    stored = "SELECT unnest(setconfig) FROM pg_db_role_setting ORDER BY 1"
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru; LOAD 'scru'")
+        with expect.error(expect.INVALID_SETTING, refused, reason):
+            connection.execute(malformed)
+        bounds = '32 is outside the valid range for parameter "scru.ulidflake_scalability" (-1 .. 31)'
+        with expect.error(expect.INVALID_SETTING, bounds):
+            connection.execute(malformed.partition(";")[2])
+        assert column(connection, stored) == []
+    with server.connect() as connection:
+        connection.execute(malformed)
+        assert column(connection, stored) == ["scru.scru64_node=16/4", "scru.ulidflake_scalability=32"]
+    for id_type in SCRU64, ULIDFLAKE:
+        with server.connect() as connection, pytest.raises(psycopg.errors.InvalidParameterValue):
+            connection.execute(f"SELECT {id_type.generator}")
+
+
 # ------------------------------------------------------------------------------------------------------ several writers
 
 
@@ -161,7 +184,7 @@ def replicate_by_row_filter(new_writers) -> Writers:
 
 
 def test_a_row_filter_replicates_changes_of_own_rows(new_writers):
-    """Without the trigger, a change of the other server's rows is not sent."""
+    """Without the trigger, changes of the other server's rows are not sent. One of the writer makes tables differ."""
     writers = replicate_by_row_filter(new_writers)
     first, second = writers.connections
     insert = "INSERT INTO orders (note) VALUES ('new') RETURNING id::text"
@@ -174,6 +197,12 @@ def test_a_row_filter_replicates_changes_of_own_rows(new_writers):
     wait_until(lambda: column(second, notes) == ["sent", "new"], "the update of the own row arrives")
     assert column(first, notes) == ["sent", "lost"]
     first.execute("UPDATE orders SET note = 'new' WHERE writer = 2")
+    # The update of a writer arrives as an INSERT or a DELETE.
+    writers_of = f"SELECT writer FROM orders WHERE id = '{of_second}' ORDER BY writer"
+    for new, at_first, at_second in (1, [1], [1, 2]), (2, [2], [2]):
+        first.execute(f"UPDATE orders SET writer = {new} WHERE id = '{of_second}'")
+        assert column(first, writers_of) == at_first
+        wait_until(lambda: column(second, writers_of) == at_second, "the update arrives")  # noqa: B023
     for number, connection in enumerate(writers.connections, start=1):
         connection.execute(page.sql("Logical replication", 2).replace("<> 1", f"<> {number}"))
     refused = "only the server that has written a row can change it: {}"
@@ -252,6 +281,70 @@ def test_two_servers_with_one_node(new_writers):
     assert ids_of(second) == ids
 
 
+def test_an_apply_worker_after_a_change_of_the_node(new_writers):
+    """The worker keeps its node until it is terminated. It fails if both servers have a row with the same key."""
+    writers = new_writers(TABLE, log_line_prefix="%e ")
+    first, second = writers.connections
+    server = writers.servers[1]
+    second.execute(page.sql("Several writers"))
+    replicate_natively(writers)
+    insert = "INSERT INTO orders (id, note) VALUES (%s, 'of first')"
+    rows = "SELECT id::text, note FROM orders ORDER BY id"
+    worker = "SELECT pid FROM pg_stat_subscription WHERE pid IS NOT NULL"
+
+    def terminate_the_worker() -> None:
+        server.psql("postgres", page.sql("Two servers with one node", 1).encode())
+
+    # The worker loads its node, 2.
+    first.execute("INSERT INTO orders (note) VALUES ('of first')")
+    wait_until(lambda: len(second.execute(rows).fetchall()) == 1, "the row arrives")
+    set_node(server, 3)
+    accepted, refused = (server.value("SELECT gen_scru64()::text") for _ in range(2))
+    first.execute(insert, [accepted])
+    wait_until(lambda: (accepted, "of first") in second.execute(rows).fetchall(), "the worker compares with node 2")
+    [old] = column(second, worker)
+    terminate_the_worker()
+    wait_until(lambda: column(second, worker) not in ([], [old]), "the server starts a worker")
+    first.execute(insert, [refused])
+    error = f"P0001 ERROR:  replicated row bears the node of this server: {refused}"
+    wait_until(lambda: error in server.log_text(), "the worker compares with node 3")
+
+    second.execute("INSERT INTO orders (id, note) VALUES (%s, 'of second')", [refused])
+    set_node(server, 4)
+    terminate_the_worker()
+    wait_until(lambda: "23505 ERROR:  " in server.log_text(), "the worker finds the local row")
+    second.execute("UPDATE orders SET id = gen_scru64() WHERE note = 'of second'")
+    wait_until(lambda: (refused, "of first") in second.execute(rows).fetchall(), "the row is applied")
+    assert sorted(note for _, note in second.execute(rows)) == ["of first"] * 3 + ["of second"]
+
+
+def test_the_trigger_during_the_initial_copy(new_writers):
+    """The trigger, here that of ulidflake, refuses a row that the copy returns to its server. Without it, the copy
+    completes. Created after the copy, the trigger refuses such a row, and admits those of the other server."""
+    writers = new_writers(TABLE.replace("scru64", "ulidflake"))
+    first, second = writers.connections
+    server = writers.servers[1]
+    copied, streamed = (server.value("SELECT gen_ulidflake()::text") for _ in range(2))
+    insert = "INSERT INTO orders (id) VALUES (%s)"
+    ids = "SELECT id::text FROM orders ORDER BY id"
+    first.execute(insert, [copied])
+    second.execute(page.sql("Several writers").replace("scru64", "ulidflake"))
+    replicate_natively(writers, "copy_data = true")
+    refused = "ERROR:  replicated row bears the node of this server: {}"
+    wait_until(lambda: refused.format(copied) in server.log_text(), "the copy is refused")
+    assert column(second, ids) == []
+    second.execute("ALTER TABLE orders DISABLE TRIGGER refuse_local_node")
+    state = "SELECT srsubstate FROM pg_subscription_rel"
+    wait_until(lambda: column(second, state) == ["r"], "the copy is complete")
+    assert column(second, ids) == [copied]
+    second.execute("ALTER TABLE orders ENABLE REPLICA TRIGGER refuse_local_node")
+    [of_first] = column(first, "INSERT INTO orders DEFAULT VALUES RETURNING id::text")
+    wait_until(lambda: column(second, ids) == sorted([copied, of_first]), "the row is applied")
+    first.execute(insert, [streamed])
+    wait_until(lambda: refused.format(streamed) in server.log_text(), "the row is refused")
+    assert column(second, ids) == sorted([copied, of_first])
+
+
 def test_two_servers_write_one_table_by_row_filter(new_writers):
     writers = replicate_by_row_filter(new_writers)
     ids = writers.write()
@@ -269,6 +362,27 @@ def test_two_servers_write_one_table_by_pglogical(new_writers):
     writers.wait_until_equal(writers.write())
 
 
+@needs("pglogical")
+def test_pglogical_keeps_one_of_two_rows_with_the_same_key(new_writers):
+    """Each server has one row, and the log of each has both."""
+    writers = new_writers(TABLE, **PGLOGICAL)
+    replicate_by_pglogical(writers)
+    names = ["first", "second"]
+    change = "SELECT pglogical.alter_subscription_{}('from_{}', true)"
+    for connection, other in zip(writers.connections, reversed(names), strict=True):
+        connection.execute(change.format("disable", other))
+    first, second = writers.connections
+    [id_] = column(first, "INSERT INTO orders (note) VALUES ('of first') RETURNING id::text")
+    second.execute("INSERT INTO orders (id, note) VALUES (%s, 'of second')", [id_])
+    for connection, other in zip(writers.connections, reversed(names), strict=True):
+        connection.execute(change.format("enable", other))
+    conflict = re.compile(r"LOG:  CONFLICT: remote INSERT on relation public\.orders .*\n.*\n")
+    for server, connection in zip(writers.servers, writers.connections, strict=True):
+        found = wait_until(lambda: conflict.search(server.log_text()), "the conflict is logged")  # noqa: B023
+        assert all(f"of {name}" in found[0] for name in names)
+        assert len(column(connection, "SELECT note FROM orders")) == 1
+
+
 def replicate_by_pglogical(writers: Writers) -> None:
     """Replicates each server's writes to the other with pglogical."""
     names = ["first", "second"]
@@ -276,10 +390,13 @@ def replicate_by_pglogical(writers: Writers) -> None:
     for server in writers.servers:
         if server.value("SELECT count(*) FROM pg_settings WHERE name = 'output_plugin_libraries'"):
             [statement] = re.findall(r"`(ALTER SYSTEM SET output_plugin_libraries = .*?)`", page.PAGE.read_text())
-            with server.connect() as connection:
-                connection.execute(statement)
-            server.reload()
-            assert server.value("SHOW output_plugin_libraries") == "pgoutput, pglogical_output"
+            plugins = "pgoutput, pglogical_output"
+            quoted = statement.replace(plugins, f"'{plugins}'")
+            for change, value in (quoted, f'"{plugins}"'), (statement, plugins):
+                with server.connect() as connection:
+                    connection.execute(change)
+                server.reload()
+                assert server.value("SHOW output_plugin_libraries") == value
     for number, connection in enumerate(writers.connections):
         node = page.sql("pglogical", 0).replace("host=first dbname=shop", writers.address(number))
         connection.execute(node.replace("'first'", f"'{names[number]}'"))
@@ -291,14 +408,12 @@ def replicate_by_pglogical(writers: Writers) -> None:
         wait_until(lambda: column(connection, status) == ["replicating"], "the subscription replicates")  # noqa: B023
 
 
-def replicate_natively(writers: Writers) -> None:
+def replicate_natively(writers: Writers, options: str = "copy_data = false") -> None:
     """Replicates the first server's writes to the second with logical replication."""
     first, second = writers.connections
     first.execute("CREATE PUBLICATION written_here FOR TABLE orders")
     address = writers.address(0)
-    second.execute(
-        f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH (copy_data = false)"
-    )
+    second.execute(f"CREATE SUBSCRIPTION theirs CONNECTION '{address}' PUBLICATION written_here WITH ({options})")
 
 
 @pytest.mark.parametrize(
@@ -488,6 +603,36 @@ def test_which_hosts_a_list_names(new_server):
                 connection.execute("SELECT gen_scru64()")
 
 
+@pytest.mark.parametrize("preload", ["", "scru"], ids=["loaded by sessions", "preloaded"])
+def test_who_sets_another_list_of_hosts(new_server, preload):
+    """A superuser, and the options of a connection. If the library is preloaded, the server refuses such options."""
+    server = new_server({"shared_preload_libraries": preload})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru; CREATE ROLE plain LOGIN")
+        connection.execute(page.sql("Hosts of a node").replace("db1, db2:5433, standby-*", "nobody"))
+    other, draw = "SET scru.node_hosts = '*'", "SELECT gen_scru64()"
+    options = {"user": "plain", "options": "-c scru.node_hosts=*"}
+    denied = 'permission denied to set parameter "scru.node_hosts"'
+    with server.connect(user="plain") as connection:
+        if not preload:
+            # The server discards the value when it loads the library.
+            connection.execute(other)
+        for _ in range(2):
+            with expect.error(*not_of_this_server("scru64_node", "0/4", 5432, "nobody")):
+                connection.execute(draw)
+            with expect.error("42501", denied):
+                connection.execute(other)
+    if preload:
+        with pytest.raises(psycopg.OperationalError, match=denied):
+            server.connect(**options)
+    else:
+        with server.connect(**options) as connection:
+            connection.execute(draw)
+    with server.connect() as connection:
+        connection.execute(other)
+        connection.execute(draw)
+
+
 def test_a_file_of_a_copy_does_not_override_the_catalog(new_server):
     server = new_server({"scru.scru64_node": "7/4", "scru.ulidflake_scalability": "1"})
     with server.connect() as connection:
@@ -498,24 +643,3 @@ def test_a_file_of_a_copy_does_not_override_the_catalog(new_server):
         load, query = page.sql("Clones, copies and snapshots", 1).split(";\n", 1)
         connection.execute(load)
         assert connection.execute(query).fetchall() == [("scru.scru64_node", "7/4", "1/4")]
-
-
-def test_which_dumps_include_the_node(new_server):
-    source = new_server()
-    with source.connect() as connection:
-        connection.execute("CREATE EXTENSION scru")
-    set_node(source, 1)
-    with source.connect() as connection:
-        connection.execute("CREATE DATABASE shop")
-        connection.execute("ALTER DATABASE shop SET scru.scru64_node = '2/4'")
-    setting = re.compile(rb'ALTER (\w+) .* SET "?scru.scru64_node"? TO \'(.*)\'')
-    dumps = {
-        "pg_dumpall": source.run("pg_dumpall", "--schema-only").stdout,
-        "pg_dump --create": source.pg_dump("shop", "--create"),
-        "pg_dump": source.pg_dump("shop"),
-    }
-    assert {how: setting.findall(dump) for how, dump in dumps.items()} == {
-        "pg_dumpall": [(b"DATABASE", b"2/4")],
-        "pg_dump --create": [(b"DATABASE", b"2/4")],
-        "pg_dump": [],
-    }
