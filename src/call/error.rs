@@ -71,9 +71,9 @@ impl Error {
                 let character = character_at(text, error.position);
                 let position = error.position + 1;
                 let detail =
-                    [b"Invalid character \"", character, format!("\" at position {position}.").as_bytes()].concat();
+                    [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat();
                 let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
-                (detail, is_lookalike.then(|| format!("A {} has no characters I, L, O and U.", T::NAME)))
+                (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };

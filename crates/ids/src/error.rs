@@ -39,9 +39,9 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let position = self.position + 1;
         match self.kind {
-            ParseErrorKind::InvalidDigit => write!(f, "invalid character at position {position}"),
+            ParseErrorKind::InvalidDigit => write!(f, "invalid digit at position {position}"),
             ParseErrorKind::TooShort { expected, received } | ParseErrorKind::TooLong { expected, received } => {
-                write!(f, "expected {expected} characters, but received {received}")
+                write!(f, "expected {expected} digits, but received {received}")
             }
             ParseErrorKind::OutOfRange => f.write_str("the number is above the type's largest"),
         }
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn messages_count_positions_from_one() {
         let message = |kind, position| ParseError { kind, position }.to_string();
-        assert_eq!(message(ParseErrorKind::InvalidDigit, 25), "invalid character at position 26");
+        assert_eq!(message(ParseErrorKind::InvalidDigit, 25), "invalid digit at position 26");
         let (too_short, too_long) = (
             ParseErrorKind::TooShort { expected: 25, received: 0 },
             ParseErrorKind::TooLong { expected: 25, received: 27 },
         );
-        assert_eq!(message(too_short, 0), "expected 25 characters, but received 0");
-        assert_eq!(message(too_long, 25), "expected 25 characters, but received 27");
+        assert_eq!(message(too_short, 0), "expected 25 digits, but received 0");
+        assert_eq!(message(too_long, 25), "expected 25 digits, but received 27");
         assert_eq!(message(ParseErrorKind::OutOfRange, 0), "the number is above the type's largest");
     }
 

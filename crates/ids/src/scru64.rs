@@ -156,7 +156,7 @@ impl FromStr for Scru64Node {
         let id = parse_node_id(node).ok_or_else(|| {
             format!(
                 "\"{node}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
-                 \"0x\", nor a SCRU64 ID of 12 characters."
+                 \"0x\", nor a SCRU64 ID of 12 digits."
             )
         })?;
         if id >> size != 0 {
@@ -709,7 +709,7 @@ mod tests {
         let left = |text| {
             format!(
                 "\"{text}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
-                 \"0x\", nor a SCRU64 ID of 12 characters."
+                 \"0x\", nor a SCRU64 ID of 12 digits."
             )
         };
         let fit = |node, size| format!("The node_id {node} does not fit into a node_id_size of {size}.");
@@ -732,11 +732,11 @@ mod tests {
         assert_eq!(error("256/x"), size("x"), "the size first");
         assert_eq!(
             error("0u2r85hm2p-3/16"),
-            "\"0u2r85hm2p-3\" before the slash is not a valid SCRU64 ID: invalid character at position 11."
+            "\"0u2r85hm2p-3\" before the slash is not a valid SCRU64 ID: invalid digit at position 11."
         );
         assert_eq!(
             error("0u2r85hm2pé/16"),
-            "\"0u2r85hm2pé\" before the slash is not a valid SCRU64 ID: invalid character at position 11."
+            "\"0u2r85hm2pé\" before the slash is not a valid SCRU64 ID: invalid digit at position 11."
         );
     }
 

@@ -200,7 +200,7 @@ def wrong_node(node: str) -> str:
     """Returns the DETAIL for an invalid node."""
     return (
         f'"{node}" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with "0x", nor'
-        " a SCRU64 ID of 12 characters."
+        " a SCRU64 ID of 12 digits."
     )
 
 
@@ -225,7 +225,7 @@ MALFORMED_NODES = {
     "000000001/8": wrong_node("000000001"), "é/8": wrong_node("é"), "0u2r85hm2pt/16": wrong_node("0u2r85hm2pt"),
     "0u2r85hm2pt33/16": wrong_node("0u2r85hm2pt33"), "99999999/23": too_large("99999999", 23),
     "256/8": too_large("256", 8), "0x100/8": too_large("0x100", 8), "2/1": too_large("2", 1),
-    "0u2r85hm2p_3/16": wrong_id("0u2r85hm2p_3", "invalid character at position 11"),
+    "0u2r85hm2p_3/16": wrong_id("0u2r85hm2p_3", "invalid digit at position 11"),
 }  # fmt: skip
 
 

@@ -168,10 +168,10 @@ def malformed(id_type: IdType) -> dict[str, tuple[str, str]]:
     stranger = next((letter for letter in "ULOIW" if letter not in id_type.digits.upper()), "ß")
 
     def wrong_length(received: int) -> str:
-        return f"Expected {length} characters, but received {received}."
+        return f"Expected {length} digits, but received {received}."
 
     def invalid(character: str, at: int) -> str:
-        return f'Invalid character "{character}" at position {at}.'
+        return f'Invalid digit "{character}" at position {at}.'
 
     return {
         "empty": ("", wrong_length(0)),
@@ -260,8 +260,8 @@ def hint(id_type: IdType, text: str, detail: str) -> str | None:
     number = "bigint" if id_type.length == 8 else "numeric" if id_type is SCRU128 else None
     if number and re.fullmatch("[0-9]+", text):
         return f"To read a number as a {id_type}, write '...'::{number}::{id_type}."
-    if id_type.digits == CROCKFORD and re.match('Invalid character "[ILOUilou]"', detail):
-        return f"A {id_type} has no characters I, L, O and U."
+    if id_type.digits == CROCKFORD and re.match('Invalid digit "[ILOUilou]"', detail):
+        return f"A {id_type} has no digits I, L, O and U."
     return None
 
 
@@ -287,7 +287,7 @@ def test_malformed_text(shared, id_type, text, detail):
 def test_non_ascii_text(shared, id_type, character, position):
     """The error quotes the whole character. Its position counts characters, not bytes."""
     text = "0" * (position - 1) + character + "0" * 5
-    with expect.error(*invalid_text(id_type, text, f'Invalid character "{character}" at position {position}.')):
+    with expect.error(*invalid_text(id_type, text, f'Invalid digit "{character}" at position {position}.')):
         shared.execute(f"SELECT %s::text::{id_type.name}", [text])
 
 
@@ -307,7 +307,7 @@ def test_malformed_text_in_latin1(new_database, id_type):
     with new_database(encoding="LATIN1").connect(client_encoding="UTF8") as connection:
         text = id_type.text(0)[:3] + "é" + id_type.text(0)[4:]
         assert connection.execute("SELECT octet_length(%s::text)", [text]).fetchone() == (len(text),)
-        with expect.error(*invalid_text(id_type, text, 'Invalid character "é" at position 4.')):
+        with expect.error(*invalid_text(id_type, text, 'Invalid digit "é" at position 4.')):
             connection.execute(f"SELECT %s::text::{id_type.name}", [text])
 
 
@@ -326,7 +326,7 @@ def test_malformed_text_in_sql_ascii(new_database, id_type, client_encoding):
         message = f'invalid input syntax for type {id_type.name}: "'.encode() + text + b'"'
         assert result.error_field(DiagnosticField.MESSAGE_PRIMARY) == message
         detail = result.error_field(DiagnosticField.MESSAGE_DETAIL)
-        assert detail.startswith(b"Invalid character ") and detail.endswith(b" at position 4.")
+        assert detail.startswith(b"Invalid digit ") and detail.endswith(b" at position 4.")
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
