@@ -149,7 +149,7 @@ def test_the_upgrade_locks_tables_and_does_not_look_into_text(new_database):
                 INSERT INTO orders SELECT scru64_upper({BOUND}) FROM generate_series(1, 3);
                 CREATE INDEX rebuilt ON orders (id) WHERE id >= {BOUND};
                 CREATE FUNCTION is_after(scru64) RETURNS boolean IMMUTABLE LANGUAGE plpgsql
-                    AS $$ BEGIN RETURN $1 >= {BOUND}; END $$;
+                    SET search_path = public AS $$ BEGIN RETURN $1 >= {BOUND}; END $$;
                 CREATE INDEX in_text ON orders (is_after(id));
                 CREATE TABLE others (id scru64)"""
         )

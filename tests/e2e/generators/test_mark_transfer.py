@@ -322,12 +322,6 @@ def test_a_dump_into_the_same_server_refuses_nobody(new_server):
 # ----------------------------------------------------------------------------------------------------------- pg_catalog
 
 
-NO_SET_SCHEMA = (
-    'extension "scru" does not support SET SCHEMA',
-    'sequence scru_marks.scru64_mark is not in the extension\'s schema "pg_catalog"',
-)
-
-
 def create_in_pg_catalog(server: Server, *, upgrade: bool = False) -> Server:
     """Creates the extension in pg_catalog, which permits no sequences, and returns the server."""
     with server.connect() as connection:
@@ -355,7 +349,7 @@ def test_an_extension_in_pg_catalog_carries_the_mark_in_dumps(new_server, clock,
     clock.shift(0)
     assert_later(before, draw_all(target))
     with target.connect() as connection:
-        with expect.error("0A000", *NO_SET_SCHEMA):
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match='extension "scru" does not support SET SCHEMA'):
             connection.execute("ALTER EXTENSION scru SET SCHEMA public")
         connection.execute("DROP EXTENSION scru")
         assert connection.execute("SELECT to_regnamespace('scru_marks')").fetchone() == (None,)
