@@ -53,8 +53,8 @@ test-all: ## Run the server tests on PostgreSQL 16 to 19, which it fetches; as r
 test-mark: ## Test the high-water mark with all clock differences and delays of the disk
 	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
 
-test-feed: ## Test for TIME=200 seconds that a reader of a feed misses nothing
-	@SCRU_FEED_SECONDS=$(or $(TIME),200) SCRU_FEED_WRITERS=32 tools/check.sh horizon
+test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
+	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) tools/check.sh horizon_rows
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored

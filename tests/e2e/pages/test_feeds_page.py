@@ -130,7 +130,7 @@ def test_a_notification_arrives_before_the_horizon_has_passed_the_row(feed, data
         early.execute("INSERT INTO events (payload) VALUES ('early')")
         feed.execute("INSERT INTO events (payload) VALUES ('late')")
         next(listener.notifies())
-        read = "SELECT payload FROM events WHERE payload IN ('early', 'late') AND id < scru128_horizon() ORDER BY payload"
+        read = "SELECT payload FROM events WHERE payload > 'a' AND id < scru128_horizon() ORDER BY payload"
         assert listener.execute(read).fetchall() == []
         early.execute("COMMIT")
         next(listener.notifies())
