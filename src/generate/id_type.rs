@@ -67,7 +67,7 @@ pub struct OpenFastPath<T: Type> {
 /// `failed` and those of the log messages, they are accessed under the lock of the page only.
 #[repr(C)]
 pub struct Shared {
-    /// The packed [`Reservation`].
+    /// The packed [`Reservation`](scru_ids::mark::Reservation).
     pub reserved: AtomicU64,
     /// The time that a flush takes, in microseconds; 0 if none has been measured.
     pub flush_time: AtomicU64,
@@ -77,7 +77,7 @@ pub struct Shared {
     pub announced_of_databases: AtomicU64,
     /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
     pub failed: AtomicU64,
-    /// The fields of [`Pending`].
+    /// The fields of [`Pending`](scru_ids::protocol::Pending).
     pub pending_reserved: AtomicU64,
     pub pending_position: AtomicU64,
     /// The random number of the run; 0 before the first reservation.

@@ -138,7 +138,7 @@ pub fn array<V: Copy>(length: usize, value: impl Fn(usize) -> V) -> *mut V {
     }
 }
 
-/// Like [`array`], as a slice.
+/// Like [`array()`], as a slice.
 ///
 /// # Safety
 /// The current memory context outlives the slice.
