@@ -10,9 +10,9 @@ require_rust
 [ -f "$(pg includedir-server)/postgres.h" ] || die "The headers of PostgreSQL $PG_MAJOR are missing from $(pg includedir-server)."
 
 if [ -z "${LIBRARY:-}" ]; then
-    say "Building scru in $LIBRARY_PROFILE mode for $(pg version)"
-    build_library "$LIBRARY_PROFILE"
-    LIBRARY=$(library "$LIBRARY_PROFILE")
+    say "Building scru in $BUILD_PROFILE mode for $(pg version)"
+    build_library "$BUILD_PROFILE"
+    LIBRARY=$(library "$BUILD_PROFILE")
 fi
 version=$(package_version scru)
 

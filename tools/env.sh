@@ -104,9 +104,9 @@ build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profil
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -name 'libscru.dylib'; }
 
 # The Cargo profile of the library that tools/build.sh and tools/install.sh build, and the directory of the files to install.
-: "${LIBRARY_PROFILE:=release}"
+BUILD_PROFILE=${LIBRARY_PROFILE:-release}
 # shellcheck disable=SC2034 # used by the scripts that source this file
-STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${LIBRARY_PROFILE#release}
+STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${BUILD_PROFILE#release}
 
 # build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1

@@ -9,7 +9,7 @@ DOWNLOADS=$CACHE/downloads
 CARGO=${CARGO_HOME:-$HOME/.cargo}
 # The variables that name the certificates and proxies of this machine, and those that make a build faster.
 VARIABLES=(SSL_CERT_FILE PIP_CERT NODE_EXTRA_CA_CERTS http_proxy https_proxy no_proxy CARGO_INCREMENTAL CARGO_PROFILE_DEV_DEBUG
-    CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_OPT_LEVEL CARGO_PROFILE_RELEASE_CODEGEN_UNITS)
+    LIBRARY_PROFILE)
 
 # See `apart` in tools/servers.sh.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }

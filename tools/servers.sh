@@ -4,7 +4,7 @@
 #   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
 #   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its
 #                                   directory
-#   servers.sh seed MAJOR           copies this machine's release build into a Debian that has none: a build there then compiles
+#   servers.sh seed MAJOR           copies this machine's build into a Debian that has none: a build there then compiles
 #                                   only what depends on the server's version
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
 #   servers.sh clean                removes the cache
@@ -151,9 +151,9 @@ seed() {
         c_library /
         c_library "$DIRECTORY"
     } | sort --version-sort | tail -n 1)
-    if [ -d target/release ] && [ ! -d "$target/release" ] && [ "$libc" = "$(c_library "$DIRECTORY")" ]; then
+    if [ -d "target/$BUILD_PROFILE" ] && [ ! -d "$target/$BUILD_PROFILE" ] && [ "$libc" = "$(c_library "$DIRECTORY")" ]; then
         mkdir -p "$target"
-        cp -a target/release "$target"
+        cp -a "target/$BUILD_PROFILE" "$target"
     fi
 }
 # Prints the version of the C library below a root directory.
@@ -179,7 +179,7 @@ run_debian() {
     cargo fetch --quiet --locked
     find_old_server
     apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
-        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" \
+        CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
 

@@ -4,6 +4,8 @@
 # test-all.sh prepare: fetches the servers, builds the extension for them, and installs it into their private copies.
 source "$(dirname "$0")/env.sh"
 MAJORS=("${MAJORS[@]:1}")
+# `make test` tests the build in release mode, and compares times.
+export LIBRARY_PROFILE=quick
 LOGS=$ROOT/target/test
 
 # two_at_a_time FUNCTION MAJOR…: runs the function for each version. Much of a run waits for a single thread or for a clock.
@@ -32,8 +34,8 @@ build() {
     tools/servers.sh run "$1" bash -c 'source tools/env.sh && use_private_copy && tools/install.sh' >>"$LOGS/prepare-$1.log" 2>&1
 }
 
-# Builds in release mode only, as for an installation, which halves the build time. Compiler warnings are checked on the oldest
-# server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx test`) run on the oldest server only.
+# Compiler warnings are checked on the oldest server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx
+# test`) run on the oldest server only.
 run() {
     local suites=(release_build regression end_to_end untouched_server)
     [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}")
@@ -41,7 +43,7 @@ run() {
     # the same for those between: only the number in their names differs.
     [ "$1" != 18 ] || suites+=(packages)
     say "PostgreSQL $1: the log is $LOGS/$1.log"
-    WORKERS=3 tools/servers.sh run "$1" tools/test.sh --release "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
+    WORKERS=3 tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
     # A failed run without a failure among its results was interrupted.
     if tools/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
 }

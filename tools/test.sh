@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# test.sh [--release] [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones. The last line of
-# the output is the total. With --release, builds in release mode only instead of in both modes.
+# test.sh [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones. The last line of the output is
+# the total. With LIBRARY_PROFILE, uses this Cargo profile only, instead of dev and release.
 source "$(dirname "$0")/env.sh"
 LOGS=$ROOT/target/test/$PG_MAJOR
-PROFILE=dev
-[ "${1:-}" != --release ] || { PROFILE=release && shift; }
+PROFILE=${LIBRARY_PROFILE:-dev}
 SUITES=("$@")
 SERVERS='' # the directory of the private servers; set once the machine is set up
 

@@ -18,12 +18,6 @@ from server import MAJOR, pg_config
 pytestmark = on_the_oldest
 
 SYSTEM = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
-# The speed of the library does not matter here.
-QUICK = {
-    "CARGO_PROFILE_RELEASE_LTO": "off",
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
-    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-}
 
 # Runs a command as an ordinary user without a network. Mounts the toolchain, which may be in another user's home.
 APART = """
@@ -67,7 +61,7 @@ class Place:
             "HOME": self.home,
             "CARGO_HOME": self.home / "cargo",
             "CARGO_TARGET_DIR": self.target,
-            **QUICK,
+            "LIBRARY_PROFILE": "quick",
             **environment,
         }
         words = [f"{name}={value}" for name, value in given.items()]
