@@ -955,6 +955,30 @@ def test_the_wait_event_has_a_name(new_server):
         wait_until(lambda: server.value(query) == name, f"the wait event is {name}")
 
 
+def test_the_wait_for_the_mark_has_a_name(unsynced):
+    """A checkpoint that writes the page locks it, and cannot end before its log is flushed, which takes long here."""
+    server = unsynced.server
+    name = "ScruMark" if MAJOR >= 17 else "Extension"
+    with ExitStack() as stack:
+        drawing, checkpointing, waiting = (stack.enter_context(server.connect()) for _ in range(3))
+
+        def wait_for(process: str, *events: str) -> None:
+            query = f"SELECT lower(wait_event) FROM pg_stat_activity WHERE {process}"
+            wait_until(lambda: server.value(query) in [event.lower() for event in events], f"{process}: {events}")
+
+        drawing.execute("SET scru.generator_scope = 'server'")
+        draw_all(server)
+        checkpointing.execute("CHECKPOINT")
+        unsynced.hang.touch()
+        stack.enter_context(background(drawing, "SELECT gen_scru128()"))
+        wait_for(f"pid = {drawing.info.backend_pid}", "WALSync", "WALWrite")
+        stack.enter_context(background(checkpointing, "CHECKPOINT"))
+        wait_for("backend_type = 'checkpointer'", "WALSync", "WALWrite")
+        stack.enter_context(background(waiting, "SELECT scru_raise_mark('ulidflake', clock_timestamp())"))
+        wait_for(f"pid = {waiting.info.backend_pid}", name)
+        unsynced.hang.unlink()
+
+
 # -------------------------------------------------------------------------- read-only transactions and parallel workers
 
 
