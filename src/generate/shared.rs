@@ -211,7 +211,8 @@ impl<T: Type> Access<T> for Backend<T> {
 #[inline(always)]
 pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
     let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
-    if !T::SERVER_WIDE && recovery::is_in_recovery() {
+    // During recovery, there is no such time.
+    if !T::SERVER_WIDE && from == i64::MIN && recovery::is_in_recovery() {
         return protocol::draw_unlogged(&mut backend);
     }
     let step = protocol::draw(&mut backend)?;

@@ -147,11 +147,11 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     }
     // The mark may have been set back after the reservation was loaded. A reservation that is loaded after the word was swapped
     // decides: `set_mark` withdraws it before it reads the word.
-    let reserved = access.reserved()?;
-    if mark::cover::<T>(reserved, node, id.tick(), flush_time) == Cover::Outside {
+    let present = access.reserved()?;
+    if present != reserved && mark::cover::<T>(present, node, id.tick(), flush_time) == Cover::Outside {
         return Ok(None);
     }
-    if cover == Cover::Last && access.is_due(reserved) {
+    if cover == Cover::Last && access.is_due(present) {
         renew(access, node, false)?;
     }
     Ok(Some(step))
