@@ -126,7 +126,12 @@ def test_make_install_after_make_requires_no_compiler(place):
     shutil.rmtree(destination)
     destination.mkdir()
     arguments = (f"DESTDIR={destination}", f"PG_CONFIG={SYSTEM}")
-    without_rust = {"PATH": "/usr/bin:/bin", "HOME": "/", "CARGO_TARGET_DIR": str(place.target)}
+    without_rust = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/",
+        "CARGO_TARGET_DIR": str(place.target),
+        "LIBRARY_PROFILE": "quick",
+    }
     run("make", "install", *arguments, cwd=place.sources, env=without_rust)
     assert installed(place) == expected()
     run("make", "uninstall", *arguments, cwd=place.sources, env=without_rust)
