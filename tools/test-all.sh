@@ -8,12 +8,13 @@ MAJORS=("${MAJORS[@]:1}")
 export LIBRARY_PROFILE=quick
 LOGS=$ROOT/target/test
 
-# two_at_a_time FUNCTION MAJOR…: runs the function for each version. Much of a run waits for a single thread or for a clock.
-two_at_a_time() {
+# at_a_time COUNT FUNCTION MAJOR…: runs the function for each version, for COUNT of them at the same time. Much of a run waits for a
+# single thread or for a clock.
+at_a_time() {
     local major
-    for major in "${@:2}"; do
-        while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
-        "$1" "$major" &
+    for major in "${@:3}"; do
+        while [ "$(jobs -rp | wc -l)" -ge "$1" ]; do wait -n || true; done
+        "$2" "$major" &
     done
     wait
 }
@@ -27,7 +28,7 @@ prepare() {
     wait
     # 16 is built on this machine. Its build has most of what the others need.
     build "${MAJORS[0]}"
-    two_at_a_time build "${MAJORS[@]:1}"
+    at_a_time 2 build "${MAJORS[@]:1}"
 }
 build() {
     [ "$1" = "${MAJORS[0]}" ] || tools/servers.sh seed "$1"
@@ -43,7 +44,7 @@ run() {
     # the same for those between: only the number in their names differs.
     [ "$1" != 18 ] || suites+=(packages)
     say "PostgreSQL $1: the log is $LOGS/$1.log"
-    WORKERS=3 tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
+    WORKERS=2 tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
     # A failed run without a failure among its results was interrupted.
     if tools/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
 }
@@ -70,7 +71,8 @@ prepare
 find_oldest
 for major in "${MAJORS[@]}"; do rm -rf "${LOGS:?}/$major"; done
 # The newest first, on which most tests run.
-two_at_a_time run "${MAJORS[-1]}" "${MAJORS[@]:0:${#MAJORS[@]}-1}"
+mapfile -t NEWEST_FIRST < <(printf '%s\n' "${MAJORS[@]}" | tac)
+at_a_time 3 run "${NEWEST_FIRST[@]}"
 for major in "${MAJORS[@]}"; do cat "$LOGS/$major.log"; done
 
 say 'All suites on all servers'

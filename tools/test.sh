@@ -10,17 +10,24 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 # ----------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
-lint() { cargo clippy --workspace --all-targets --profile "$PROFILE" "${FEATURES[@]}" -- --deny warnings; }
+lint() { packages_of_cargo clippy --all-targets --profile "$PROFILE" -- --deny warnings; }
+# packages_of_cargo COMMAND OPTION… [-- …]: runs a command of Cargo for the extension, and on the oldest server also for the other
+# packages, which do not depend on the server. Together they would need other features of the crates that both use, so that the
+# tests in the server could not use these builds.
+packages_of_cargo() {
+    cargo "$1" --package scru "${FEATURES[@]}" "${@:2}"
+    ! is_oldest || cargo "$1" --workspace --exclude scru "${@:2}"
+}
 # Only src/pg/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
 # like the newest.
 server_versions() {
     ! grep --recursive --line-number 'feature = "pg1' src --include='*.rs' --exclude=server.rs &&
         ! grep --line-number "feature = \"pg${MAJORS[-1]}\"" src/pg/server.rs
 }
-# Includes private items: the extension has no public ones.
+# Includes private items: the extension has no public ones. With `--examples`, though there are none, Cargo uses the builds of `lint`.
 rust_docs() {
     RUSTDOCFLAGS='--deny warnings --allow rustdoc::private_intra_doc_links' \
-        cargo doc --workspace --no-deps --document-private-items --profile "$PROFILE" "${FEATURES[@]}"
+        packages_of_cargo doc --no-deps --document-private-items --lib --bins --examples --profile "$PROFILE"
 }
 python() { tools/lint.sh python; }
 shell_scripts() { tools/lint.sh shell; }
