@@ -38,13 +38,13 @@ build() {
 # Compiler warnings are checked on the oldest server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx
 # test`) run on the oldest server only.
 run() {
-    local suites=(release_build regression end_to_end untouched_server)
-    [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}")
+    local suites=(release_build regression end_to_end untouched_server) workers=2
+    [ "$1" != "${MAJORS[-1]}" ] || suites=(lint "${suites[@]}") workers=3
     # Of the versions for which Debian packages exist, the newest. `make test` covers the oldest. The rules of the packages are
     # the same for those between: only the number in their names differs.
     [ "$1" != 18 ] || suites+=(packages)
     say "PostgreSQL $1: the log is $LOGS/$1.log"
-    WORKERS=2 tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
+    WORKERS=$workers tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
     # A failed run without a failure among its results was interrupted.
     if tools/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
 }

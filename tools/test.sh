@@ -10,13 +10,13 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 # ----------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
-lint() { packages_of_cargo clippy --all-targets --profile "$PROFILE" -- --deny warnings; }
-# packages_of_cargo COMMAND OPTION… [-- …]: runs a command of Cargo for the extension, and on the oldest server also for the other
-# packages, which do not depend on the server. Together they would need other features of the crates that both use, so that the
-# tests in the server could not use these builds.
-packages_of_cargo() {
-    cargo "$1" --package scru "${FEATURES[@]}" "${@:2}"
-    ! is_oldest || cargo "$1" --workspace --exclude scru "${@:2}"
+# The other packages do not depend on the server. The fuzz targets come apart, here and for the documentation: they need another
+# feature of a crate that builds the bindings, so that the tests in the server could not use the bindings that are built here.
+lint() {
+    local options=(--all-targets --profile "$PROFILE") packages=(--package scru)
+    ! is_oldest || packages=(--workspace --exclude scru-fuzz)
+    cargo clippy "${packages[@]}" "${FEATURES[@]}" "${options[@]}" -- --deny warnings
+    ! is_oldest || cargo clippy --package scru-fuzz "${options[@]}" -- --deny warnings
 }
 # Only src/pg/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
 # like the newest.
@@ -26,8 +26,10 @@ server_versions() {
 }
 # Includes private items: the extension has no public ones. With `--examples`, though there are none, Cargo uses the builds of `lint`.
 rust_docs() {
-    RUSTDOCFLAGS='--deny warnings --allow rustdoc::private_intra_doc_links' \
-        packages_of_cargo doc --no-deps --document-private-items --lib --bins --examples --profile "$PROFILE"
+    local options=(--no-deps --document-private-items --profile "$PROFILE")
+    export RUSTDOCFLAGS='--deny warnings --allow rustdoc::private_intra_doc_links'
+    cargo doc --workspace --exclude scru-fuzz --lib --bins --examples "${FEATURES[@]}" "${options[@]}"
+    cargo doc --package scru-fuzz "${options[@]}"
 }
 python() { tools/lint.sh python; }
 shell_scripts() { tools/lint.sh shell; }
@@ -59,11 +61,16 @@ regression() { tools/regress.sh regress fsync=off; }
 # Runs on the oldest server only: adding a type does not depend on the server version.
 sixth_type() { tools/sixth-type.sh; }
 
-# Tests the build for packagers, the packages, and the image for operators.
+# Tests the build for packagers, the packages, and the image for operators. On the oldest server, two files at the same time, because
+# they build in directories of their own.
 packages() {
+    local workers=0
     # The Debian in which tools/servers.sh runs the other servers has the required packages.
-    ! is_oldest || tools/setup.sh packages
-    /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" tests/packages
+    if is_oldest; then
+        tools/setup.sh packages
+        workers=2
+    fi
+    /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" --numprocesses="$workers" --dist=loadfile tests/packages
 }
 
 # One second per target; `make fuzz` runs longer.
