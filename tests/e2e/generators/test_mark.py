@@ -966,7 +966,7 @@ def test_the_wait_for_the_mark_has_a_name(unsynced):
             query = f"SELECT lower(wait_event) FROM pg_stat_activity WHERE {process}"
             wait_until(lambda: server.value(query) in [event.lower() for event in events], f"{process}: {events}")
 
-        # With checksums, whoever first reads a row may log its page. The checkpoint would write that page first, and wait.
+        # With checksums, whoever first reads a row may log its page, for which the checkpoint would wait first.
         drawing.execute("SELECT gen_scru128()")
         waiting.execute("SELECT scru_raise_mark('ulidflake', clock_timestamp())")
         drawing.execute("SET scru.generator_scope = 'server'")
