@@ -135,7 +135,7 @@ class Writers:
         assert_all_different(ids)
         count = "SELECT count(*) FROM orders"
         for connection in self.connections:
-            wait_until(lambda: column(connection, count) == [len(ids)], f"{len(ids)} rows arrive", 120)  # noqa: B023
+            wait_until(lambda: column(connection, count) == [len(ids)], f"{len(ids)} rows arrive")  # noqa: B023
             assert column(connection, "SELECT id::text FROM orders ORDER BY id") == sorted(ids)
         assert nodes_of(ids) == {1, 2}
 

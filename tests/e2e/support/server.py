@@ -134,10 +134,11 @@ def last_lines() -> str:
     return "".join(f"\n--- {log}\n" + "\n".join(lines) for log, lines in tails.items())
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 120) -> object:
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 200) -> object:
     """Polls until the condition holds, and returns its value.
 
-    After `seconds`, raises TimeoutError with `what` and the last lines of the running programs' logs.
+    After `seconds`, raises TimeoutError with `what` and the last lines of the running programs' logs. The default is
+    more than the 3 minutes after which PostgreSQL restarts a worker of logical replication whose end it has missed.
     """
     deadline = time.monotonic() + seconds
     while not (result := condition()):
