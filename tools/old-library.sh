@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # old-library.sh [--quick] COMMIT|VERSION: builds the library of a commit for the server of PG_CONFIG, unless it is built already.
 # VERSION, a released version, stands for the commit that froze its SQL. Prints the directory with the commit's source and the
-# library, `scru.so`. With --quick, the build is faster, and the library is slower.
+# library, `scru.so`. With --quick, the build is one of the dev profile, for which other builds have compiled most crates.
 source "$(dirname "$0")/env.sh"
 BUILT=$ROOT/target/compare
-QUICK=''
+QUICK='' PROFILE=release TARGET=$BUILT/target
 if [ "${1:-}" = --quick ]; then
-    QUICK=-quick
-    export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-    export CARGO_PROFILE_RELEASE_DEBUG=none
+    QUICK=-quick PROFILE=dev TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
     shift
 fi
 
@@ -19,9 +17,10 @@ build() {
     mkdir -p "$2"
     # Cargo takes the sources of two commits for the same package, and compares their times with that of the last build.
     git archive "$1" | tar --extract --touch --directory="$2"
-    (cd "$2" && CARGO_TARGET_DIR=$BUILT/target cargo build --locked --release --lib "${FEATURES[@]}" >&2)
+    # A name of its own, apart from the library that other builds leave in the same directory.
+    (cd "$2" && CARGO_TARGET_DIR=$TARGET cargo rustc --locked --profile "$PROFILE" --lib "${FEATURES[@]}" -- -Cextra-filename=-old >&2)
     # Renamed only when complete: the name marks a finished build.
-    cp "$BUILT/target/release/libscru.so" "$2/scru.so.new"
+    cp "$TARGET/${PROFILE/#dev/debug}/deps/libscru-old.so" "$2/scru.so.new"
     mv "$2/scru.so.new" "$2/scru.so"
 }
 

@@ -10,13 +10,16 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 # ----------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
-# The other packages do not depend on the server. The fuzz targets come apart, here and for the documentation: they need another
-# feature of a crate that builds the bindings, so that the tests in the server could not use the bindings that are built here.
+# Only the library depends on the server. The fuzz targets come apart, here and for the documentation: they need another feature of
+# a crate that builds the bindings, so that the tests in the server could not use the bindings that are built here.
 lint() {
-    local options=(--all-targets --profile "$PROFILE") packages=(--package scru)
-    ! is_oldest || packages=(--workspace --exclude scru-fuzz)
-    cargo clippy "${packages[@]}" "${FEATURES[@]}" "${options[@]}" -- --deny warnings
-    ! is_oldest || cargo clippy --package scru-fuzz "${options[@]}" -- --deny warnings
+    local options=(--profile "$PROFILE" -- --deny warnings)
+    if is_oldest; then
+        cargo clippy --workspace --exclude scru-fuzz --all-targets "${FEATURES[@]}" "${options[@]}"
+        cargo clippy --package scru-fuzz --all-targets "${options[@]}"
+    else
+        cargo clippy --package scru --lib "${FEATURES[@]}" "${options[@]}"
+    fi
 }
 # Only src/pg/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version
 # like the newest.
