@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # fresh-root.sh [--user] COMMAND…: makes a new Debian 12 that has only Rust, git, make, gcc, sudo and certificates, clones the last
 # commit into it, and runs the commands in the clone, each a line of shell, as root or as a user who may use sudo. Runs all of
-# them, and fails if one does. The Debian is removed at the end. Only downloads are cached. target/test is that of this tree.
+# them, and fails if one does. A test that misses a program, as it may on another machine, fails here (REQUIRE_PROGRAMS). The
+# Debian is removed at the end. Only downloads are cached. target/test is that of this tree.
 source "$(dirname "$0")/env.sh"
 
 PACKAGES=ca-certificates,gcc,git,libc6-dev,make,sudo
@@ -16,7 +17,7 @@ apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --m
 
 # Runs a command in the new Debian.
 inside() {
-    local variable environment=(HOME="$HOME_INSIDE" LANG=C.UTF-8 TERM=dumb)
+    local variable environment=(HOME="$HOME_INSIDE" LANG=C.UTF-8 TERM=dumb REQUIRE_PROGRAMS=1)
     environment+=(PATH="$HOME_INSIDE/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
     for variable in "${VARIABLES[@]}"; do [ -z "${!variable:-}" ] || environment+=("$variable=${!variable}"); done
     chroot "$NEW" /usr/bin/env --ignore-environment "${environment[@]}" "$@"

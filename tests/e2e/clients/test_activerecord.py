@@ -12,6 +12,7 @@ import pytest
 
 import expect
 from idtypes import SCRU128
+from programs import missing
 from test_clients import PASSWORD, PROGRAMS, ROOT, is_since_november, server  # noqa: F401  (a fixture)
 
 
@@ -22,7 +23,7 @@ def ruby() -> None:
         not shutil.which("ruby")
         or subprocess.run(["ruby", "-e", 'require "active_record"; require "pg"'], capture_output=True).returncode
     ):
-        pytest.skip("ActiveRecord is not installed (Debian: ruby-activerecord, ruby-pg)")
+        missing("ActiveRecord is not installed (Debian: ruby-activerecord, ruby-pg)")
 
 
 def test_activerecord(new_database, tmp_path):

@@ -25,6 +25,7 @@ import pytest
 
 import expect
 from idtypes import IdType, each_type
+from programs import missing
 from server import Server, give_to_server_user
 
 ROOT = Path(__file__).parents[3]
@@ -56,7 +57,7 @@ def python(needed: str) -> Callable[[Path, IdType, Path], list]:
 
     def command(source: Path, id_type: IdType, directory: Path) -> list:
         if not interpreter():
-            pytest.skip(f"no Python can `{needed}`: not installed by tools/clients.sh")
+            missing(f"no Python can `{needed}`: not installed by tools/clients.sh")
         return [interpreter(), program_of(source, id_type, directory)]
 
     return command
@@ -66,7 +67,7 @@ def node(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a program. Node.js looks for the installed packages beside the program."""
     packages = INSTALLED / "node" / "node_modules"
     if not shutil.which("node") or not packages.exists():
-        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
+        missing("Node.js or its packages are not installed (tools/clients.sh)")
     (directory / "node_modules").symlink_to(packages)
     return ["node", program_of(source, id_type, directory)]
 
@@ -74,7 +75,7 @@ def node(source: Path, id_type: IdType, directory: Path) -> list:
 def java(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
-        pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
+        missing("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER, program_of(source, id_type, directory)]
 
 
@@ -84,7 +85,7 @@ def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
     def command(_source: Path, id_type: IdType, _directory: Path) -> list:
         program = INSTALLED / "rust" / "clients"
         if not program.exists():
-            pytest.skip("the Rust clients are not built (tools/clients.sh)")
+            missing("the Rust clients are not built (tools/clients.sh)")
         return [program, driver, id_type.name]
 
     return command

@@ -12,6 +12,7 @@ import pytest
 
 import expect
 from idtypes import SCRU128
+from programs import missing
 from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, is_since_november, server  # noqa: F401  (a fixture)
 
 PACKAGES = INSTALLED / "node" / "node_modules"
@@ -38,7 +39,7 @@ class Project:
         self.node = node(major)
         self.directory = directory / name
         if not self.node or not (PACKAGES / package).exists():
-            pytest.skip(f"Node.js {major} or {name} is not installed (tools/clients.sh)")
+            missing(f"Node.js {major} or {name} is not installed (tools/clients.sh)")
         shutil.copytree(PROGRAMS / name, self.directory)
         for parent in (self.directory, directory):
             (parent / "node_modules").symlink_to(PACKAGES)

@@ -34,6 +34,7 @@ sys.path.insert(0, str(PACKAGE / "src"))
 
 import scru_postgres  # noqa: E402
 
+from programs import missing  # noqa: E402
 from server import on_the_oldest  # noqa: E402
 
 pytestmark = on_the_oldest(
@@ -45,7 +46,7 @@ pytestmark = on_the_oldest(
 def installed(tmp_path_factory) -> Path:
     """The directory into which pip has installed the package. It is built from a copy, to keep the tree clean."""
     if not PYTHON.exists():
-        pytest.skip("tools/clients.sh has not installed the Python clients")
+        missing("tools/clients.sh has not installed the Python clients")
     source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
     shutil.copytree(PACKAGE, source)
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target]

@@ -18,6 +18,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from programs import missing
 from server import on_the_oldest, wait_until
 from test_clients import INSTALLED, JDBC_DRIVER, PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
 from test_javascript import PACKAGES, node
@@ -32,21 +33,21 @@ OLD_ROWS = 1000
 def python() -> list:
     """Returns the command that runs a program with the installed packages, or skips the test."""
     if not PYTHON.exists():
-        pytest.skip("tools/clients.sh has not installed the Python clients")
+        missing("tools/clients.sh has not installed the Python clients")
     return [PYTHON]
 
 
 def node_20() -> list:
     """Returns the command that runs a program with Node.js 20 or later, or skips the test."""
     if not node(20) or not (PACKAGES / "typeorm").exists():
-        pytest.skip("Node.js 20 or its packages are not installed (tools/clients.sh)")
+        missing("Node.js 20 or its packages are not installed (tools/clients.sh)")
     return [node(20)]
 
 
 def java() -> list:
     """Returns the command that runs a single source file with Debian's driver, or skips the test."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
-        pytest.skip("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
+        missing("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER]
 
 
@@ -57,7 +58,7 @@ def php() -> list:
         new Symfony\Component\Cache\Adapter\ArrayAdapter;
         exit(extension_loaded('pdo_pgsql') ? 0 : 1);"""
     if not shutil.which("php") or subprocess.run(["php", "-r", required], capture_output=True).returncode:
-        pytest.skip("Doctrine is not installed (Debian: php-cli, php-pgsql, php-doctrine-orm, php-symfony-cache)")
+        missing("Doctrine is not installed (Debian: php-cli, php-pgsql, php-doctrine-orm, php-symfony-cache)")
     return ["php"]
 
 

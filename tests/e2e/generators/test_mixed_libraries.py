@@ -23,6 +23,7 @@ import expect
 from idtypes import SERVER_WIDE, TYPES
 from load import Load, assert_all_different
 from marks import HOUR, assert_behind_mark, draw
+from programs import missing
 from server import MAJOR, Server, bindir_of, pg_config, wait_until
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +36,7 @@ def old_library(version: str) -> Path:
     """Returns the library of a release."""
     library = ROOT / f"target/compare/{MAJOR}-{version}/scru.so"
     if not library.exists():
-        pytest.skip(f"tools/old-library.sh {version} has not built the library")
+        missing(f"tools/old-library.sh {version} has not built the library")
     return library
 
 

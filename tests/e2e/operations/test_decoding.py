@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
 
 from idtypes import IdType, each_type
-from server import PG_CONFIG, Server, oldest_and_newest, pg_config
+from programs import ARE_REQUIRED, has_library
+from server import Server, oldest_and_newest
 
 pytestmark = oldest_and_newest("plugins call the output functions, which test_io.py tests")
 
-PLUGINS = Path(pg_config("--pkglibdir", PG_CONFIG))
-WAL2JSON = PLUGINS / "wal2json.so"
-DECODERBUFS = PLUGINS / "decoderbufs.so"
+
+def needs_plugin(name: str):
+    """Returns a mark that skips tests unless the server has the plugin."""
+    reason = f"this server has no {name} (Debian: postgresql-NN-{name})"
+    return pytest.mark.skipif(not has_library(name) and not ARE_REQUIRED, reason=reason)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +112,7 @@ def test_pgoutput(connection, changes, id_type, binary):
 
 
 @each_type
-@pytest.mark.skipif(not WAL2JSON.exists(), reason="this server has no wal2json (Debian: postgresql-NN-wal2json)")
+@needs_plugin("wal2json")
 def test_wal2json(connection, changes, id_type):
     """The type appears by its name, and an ID as its text."""
     text = change(connection, id_type, "wal2json")
@@ -146,7 +148,7 @@ def of_protobuf(message: bytes) -> dict[int, list]:
 
 
 @each_type
-@pytest.mark.skipif(not DECODERBUFS.exists(), reason="this server has no decoderbufs (postgresql-NN-decoderbufs)")
+@needs_plugin("decoderbufs")
 def test_decoderbufs(connection, changes, id_type):
     """Debezium's plugin sends an ID as the bytes of its text, and the name of its type. An update and a delete have the
     key of the row."""

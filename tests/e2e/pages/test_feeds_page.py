@@ -16,6 +16,7 @@ from time import sleep
 import psycopg
 import pytest
 
+from programs import missing
 from server import Server, on_the_oldest, wait_until
 from test_horizon_load import COLUMNS, Reader, Writers, running
 from test_javascript import PACKAGES, node
@@ -95,7 +96,7 @@ def test_the_loop_in_python(feed, database):
 def test_the_loop_with_node_postgres(feed, database, tmp_path):
     program = node(18)
     if not program or not (PACKAGES / "pg").exists():
-        pytest.skip("Node.js or its packages are not installed (tools/clients.sh)")
+        missing("Node.js or its packages are not installed (tools/clients.sh)")
     (tmp_path / "node_modules").symlink_to(PACKAGES)
     wait_until_passed(feed)
     (tmp_path / "loop.mjs").write_text(

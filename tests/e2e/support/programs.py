@@ -1,16 +1,19 @@
 """Debian's programs that operators run beside a server. They listen on loopback or on Unix-domain sockets.
 
-The tests never use services of the system. They are skipped if a program is not installed (tools/setup.sh operators).
+The tests never use services of the system. They are skipped if a program is not installed (tools/setup.sh operators),
+and fail in a new Debian in which everything has just been installed.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import socket
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -19,6 +22,18 @@ from server import MAJOR, as_server_user, logs, pg_config, wait_until
 LOOPBACK = "127.0.0.1"
 # Debian installs PgBouncer in /usr/sbin, which only root has in its PATH.
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+
+# tools/fresh-root.sh sets this variable.
+ARE_REQUIRED = "REQUIRE_PROGRAMS" in os.environ
+"""Whether a test fails, instead of being skipped, if what the scripts in tools/ install is missing."""
+
+
+def missing(what: str) -> NoReturn:
+    """Fails the test, or skips it if these programs are not required."""
+    if ARE_REQUIRED:
+        pytest.fail(what)
+    pytest.skip(what)
 
 
 def path_of(program: str) -> str | None:
@@ -33,9 +48,9 @@ def needs(*programs: str):
     """
     if MAJOR != 15:
         return pytest.mark.skip(reason=f"runs on PostgreSQL 15 only; this is {MAJOR}")
-    missing = [program for program in programs if not path_of(program) and not has_library(program)]
+    absent = [program for program in programs if not path_of(program) and not has_library(program)]
     return pytest.mark.skipif(
-        bool(missing), reason=f"not installed by tools/setup.sh operators: {' and '.join(missing)}"
+        bool(absent) and not ARE_REQUIRED, reason=f"not installed by tools/setup.sh operators: {' and '.join(absent)}"
     )
 
 
