@@ -10,15 +10,15 @@ SERVERS='' # the directory of the private servers; set once the machine is set u
 # ----------------------------------------------------------------------------------------------------------- the suites
 
 format() { cargo fmt --all --check; }
-# Only the library depends on the server. The fuzz targets come apart, here and for the documentation: they need another feature of
-# a crate that builds the bindings, so that the tests in the server could not use the bindings that are built here.
+# Only the library, with its tests in the server, depends on the server. The fuzz targets come apart, here and for the documentation:
+# they need another feature of a crate that builds the bindings, so that the tests in the server could not use those built here.
 lint() {
     local options=(--profile "$PROFILE" -- --deny warnings)
     if is_oldest; then
         cargo clippy --workspace --exclude scru-fuzz --all-targets "${FEATURES[@]}" "${options[@]}"
         cargo clippy --package scru-fuzz --all-targets "${options[@]}"
     else
-        cargo clippy --package scru --lib "${FEATURES[@]}" "${options[@]}"
+        cargo clippy --package scru --lib "${FEATURES[@]}" --features pg_test "${options[@]}"
     fi
 }
 # Only src/pg/server.rs may depend on the server version. It must not name the newest version, so that it treats the next version

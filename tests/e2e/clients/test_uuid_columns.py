@@ -31,28 +31,28 @@ OLD_ROWS = 1000
 
 
 def python() -> list:
-    """Returns the command that runs a program with the installed packages, or skips the test."""
+    """Returns the command that runs a program with the installed packages."""
     if not PYTHON.exists():
         missing("tools/clients.sh has not installed the Python clients")
     return [PYTHON]
 
 
 def node_20() -> list:
-    """Returns the command that runs a program with Node.js 20 or later, or skips the test."""
+    """Returns the command that runs a program with Node.js 20 or later."""
     if not node(20) or not (PACKAGES / "typeorm").exists():
         missing("Node.js 20 or its packages are not installed (tools/clients.sh)")
     return [node(20)]
 
 
 def java() -> list:
-    """Returns the command that runs a single source file with Debian's driver, or skips the test."""
+    """Returns the command that runs a single source file with Debian's driver."""
     if not shutil.which("javac") or not JDBC_DRIVER.exists():
         missing("no JDK (Debian: default-jdk-headless) or no JDBC driver (libpostgresql-jdbc-java)")
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", JDBC_DRIVER]
 
 
 def php() -> list:
-    """Returns the command that runs a program with Debian's packages, or skips the test."""
+    """Returns the command that runs a program with Debian's packages."""
     required = r"""
         require 'Doctrine/ORM/autoload.php';
         new Symfony\Component\Cache\Adapter\ArrayAdapter;

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from idtypes import IdType, each_type
-from programs import ARE_REQUIRED, has_library
+from programs import has_library, skip_unless
 from server import Server, oldest_and_newest
 
 pytestmark = oldest_and_newest("plugins call the output functions, which test_io.py tests")
@@ -18,8 +18,7 @@ pytestmark = oldest_and_newest("plugins call the output functions, which test_io
 
 def needs_plugin(name: str):
     """Returns a mark that skips tests unless the server has the plugin."""
-    reason = f"this server has no {name} (Debian: postgresql-NN-{name})"
-    return pytest.mark.skipif(not has_library(name) and not ARE_REQUIRED, reason=reason)
+    return skip_unless(has_library(name), f"this server has no {name} (Debian: postgresql-NN-{name})")
 
 
 @pytest.fixture(scope="module")

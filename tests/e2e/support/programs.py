@@ -1,7 +1,7 @@
 """Debian's programs that operators run beside a server. They listen on loopback or on Unix-domain sockets.
 
-The tests never use services of the system. They are skipped if a program is not installed (tools/setup.sh operators),
-and fail in a new Debian in which everything has just been installed.
+The tests never use services of the system. A test that needs a program which is not installed is skipped. It fails in a
+new Debian in which the scripts in tools/ have just installed everything.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from server import MAJOR, as_server_user, logs, pg_config, wait_until
 LOOPBACK = "127.0.0.1"
 # Debian installs PgBouncer in /usr/sbin, which only root has in its PATH.
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-
-
-# tools/fresh-root.sh sets this variable.
+# tools/fresh-root.sh sets this variable: what the scripts in tools/ install must then exist.
 ARE_REQUIRED = "REQUIRE_PROGRAMS" in os.environ
-"""Whether a test fails, instead of being skipped, if what the scripts in tools/ install is missing."""
 
 
 def missing(what: str) -> NoReturn:
-    """Fails the test, or skips it if these programs are not required."""
+    """Skips a test because of what is missing, or fails it if programs are required."""
     if ARE_REQUIRED:
         pytest.fail(what)
     pytest.skip(what)
+
+
+def skip_unless(is_installed: bool, reason: str):
+    """Returns a mark that skips tests of a program. If programs are required, the tests run, and fail without it."""
+    return pytest.mark.skipif(not is_installed and not ARE_REQUIRED, reason=reason)
 
 
 def path_of(program: str) -> str | None:
@@ -49,9 +51,7 @@ def needs(*programs: str):
     if MAJOR != 15:
         return pytest.mark.skip(reason=f"runs on PostgreSQL 15 only; this is {MAJOR}")
     absent = [program for program in programs if not path_of(program) and not has_library(program)]
-    return pytest.mark.skipif(
-        bool(absent) and not ARE_REQUIRED, reason=f"not installed by tools/setup.sh operators: {' and '.join(absent)}"
-    )
+    return skip_unless(not absent, f"not installed by tools/setup.sh operators: {' and '.join(absent)}")
 
 
 def has_library(name: str) -> bool:
