@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the licenses and sources of all crates against deny.toml, and the crates for known vulnerabilities. The latter check
 # is skipped if the vulnerability database cannot be fetched.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 VERSION=0.20.2
 DENY=$TOOLS/cargo-deny-$VERSION/bin/cargo-deny
 LOGS=$ROOT/target/test/audit
@@ -33,4 +33,4 @@ else
     echo "vulnerabilities 0 0 1 -" >>"$LOGS/results"
     echo "1 the database of vulnerabilities cannot be fetched" >>"$LOGS/skipped"
 fi
-tools/results.sh audit
+tools/lib/results.sh audit

@@ -2,7 +2,7 @@
 # bench-compare.sh BASE [--rounds=N] [--rows=N] [--only WORKLOAD…]: compares the speed of the commit BASE with that of this
 # tree. Builds both with the same compiler, installs each into its own server, runs the workloads on the two servers in turn,
 # and prints the ratios of their times.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 BASE=$(git rev-parse --short "${1:?missing commit}")
 SETTINGS=(
     shared_buffers=1GB work_mem=512MB maintenance_work_mem=512MB fsync=off synchronous_commit=off max_wal_size=16GB
@@ -13,7 +13,7 @@ SETTINGS=(
 # install_base PG_CONFIG: installs the library and the SQL of BASE, without BASE's own `make install`, which may differ.
 install_base() {
     local tree extension version
-    tree=$(tools/old-library.sh "$BASE")
+    tree=$(tools/lib/old-library.sh "$BASE")
     extension=$("$1" --sharedir)/extension version=$(package_version scru)
     rm -f "$("$1" --pkglibdir)/scru.so"
     cp "$tree/scru.so" "$("$1" --pkglibdir)/scru.so"

@@ -2,11 +2,11 @@
 # bench.sh run [--mode=full|short|long] [--only SUITE…]: installs the extension into a private copy of the server, and runs
 # the benchmark.
 # bench.sh report: renders docs/bench, docs/performance.md and the README's tables from the results.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 # If this machine does not have the server, runs the benchmark in a Debian that has it.
 if [ "${1:-}" = run ] && [ ! -x "$(command -v "$PG_CONFIG")" ] && [ "$PG_MAJOR" -gt "${MAJORS[0]}" ]; then
-    exec tools/servers.sh run "$PG_MAJOR" tools/bench.sh "$@"
+    exec tools/lib/servers.sh run "$PG_MAJOR" tools/bench.sh "$@"
 fi
 if [ "${1:-}" = run ]; then
     tools/setup.sh bench

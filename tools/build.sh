@@ -2,7 +2,7 @@
 # Compiles the extension for the server of PG_CONFIG, and fills target/install/NN with the files to install. Installs no packages
 # and starts no server. If the directory `vendor` exists (`make vendor`), the crates come from it, and the build uses no network.
 # LIBRARY names a compiled library to use instead of building one. LIBRARY_PROFILE is the Cargo profile (default: release).
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 require_rust
 [ -x "$(command -v "$PG_CONFIG")" ] || die "$PG_CONFIG is missing. Install the server's headers, or run: make PG_CONFIG=/path/to/pg_config"

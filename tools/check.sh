@@ -2,7 +2,7 @@
 # check.sh CONCERN…: builds the library in the dev profile, installs it into the private copy of the server, and runs the tests of
 # the concerns, such as `io` for src/functions/io.rs: tests/pg_regress/sql/io.sql and the files tests/e2e/test_io*.py. Tests that
 # compare times need the release profile and are left out.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 [ $# != 0 ] || die 'Missing concern: make check ONLY=io'
 regress=() e2e=()
@@ -14,7 +14,7 @@ for concern in "$@"; do
     done
 done
 
-regression() { [ ${#regress[@]} = 0 ] || TESTS="${regress[*]}" tools/regress.sh regress fsync=off; }
+regression() { [ ${#regress[@]} = 0 ] || TESTS="${regress[*]}" tools/lib/regress.sh regress fsync=off; }
 end_to_end() {
     [ ${#e2e[@]} = 0 ] ||
         /usr/bin/python3 -m pytest --quiet --numprocesses="$(nproc)" --dist=load -m 'not alone' "${e2e[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Debian packages for the server of PG_MAJOR in target/deb/NN: postgresql-NN-scru, and its debug symbols as
 # postgresql-NN-scru-dbgsym. DEBFULLNAME and DEBEMAIL set the maintainer of the package, as in Debian's own tools.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
 PGRX_PG_CONFIG_PATH=$PG_CONFIG

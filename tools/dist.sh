@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the archive for PGXN from the last commit: target/dist/scru-VERSION.zip.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 git rev-parse --git-dir >/dev/null 2>&1 || die 'The archive is made from a commit. Run make dist in a clone of the repository.'
 [ -z "$(git status --porcelain)" ] || say 'Uncommitted changes are not included'

@@ -4,7 +4,7 @@
 # of a target has one input per line, in hexadecimal digits.
 #
 # The compiler instruments the code with coverage counters, by which libFuzzer selects inputs. Stable Rust is sufficient.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 SECONDS_EACH=${1:?missing number of seconds}
 WORK=$ROOT/target/fuzz
 HOST=$(rustc --print host-tuple)

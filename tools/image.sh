@@ -2,7 +2,7 @@
 # Builds a container image of the extension's files only, in target/image/NN: as a directory in OCI image layout, and as a tar
 # file of that directory. Operators such as CloudNativePG mount it as a volume, and the server (PostgreSQL 18 or newer) finds the
 # extension through extension_control_path and dynamic_library_path. The script runs no container and needs no daemon.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 [ "$PG_MAJOR" -ge 18 ] || die "PostgreSQL $PG_MAJOR has no extension_control_path: make image PG_MAJOR=18"
 command -v umoci >/dev/null || die 'umoci is missing. Install it: apt install umoci'

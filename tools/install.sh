@@ -3,7 +3,7 @@
 # control files, the install scripts of this version, the upgrade scripts, and the scripts of released versions.
 # Builds first only if the files are missing or older than a source, so that `sudo make install` after `make` needs no compiler.
 # With `remove`, removes the installed files instead.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 SOURCES=(.cargo Cargo.lock Cargo.toml build.rs crates scru.control sql src)
 is_built() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # lint.sh CHECK…: checks files other than Rust. CHECK: python, shell, documents, spelling, workflows.
 # lint.sh fix: formats Python, shell scripts and Markdown, and applies the fixes of ruff.
-source "$(dirname "$0")/env.sh"
-PINS=tools/lint.txt
+source "$(dirname "$0")/lib/env.sh"
+PINS=tools/lib/lint.txt
 LINTERS=$TOOLS/lint-$(cksum <"$PINS" | cut -d ' ' -f 1)
-SCRIPTS=(tools/*.sh .ci/run)
+SCRIPTS=(tools/*.sh tools/lib/*.sh .ci/run)
 
 # Installs the linters into a virtual environment that all clones share. Each set of pinned versions has its own.
 install_linters() {
@@ -20,8 +20,8 @@ install_linters() {
 python() { ruff check && ruff format --check; }
 shell() { side_by_side shellcheck && shfmt --diff "${SCRIPTS[@]}"; }
 side_by_side() { printf '%s\n' "${SCRIPTS[@]}" | xargs --max-procs="$(nproc)" --max-args=3 "$@"; }
-documents() { /usr/bin/python3 tools/documents.py && md-dead-link-check --config tools/lint.toml; }
-spelling() { codespell --toml tools/lint.toml; }
+documents() { /usr/bin/python3 tools/lib/documents.py && md-dead-link-check --config tools/lib/lint.toml; }
+spelling() { codespell --toml tools/lib/lint.toml; }
 workflows() {
     check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml && zizmor --offline --quiet .github
 }
@@ -30,7 +30,7 @@ fix() {
     ruff check --fix
     ruff format
     shfmt --write "${SCRIPTS[@]}"
-    /usr/bin/python3 tools/documents.py --fix
+    /usr/bin/python3 tools/lib/documents.py --fix
 }
 
 install_linters

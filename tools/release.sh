@@ -2,7 +2,7 @@
 # Freezes the SQL of the version in Cargo.toml: writes the install script sql/released/EXTENSION--VERSION.sql of each extension, and
 # records their checksums and those of the upgrade scripts to this version. These scripts may not change later. The next change of the SQL needs a new
 # version in Cargo.toml and META.json, and an upgrade script sql/scru--VERSION--NEXT.sql.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 cargo sqlgen --check
 cargo sqlgen --release

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the extension, starts a private server, and runs the tour of tools/tour.sql in it. Needs only a fresh clone.
-source "$(dirname "$0")/env.sh"
+# Builds the extension, starts a private server, and runs the tour of tools/lib/tour.sql in it. Needs only a fresh clone.
+source "$(dirname "$0")/lib/env.sh"
 
 psql() { "$(pg bindir)/psql" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$@"; }
 
@@ -40,7 +40,7 @@ PGHOST=$(tools/server.sh start tour)
 export PGHOST PGPORT=5432 PGDATABASE=scru PGUSER
 PGUSER=$(id -un)
 make_database
-psql --set=directory="$PGHOST" --file=tools/tour.sql
+psql --set=directory="$PGHOST" --file=tools/lib/tour.sql
 
 say "The server runs until \`make stop\`. To connect: $(pg bindir)/psql -h $PGHOST scru"
 [ ! -t 0 ] || [ ! -t 1 ] || exec "$(pg bindir)/psql"

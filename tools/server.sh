@@ -10,7 +10,7 @@
 #   server.sh home                          creates the directory of all private servers, and prints it
 #   server.sh copy [NAME]                   copies the server of PG_CONFIG into that directory, and prints the copy's pg_config
 #   server.sh remove                        stops all private servers, and removes their directories
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 HERE=$ROOT/target/servers
 ELSEWHERE=/var/tmp/scru-$(id -u)-$(printf %s "$ROOT" | cksum | cut -d ' ' -f 1)

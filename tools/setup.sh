@@ -7,12 +7,12 @@
 #   operators  the tests of docs/several-servers.md and docs/alerts.md
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
-#   root       tools/fresh-root.sh, which needs no build
-#   servers    tools/servers.sh
+#   root       tools/lib/fresh-root.sh, which needs no build
+#   servers    tools/lib/servers.sh
 #   bench      the benchmark
 #   report     the report of the benchmark, which needs no build
 #   pgrx       the tests in the server (`cargo pgrx test`)
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 # need NAME PACKAGES CHECK…: if the check fails, records NAME as missing, and PACKAGES as Debian's packages that contain it.
 need() {
@@ -86,7 +86,7 @@ look_for_report() {
 }
 
 look_for_packages() {
-    # For `tools/servers.sh bare`, which only the tests on the oldest server call.
+    # For `tools/lib/servers.sh bare`, which only the tests on the oldest server call.
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_debootstrap
     need debhelper debhelper command -v dh
     need lintian lintian command -v lintian

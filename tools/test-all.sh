@@ -2,7 +2,7 @@
 # test-all.sh: runs the suites that depend on the server, on all major versions except the oldest, which `make test` covers. The
 # last line of the output is the total.
 # test-all.sh prepare: fetches the servers, builds the extension for them, and installs it into their private copies.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 MAJORS=("${MAJORS[@]:1}")
 # `make test` tests the build in release mode, and compares times.
 export LIBRARY_PROFILE=quick
@@ -24,15 +24,15 @@ prepare() {
     local major
     say "Preparing PostgreSQL ${MAJORS[*]}: the logs are $LOGS/prepare-*.log"
     tools/setup.sh servers
-    for major in "${MAJORS[@]}"; do tools/servers.sh prepare "$major" >"$LOGS/prepare-$major.log" 2>&1 & done
+    for major in "${MAJORS[@]}"; do tools/lib/servers.sh prepare "$major" >"$LOGS/prepare-$major.log" 2>&1 & done
     wait
     # 16 is built on this machine. Its build has most of what the others need.
     build "${MAJORS[0]}"
     at_a_time 2 build "${MAJORS[@]:1}"
 }
 build() {
-    [ "$1" = "${MAJORS[0]}" ] || tools/servers.sh seed "$1"
-    tools/servers.sh run "$1" bash -c 'source tools/env.sh && use_private_copy && tools/install.sh' >>"$LOGS/prepare-$1.log" 2>&1
+    [ "$1" = "${MAJORS[0]}" ] || tools/lib/servers.sh seed "$1"
+    tools/lib/servers.sh run "$1" bash -c 'source tools/lib/env.sh && use_private_copy && tools/install.sh' >>"$LOGS/prepare-$1.log" 2>&1
 }
 
 # Compiler warnings are checked on the oldest server, by `make test`, and on the newest one. The tests in the server (`cargo pgrx
@@ -44,9 +44,9 @@ run() {
     # the same for those between: only the number in their names differs.
     [ "$1" != 18 ] || suites+=(packages)
     say "PostgreSQL $1: the log is $LOGS/$1.log"
-    WORKERS=$workers tools/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
+    WORKERS=$workers tools/lib/servers.sh run "$1" tools/test.sh "${suites[@]}" >"$LOGS/$1.log" 2>&1 && return
     # A failed run without a failure among its results was interrupted.
-    if tools/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
+    if tools/lib/results.sh "$1" >/dev/null; then echo 'cut_short 0 1 0' >>"$LOGS/$1/results"; fi
 }
 
 # Sets OLD_PG_CONFIG to the oldest server, from which the tests on 16 run pg_upgrade, if the extension is installed there. If
@@ -76,4 +76,4 @@ at_a_time 3 run "${NEWEST_FIRST[@]}"
 for major in "${MAJORS[@]}"; do cat "$LOGS/$major.log"; done
 
 say 'All suites on all servers'
-tools/results.sh "${MAJORS[@]}"
+tools/lib/results.sh "${MAJORS[@]}"

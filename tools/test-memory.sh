@@ -3,7 +3,7 @@
 # the bounds of allocations. Runs them again under valgrind, which that build informs about allocated and initialized memory. Not
 # part of `make test`: the build takes minutes, and the tests take many times as long under valgrind.
 # `make test-memory TESTS='io sort'` runs only some tests.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 # Prints a directory that the server's user can access, and that `make clean` does not remove.
 find_cache() {
@@ -24,7 +24,7 @@ build_server() {
     mkdir -p "$CACHE"
     WORK=$(mktemp -d "$CACHE/build-XXXXXX")
     trap 'rm -rf "$WORK"' EXIT
-    archive=$(tools/server-source.sh)
+    archive=$(tools/lib/server-source.sh)
     mkdir "$WORK/source"
     tar --extract --file="$archive" --directory="$WORK/source" --strip-components=1
     (
@@ -67,8 +67,8 @@ export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
 tools/setup.sh test
 tools/install.sh
 say 'The regression tests with assertions'
-tools/regress.sh memory fsync=off
+tools/lib/regress.sh memory fsync=off
 say 'The regression tests under valgrind'
 make_valgrind_server
-SERVER_PROGRAM=$CHECKED/bin/postgres-in-valgrind tools/regress.sh memory fsync=off
+SERVER_PROGRAM=$CHECKED/bin/postgres-in-valgrind tools/lib/regress.sh memory fsync=off
 assert_no_reports

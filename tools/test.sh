@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones. The last line of the output is
 # the total. With LIBRARY_PROFILE, uses this Cargo profile only, instead of dev and release.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 LOGS=$ROOT/target/test/$PG_MAJOR
 PROFILE=${LIBRARY_PROFILE:-dev}
 SUITES=("$@")
@@ -39,7 +39,7 @@ shell_scripts() { tools/lint.sh shell; }
 documents() { tools/lint.sh documents; }
 spelling() { tools/lint.sh spelling; }
 workflows() { tools/lint.sh workflows; }
-layers() { /usr/bin/python3 tools/layers.py; }
+layers() { /usr/bin/python3 tools/lib/layers.py; }
 generated_sql() { cargo sqlgen --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
@@ -54,21 +54,21 @@ in_the_server() {
 }
 
 # Runs for the oldest server version only, because it uses no server.
-arm64() { tools/arm64.sh; }
+arm64() { tools/lib/arm64.sh; }
 
 # Installs the build that the following suites test. Leaves the library with the logs, for upgrades from this server.
 release_build() { tools/install.sh && cp "$STAGE/scru.so" "$LOGS"; }
 
-regression() { tools/regress.sh regress fsync=off; }
+regression() { tools/lib/regress.sh regress fsync=off; }
 
 # Runs on the oldest server only: adding a type does not depend on the server version.
-sixth_type() { tools/sixth-type.sh; }
+sixth_type() { tools/lib/sixth-type.sh; }
 
 # Tests the build for packagers, the packages, and the image for operators. On the oldest server, two files at the same time, because
 # they build in directories of their own.
 packages() {
     local workers=0
-    # The Debian in which tools/servers.sh runs the other servers has the required packages.
+    # The Debian in which tools/lib/servers.sh runs the other servers has the required packages.
     if is_oldest; then
         tools/setup.sh packages
         workers=2
@@ -165,10 +165,10 @@ install_packages() {
     ! is_oldest || tools/setup.sh operators || say "$skipped"
 }
 install_programs() {
-    tools/clients.sh
+    tools/lib/clients.sh
     is_oldest || return 0
     for version in 0.1.0 0.2.0; do
-        tools/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
+        tools/lib/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
     done
 }
 if runs_all; then
@@ -196,7 +196,7 @@ suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
 if is_oldest; then
-    if tools/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
+    if tools/lib/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
 fi
 suite in_the_server count_cargo
 suite fuzz count_regress
@@ -209,4 +209,4 @@ if is_oldest || ! runs_all; then suite packages count_packages; fi
 suite untouched_server count_check
 
 say 'All suites'
-tools/results.sh "$PG_MAJOR"
+tools/lib/results.sh "$PG_MAJOR"

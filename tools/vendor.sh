@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the crates of Cargo.lock into the directory `vendor`. If it exists, tools/build.sh uses the crates in it.
-source "$(dirname "$0")/env.sh"
+source "$(dirname "$0")/lib/env.sh"
 
 require_rust
 rm -rf vendor

@@ -85,7 +85,7 @@ def package(packages: dict[str, Path]) -> Path:
 @pytest.fixture(scope="session")
 def debian() -> Path:
     """The root directory of a Debian with the server: a bare one for the oldest server, otherwise that of the host."""
-    return Path(run("tools/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
+    return Path(run("tools/lib/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
 
 
 @pytest.fixture

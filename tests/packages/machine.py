@@ -25,7 +25,7 @@ ENVIRONMENT = {
 }
 
 # A mount on a machine must not appear on its host. The first command fails only in a chroot, whose root directory is
-# not a mount point. There, tools/servers.sh has made all mounts private already.
+# not a mount point. There, tools/lib/servers.sh has made all mounts private already.
 START = """
 mount --make-rprivate / 2>/dev/null || true
 mount -t tmpfs machine "$1"

@@ -150,7 +150,7 @@ def released_package(tmp_path_factory) -> Path:
         pytest.skip(f"the history of this clone does not include the release of {RELEASED}")
     # Built for the system's server, like the packages.
     system = {"PG_CONFIG": f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"}
-    source = Path(run("tools/old-library.sh", "--quick", RELEASED, env={**os.environ, **system}).splitlines()[-1])
+    source = Path(run("tools/lib/old-library.sh", "--quick", RELEASED, env={**os.environ, **system}).splitlines()[-1])
     directory = tmp_path_factory.mktemp("released")
     run("cp", "--recursive", f"{source}/.", directory)
     run("cp", "--recursive", "Makefile", "packaging", "tools", directory)

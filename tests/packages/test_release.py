@@ -24,7 +24,7 @@ def or_skip(*command: object) -> str:
 
 def test_meta_json_is_valid():
     """PGXN's validator accepts META.json."""
-    tools = or_skip("bash", "-c", ". tools/env.sh && install_tool pgxn_meta 0.7.0 >&2 && echo $TOOLS").strip()
+    tools = or_skip("bash", "-c", ". tools/lib/env.sh && install_tool pgxn_meta 0.7.0 >&2 && echo $TOOLS").strip()
     run(f"{tools}/bin/pgxn_meta", "META.json")
 
 

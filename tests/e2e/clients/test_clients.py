@@ -1,8 +1,8 @@
 """Database clients: each in its usual installation and its own language, over TCP with a password.
 
 The programs are in `clients`. docs/clients.md shows parts of them. Programs that run from source are written for
-scru128; for another type, the test replaces this name. `tools/clients.sh` installs the clients into target/clients. The
-environment variable SCRU_CLIENTS makes the tests use another directory. Clients that are not installed are skipped.
+scru128; for another type, the test replaces this name. `tools/lib/clients.sh` installs the clients into target/clients.
+The environment variable SCRU_CLIENTS makes the tests use another directory. Clients that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def python(needed: str) -> Callable[[Path, IdType, Path], list]:
 
     def command(source: Path, id_type: IdType, directory: Path) -> list:
         if not interpreter():
-            missing(f"no Python can `{needed}`: not installed by tools/clients.sh")
+            missing(f"no Python can `{needed}`: not installed by tools/lib/clients.sh")
         return [interpreter(), program_of(source, id_type, directory)]
 
     return command
@@ -67,7 +67,7 @@ def node(source: Path, id_type: IdType, directory: Path) -> list:
     """Returns the command that runs a program. Node.js looks for the installed packages beside the program."""
     packages = INSTALLED / "node" / "node_modules"
     if not shutil.which("node") or not packages.exists():
-        missing("Node.js or its packages are not installed (tools/clients.sh)")
+        missing("Node.js or its packages are not installed (tools/lib/clients.sh)")
     (directory / "node_modules").symlink_to(packages)
     return ["node", program_of(source, id_type, directory)]
 
@@ -85,7 +85,7 @@ def rust(driver: str) -> Callable[[Path, IdType, Path], list]:
     def command(_source: Path, id_type: IdType, _directory: Path) -> list:
         program = INSTALLED / "rust" / "clients"
         if not program.exists():
-            missing("the Rust clients are not built (tools/clients.sh)")
+            missing("the Rust clients are not built (tools/lib/clients.sh)")
         return [program, driver, id_type.name]
 
     return command

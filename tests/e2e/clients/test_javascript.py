@@ -1,4 +1,4 @@
-"""Projects that use Drizzle and Prisma. tools/clients.sh installs their packages."""
+"""Projects that use Drizzle and Prisma. tools/lib/clients.sh installs their packages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Project:
         self.node = node(major)
         self.directory = directory / name
         if not self.node or not (PACKAGES / package).exists():
-            missing(f"Node.js {major} or {name} is not installed (tools/clients.sh)")
+            missing(f"Node.js {major} or {name} is not installed (tools/lib/clients.sh)")
         shutil.copytree(PROGRAMS / name, self.directory)
         for parent in (self.directory, directory):
             (parent / "node_modules").symlink_to(PACKAGES)

@@ -1,7 +1,7 @@
 """The Python package in clients/python: its values against the test vectors, and its modules in programs.
 
 The programs in clients/package are written for scru128. For another type, the test replaces the names. The programs run
-with the packages that tools/clients.sh installs, and with this package as pip installs it from the tree.
+with the packages that tools/lib/clients.sh installs, and with this package as pip installs it from the tree.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ pytestmark = on_the_oldest(
 def installed(tmp_path_factory) -> Path:
     """The directory into which pip has installed the package. It is built from a copy, to keep the tree clean."""
     if not PYTHON.exists():
-        missing("tools/clients.sh has not installed the Python clients")
+        missing("tools/lib/clients.sh has not installed the Python clients")
     source, target = tmp_path_factory.mktemp("source") / "python", tmp_path_factory.mktemp("installed")
     shutil.copytree(PACKAGE, source)
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", target]

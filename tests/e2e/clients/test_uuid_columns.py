@@ -33,14 +33,14 @@ OLD_ROWS = 1000
 def python() -> list:
     """Returns the command that runs a program with the installed packages."""
     if not PYTHON.exists():
-        missing("tools/clients.sh has not installed the Python clients")
+        missing("tools/lib/clients.sh has not installed the Python clients")
     return [PYTHON]
 
 
 def node_20() -> list:
     """Returns the command that runs a program with Node.js 20 or later."""
     if not node(20) or not (PACKAGES / "typeorm").exists():
-        missing("Node.js 20 or its packages are not installed (tools/clients.sh)")
+        missing("Node.js 20 or its packages are not installed (tools/lib/clients.sh)")
     return [node(20)]
 
 

@@ -1,7 +1,7 @@
 """An upgrade of the library while sessions are connected, and the steps of docs/operations.md for it.
 
 Connected sessions keep the old library, later ones load the new one, and both use the same state in shared memory.
-`tools/old-library.sh --quick VERSION` builds an old library from the commit of its release.
+`tools/lib/old-library.sh --quick VERSION` builds an old library from the commit of its release.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def old_library(version: str) -> Path:
     """Returns the library of a release."""
     library = ROOT / f"target/compare/{MAJOR}-{version}/scru.so"
     if not library.exists():
-        missing(f"tools/old-library.sh {version} has not built the library")
+        missing(f"tools/lib/old-library.sh {version} has not built the library")
     return library
 
 

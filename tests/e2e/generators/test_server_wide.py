@@ -233,8 +233,8 @@ def test_a_waiting_session_blocks_no_other_session(small_counter):
 def test_a_suspended_session_blocks_no_other_session(connection, database, id_type):
     """A session holds no lock while it generates IDs: when it is stopped, other sessions continue.
 
-    It holds one for microseconds about once a second, while it writes the mark to the log. A stop may hit these once. After it,
-    the session must have released the lock before it is stopped again: the other one draws until it does.
+    It holds one for microseconds about once a second, while it writes the mark to the log. A stop may hit these once.
+    Then the other session draws until the lock is released, before the next stop.
     """
     blocked = 0
     with database.connect() as busy:

@@ -1,7 +1,7 @@
 """The server's own regression tests have the same output in a database with the extension as in one without it.
 
-They are in the server's source only, which `tools/server-source.sh` downloads. If that fails, the test is skipped: a
-mirror may have no sources of a version. The server of 16 is from a wheel: it runs the scripts of 15, which
+They are in the server's source only, which `tools/lib/server-source.sh` downloads. If that fails, the test is skipped:
+a mirror may have no sources of a version. The server of 16 is from a wheel: it runs the scripts of 15, which
 Debian 12 has.
 """
 
@@ -51,7 +51,7 @@ LISTED = {
 def scripts() -> dict[str, bytes]:
     """The scripts of the tests, by name."""
     major = "15" if MAJOR == 16 else str(MAJOR)
-    found = subprocess.run([ROOT / "tools" / "server-source.sh", major], capture_output=True, text=True)
+    found = subprocess.run([ROOT / "tools/lib/server-source.sh", major], capture_output=True, text=True)
     if found.returncode:
         pytest.skip(f"no source of PostgreSQL (apt, deb-src): {found.stderr.strip()[-200:]}")
     wanted = {f"src/test/regress/sql/{name}.sql": name for name in ("test_setup", *TESTS)}

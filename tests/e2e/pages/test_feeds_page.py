@@ -96,7 +96,7 @@ def test_the_loop_in_python(feed, database):
 def test_the_loop_with_node_postgres(feed, database, tmp_path):
     program = node(18)
     if not program or not (PACKAGES / "pg").exists():
-        missing("Node.js or its packages are not installed (tools/clients.sh)")
+        missing("Node.js or its packages are not installed (tools/lib/clients.sh)")
     (tmp_path / "node_modules").symlink_to(PACKAGES)
     wait_until_passed(feed)
     (tmp_path / "loop.mjs").write_text(

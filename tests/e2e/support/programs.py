@@ -22,7 +22,7 @@ from server import MAJOR, as_server_user, logs, pg_config, wait_until
 LOOPBACK = "127.0.0.1"
 # Debian installs PgBouncer in /usr/sbin, which only root has in its PATH.
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-# tools/fresh-root.sh sets this variable: what the scripts in tools/ install must then exist.
+# tools/lib/fresh-root.sh sets this variable: what the scripts in tools/ install must then exist.
 ARE_REQUIRED = "REQUIRE_PROGRAMS" in os.environ
 
 

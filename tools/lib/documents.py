@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WIDTH = 120
 DIRECTORIES = (".", ".github", "clients", "crates", "docs")
 # Pages that `make bench-report` writes, which are not checked, and pages whose tables and images may be wider.

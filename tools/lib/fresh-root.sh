@@ -12,7 +12,7 @@ CARGO=${CARGO_HOME:-$HOME/.cargo}
 VARIABLES=(SSL_CERT_FILE PIP_CERT NODE_EXTRA_CA_CERTS http_proxy https_proxy no_proxy CARGO_INCREMENTAL CARGO_PROFILE_DEV_DEBUG
     LIBRARY_PROFILE)
 
-# See `apart` in tools/servers.sh.
+# See `apart` in tools/lib/servers.sh.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
 # Runs a command in the new Debian.
@@ -124,6 +124,6 @@ trap 'rm -rf --one-file-system "$WORK"' EXIT
 NEW=$WORK/root
 mkdir -p "$DOWNLOADS/apt/partial"
 say "Creating a new Debian in $NEW"
-WGETRC=${WGETRC:-$ROOT/tools/wgetrc} apart debootstrap --variant=minbase --include="$PACKAGES" --cache-dir="$DOWNLOADS/apt" bookworm "$NEW" \
-    >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
+WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="$PACKAGES" \
+    --cache-dir="$DOWNLOADS/apt" bookworm "$NEW" >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
 apart "$0" enter "$@"

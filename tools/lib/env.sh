@@ -5,7 +5,7 @@
 set -euo pipefail
 # The server's user must be able to read the directories created here, whatever the caller's umask is.
 umask 022
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$ROOT"
 # The directories of cargo and runuser, which are not in every shell's PATH.
 PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:/usr/sbin

@@ -93,7 +93,7 @@ prepare_debian() {
     say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $DIRECTORY (once; some minutes, 2 GB)"
     rm -rf --one-file-system "$DIRECTORY.new" "$DIRECTORY"
     # debootstrap requests each package once, with wget.
-    WGETRC=${WGETRC:-$ROOT/tools/wgetrc} apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
+    WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
         die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
     [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new" || die "apt could not install PostgreSQL $MAJOR."
     rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
@@ -178,7 +178,7 @@ run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked
     find_old_server
-    apart "$ROOT/tools/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
+    apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
@@ -209,5 +209,5 @@ clean-)
     for MAJOR in "${!DEBIAN[@]}"; do lock; done
     rm -rf --one-file-system "$CACHE"
     ;;
-*) die 'Missing or unknown command or version. See the head of tools/servers.sh.' ;;
+*) die 'Missing or unknown command or version. See the head of tools/lib/servers.sh.' ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
-# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/fresh-root.sh (default: all): one line per
+# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/lib/fresh-root.sh (default: all): one line per
 # suite, one per reason for which tests were skipped, and the total. Succeeds if nothing failed. Reads the files `results` (suite,
 # passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the scripts write.
 source "$(dirname "$0")/env.sh"
