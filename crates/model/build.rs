@@ -19,7 +19,7 @@ const HEAD: &str = "
     use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
     use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
     use scru_ids::{FastRange, GeneratedId, SortableId, State, Step, Word};
-    use scru_model::Changed;
+    use crate::Changed;
 ";
 
 /// A statement: the indices of its lines, and whether it is the value of its block.

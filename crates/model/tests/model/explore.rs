@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use scru_model::worlds;
 use stateright::{Checker, Model};
+
+use crate::worlds;
 
 /// Visits every state of each world, prints their number, and asserts the invariants. `WORLD=text` selects the worlds whose names
 /// contain a text.

@@ -4,10 +4,12 @@
 //! or the log is an action of its own, so that any other action can precede it. The other actions are crashes, promotions,
 //! upgrades, failures, and changes of the clock, the node and the mark.
 
-pub mod access;
+mod access;
+mod changes;
+mod explore;
 mod protocol;
 mod world;
-pub mod worlds;
+mod worlds;
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use std::{env, thread};
 
-use scru_model::{Bounds, worlds};
 use stateright::{Checker, HasDiscoveries, Model};
+
+use crate::protocol::protocol;
+use crate::{Bounds, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/changed.rs"));
 
 /// The text that lists the harmless changes.
-const DESIGN: &str = include_str!("../../../docs/design.md");
+const DESIGN: &str = include_str!("../../../../docs/design.md");
 
 /// The maximum numbers of states that are visited in each world: few at first, because most changes are found soon.
 const STATES: [usize; 3] = [1_500, 25_000, 300_000];
@@ -45,7 +47,7 @@ fn is_called(function: &str, bounds: &Bounds) -> bool {
 fn red(number: usize) -> Option<&'static str> {
     let function = CHANGES[number - 1].split(':').next().unwrap_or_default();
     let is_red = |bounds: &Bounds, states: usize| {
-        let model = Bounds { protocol: scru_model::protocol!(changed), change: number, ..bounds.clone() };
+        let model = Bounds { protocol: protocol!(changed), change: number, ..bounds.clone() };
         let options = model.checker().finish_when(HasDiscoveries::AnyFailures).target_state_count(states);
         let checker = options.spawn_bfs().join();
         let is_violated = checker.discoveries().keys().any(|property| *property != worlds::ALL_GENERATED);

@@ -25,10 +25,9 @@ pub trait Changed {
 }
 
 /// Returns the [`Protocol`] whose functions a module has.
-#[macro_export]
 macro_rules! protocol {
     ($($module:ident)::+) => {
-        $crate::Protocol {
+        crate::Protocol {
             draw: |run| $($module)::+::draw::<scru_ids::Scru64, _>(run),
             draw_fast: |run, range| $($module)::+::draw_fast::<scru_ids::Scru64, _>(run, range),
             set_mark: |run, node, tick| $($module)::+::set_mark::<scru_ids::Scru64, _>(run, node, tick),
@@ -36,6 +35,8 @@ macro_rules! protocol {
         }
     };
 }
+
+pub(crate) use protocol;
 
 /// Returns the protocol as the extension runs it.
 impl Default for Protocol {
