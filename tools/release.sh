@@ -4,7 +4,7 @@
 # version in Cargo.toml and META.json, and an upgrade script sql/scru--VERSION--NEXT.sql.
 source "$(dirname "$0")/lib/env.sh"
 
-cargo sqlgen --check
+tools/gen.sh --check
 cargo sqlgen --release
 cd "$ROOT/sql"
 version=$(sed -n '/^name = "scru"$/{n;s/^version = "\(.*\)"$/\1/p}' ../Cargo.lock)

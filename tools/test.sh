@@ -40,7 +40,7 @@ documents() { tools/lint.sh documents; }
 spelling() { tools/lint.sh spelling; }
 workflows() { tools/lint.sh workflows; }
 layers() { /usr/bin/python3 tools/lib/layers.py; }
-generated_sql() { cargo sqlgen --check; }
+generated_sql() { tools/gen.sh --check; }
 pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/postgres-types; }
 
 # cargo-pgrx installs its own build by `sudo cp`, which would overwrite a library that a running server has loaded, so the old

@@ -1,26 +1,20 @@
-//! Renders the install scripts of the extensions in `sql/install`, the reference pages in `docs`, and the regression test with their examples.
+//! Renders the install scripts of the extensions in `sql/install`, and the regression test with the examples of the reference pages.
 //!
-//! The sources are the templates `sql/*.sql.in`, the registry of types, and the expected output of the regression test, which has
-//! the results of the examples.
+//! The sources are the templates `sql/*.sql.in` and the registry of ID systems. `tools/lib/reference.py` renders the pages.
 //!
 //! - `--check` writes no files. It fails if a committed file differs from its rendering, or if this version is released and its
 //!   SQL has changed.
 //! - `--script EXTENSION` prints the complete install script of this version of an extension.
 //! - `--release` writes these scripts to `sql/released/EXTENSION--VERSION.sql`. A later change of the SQL requires a new version.
 
-mod catalog;
-mod reference;
 mod sample;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use catalog::Catalog;
 use minijinja::{Environment, UndefinedBehavior, context};
-use reference::{Release, Sources};
 use scru_ids::{Field, Getter, SettingContext, SqlId, Stored};
 use serde::Serialize;
 
@@ -176,7 +170,6 @@ type File = (String, String);
 
 const INSTALL: &str = "sql/install";
 const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
-const OUTPUT: &str = "tests/pg_regress/expected/reference.out";
 
 /// An extension, and the parts of its install script.
 struct Extension {
@@ -215,49 +208,16 @@ fn rendered(root: &Path) -> Result<(Vec<Extension>, File), Error> {
     Ok((extensions, (EXAMPLES.into(), examples)))
 }
 
-/// Renders the reference pages.
-fn pages(root: &Path, script: &str, examples: &str) -> Result<Vec<File>, Error> {
-    let sources = Sources {
-        sql: examples,
-        output: &fs::read_to_string(root.join(OUTPUT)).unwrap_or_default(),
-        catalog: &Catalog::of(script),
-        releases: &releases(root)?,
-        version: VERSION,
-    };
-    let pages = reference::pages(&sources)?;
-    Ok(pages.into_iter().map(|(path, content)| (format!("docs/{path}"), content)).collect())
-}
-
-/// Returns the released versions, oldest first.
-fn releases(root: &Path) -> Result<Vec<Release>, Error> {
-    let mut scripts = BTreeMap::<String, String>::new();
-    for entry in fs::read_dir(root.join("sql/released"))? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let stem = name.strip_suffix(".sql").and_then(|stem| stem.split_once("--"));
-        if let Some((_, version)) = stem {
-            scripts.entry(version.to_owned()).or_default().push_str(&fs::read_to_string(&path)?);
-        }
-    }
-    let mut releases: Vec<_> =
-        scripts.into_iter().map(|(version, script)| Release { version, catalog: Catalog::of(&script) }).collect();
-    let numbers = |version: &str| version.split('.').map(|number| number.parse().unwrap_or(0)).collect::<Vec<u32>>();
-    releases.sort_by_key(|release| numbers(&release.version));
-    Ok(releases)
-}
-
-/// Returns the paths of files that differ from their rendering or are missing, and of files in `sql/install` and
-/// `docs/reference` that are no longer rendered.
+/// Returns the paths of files that differ from their rendering or are missing, and of files in `sql/install` that are no longer
+/// rendered.
 fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
     let is_current =
         |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
     let mut paths: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(path, _)| path.clone()).collect();
-    for directory in [INSTALL, "docs/reference"] {
-        for entry in fs::read_dir(root.join(directory))? {
-            let path = format!("{directory}/{}", entry?.file_name().to_string_lossy());
-            if !files.iter().any(|(rendered, _)| *rendered == path) {
-                paths.push(path);
-            }
+    for entry in fs::read_dir(root.join(INSTALL))? {
+        let path = format!("{INSTALL}/{}", entry?.file_name().to_string_lossy());
+        if !files.iter().any(|(rendered, _)| *rendered == path) {
+            paths.push(path);
         }
     }
     Ok(paths)
@@ -309,8 +269,8 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Error> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (extensions, examples) = rendered(&root)?;
-    let script: String = extensions.iter().map(Extension::script).collect();
     let mut files: Vec<_> = extensions.iter().flat_map(|each| each.files.clone()).collect();
+    files.push(examples);
     match env::args().nth(1).as_deref() {
         Some("--script") => {
             let name = env::args().nth(2).unwrap_or_default();
@@ -327,18 +287,10 @@ fn run() -> Result<ExitCode, Error> {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        Some("--check") => {
-            let pages = pages(&root, &script, &examples.1)?;
-            files.push(examples);
-            files.extend(pages);
-            return check(&root, &extensions, &files);
-        }
+        Some("--check") => return check(&root, &extensions, &files),
         _ => {}
     }
-    // Rendering the pages fails if the expected output is stale. The test is written first, so that it can be run for new output.
-    files.push(examples.clone());
     write(&root, &files)?;
-    write(&root, &pages(&root, &script, &examples.1)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
