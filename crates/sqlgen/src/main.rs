@@ -7,291 +7,214 @@
 //! - `--script EXTENSION` prints the complete install script of this version of an extension.
 //! - `--release` writes these scripts to `sql/released/EXTENSION--VERSION.sql`. A later change of the SQL requires a new version.
 
-mod sample;
-
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use minijinja::{Environment, UndefinedBehavior, context};
-use scru_ids::{Field, Getter, SettingContext, SqlId, Stored};
-use serde::Serialize;
+use minijinja::{Environment, UndefinedBehavior, Value, context, path_loader};
+use rand::TryRng;
+use rand::rand_core::utils::fill_bytes_via_next_word;
+use scru_ids::{Getter, SettingContext, SqlId, Stored};
 
 type Error = Box<dyn std::error::Error>;
 
 /// The version of the extension.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The properties of an ID system that the templates use.
-#[derive(Serialize)]
-struct Type {
-    #[serde(rename = "T")]
-    name: &'static str,
-    /// The SQL type: the extension's, or the server's.
-    #[serde(rename = "S")]
-    sql_type: &'static str,
-    /// Whether the SQL type is the server's.
-    core: bool,
-    summary: &'static str,
-    length: usize,
-    digits: usize,
-    by_value: bool,
-    text_varies: bool,
-    uuid: bool,
-    numeric: bool,
-    backfill: bool,
-    /// The setting with the server's number; `None` if IDs contain no such number.
-    number_setting: Option<&'static str>,
-    tick: String,
-    fields: Vec<FieldFunction>,
-    comparisons: &'static [Comparison],
-    time_comparisons: Vec<Comparison>,
-    /// Two IDs for the examples, in ascending order.
-    first: String,
-    second: String,
-}
-
-/// The function that returns a field of an ID.
-#[derive(Serialize)]
-struct FieldFunction {
-    name: &'static str,
-    summary: &'static str,
-    sql_type: &'static str,
-    parameter: Option<&'static str>,
-}
-
-/// A comparison operator.
-#[derive(Clone, Copy, Serialize)]
-struct Comparison {
-    name: &'static str,
-    symbol: &'static str,
-    commutator: &'static str,
-    negator: &'static str,
-    estimator: &'static str,
-    comment: &'static str,
-}
-
-/// A binary-coercible cast between two types of the extension.
-#[derive(Serialize)]
-struct Cast {
-    from: &'static str,
-    to: &'static str,
-}
-
-const fn comparison([name, symbol, commutator, negator, estimator, comment]: [&'static str; 6]) -> Comparison {
-    Comparison { name, symbol, commutator, negator, estimator, comment }
-}
-
-impl Comparison {
-    /// Returns whether the operator also compares IDs with times. `=` and `<>` do not: equality by time is not transitive.
-    fn is_with_time(&self) -> bool {
-        !["eq", "ne"].contains(&self.name)
-    }
-}
-
-const COMPARISONS: &[Comparison] = &[
-    comparison(["eq", "=", "=", "<>", "eq", "equal"]),
-    comparison(["ne", "<>", "<>", "=", "neq", "not equal"]),
-    comparison(["lt", "<", ">", ">=", "scalarlt", "less than: created before"]),
-    comparison(["le", "<=", ">=", ">", "scalarle", "less than or equal"]),
-    comparison(["gt", ">", "<", "<=", "scalargt", "greater than: created after"]),
-    comparison(["ge", ">=", "<=", "<", "scalarge", "greater than or equal"]),
-];
-
-fn type_of<T: SqlId>() -> Type {
-    let length = <T::Stored as Stored>::LEN;
-    let [first, second] = sample::ids::<T>();
-    Type {
-        name: T::NAME,
-        sql_type: T::SQL_TYPE,
-        core: T::CORE_TYPE.is_some(),
-        summary: T::SUMMARY,
-        length,
-        digits: T::TEXT_LEN,
-        by_value: T::Stored::BY_VALUE,
-        text_varies: T::TEXT_VARIES,
-        uuid: length == 16,
-        numeric: T::WIDE_INTEGER,
-        backfill: T::BACKFILL,
-        number_setting: T::SETTINGS.iter().find(|it| it.context == SettingContext::Superuser).map(|it| it.name),
-        tick: match T::TICKS.micros / 1_000 {
-            1 => "millisecond".into(),
-            millis => format!("tick of {millis} milliseconds"),
-        },
-        fields: T::FIELDS.iter().map(field_function).collect(),
-        comparisons: COMPARISONS,
-        time_comparisons: COMPARISONS.iter().filter(|each| each.is_with_time()).copied().collect(),
-        first,
-        second,
-    }
-}
-
-fn field_function<T>(field: &Field<T>) -> FieldFunction {
-    let (sql_type, parameter) = match field.getter {
-        Getter::Bits24(_) => ("integer", None),
-        Getter::Bits32(_) => ("bigint", None),
-        Getter::Bits80(_) => ("bytea", None),
-        Getter::Bits24By { parameter, .. } => ("integer", Some(parameter)),
-    };
-    FieldFunction { name: field.name, summary: field.summary, sql_type, parameter }
-}
-
-fn registered_types() -> Vec<Type> {
-    let mut types = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident) => {
-            types.push(type_of::<scru_ids::$id>());
-        };
-    }
-    scru_ids::registry!(add);
-    types
-}
-
-/// Returns the ID systems whose SQL type is the server's. Each has an extension of its own.
-fn core_systems() -> Vec<Type> {
-    let mut systems = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident) => {
-            systems.push(type_of::<scru_ids::$id>());
-        };
-    }
-    scru_ids::core_registry!(add);
-    systems
-}
-
-fn casts_between(types: &[Type]) -> Vec<Cast> {
-    let names = || types.iter().filter(|each| each.uuid).map(|each| each.name);
-    names().flat_map(|from| names().filter(move |to| *to != from).map(move |to| Cast { from, to })).collect()
-}
-
-/// The path of a file, relative to the root, and its content.
-type File = (String, String);
-
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const INSTALL: &str = "sql/install";
 const EXAMPLES: &str = "tests/pg_regress/sql/reference.sql";
 
-/// An extension, and the parts of its install script.
+/// An ID system.
+struct System {
+    name: &'static str,
+    /// Whether its SQL type is the server's. Such a system has an extension of its own.
+    is_core: bool,
+    /// The properties that the templates use.
+    properties: Value,
+}
+
+fn system<T: SqlId>() -> System {
+    let fields = T::FIELDS.iter().map(|field| {
+        let (sql_type, parameter) = match field.getter {
+            Getter::Bits24(_) => ("integer", None),
+            Getter::Bits32(_) => ("bigint", None),
+            Getter::Bits80(_) => ("bytea", None),
+            Getter::Bits24By { parameter, .. } => ("integer", Some(parameter)),
+        };
+        context! { name => field.name, summary => field.summary, sql_type, parameter }
+    });
+    let length = <T::Stored as Stored>::LEN;
+    let number_setting = T::SETTINGS.iter().find(|it| it.context == SettingContext::Superuser).map(|it| it.name);
+    let tick = match T::TICKS.micros / 1_000 {
+        1 => "millisecond".into(),
+        millis => format!("tick of {millis} milliseconds"),
+    };
+    let [first, second] = examples::<T>();
+    let is_core = T::CORE_TYPE.is_some();
+    let properties = context! {
+        T => T::NAME,
+        // The SQL type: the extension's, or the server's.
+        S => T::SQL_TYPE,
+        core => is_core,
+        summary => T::SUMMARY,
+        length,
+        digits => T::TEXT_LEN,
+        by_value => T::Stored::BY_VALUE,
+        text_varies => T::TEXT_VARIES,
+        uuid => length == 16,
+        numeric => T::WIDE_INTEGER,
+        backfill => T::BACKFILL,
+        // The setting with the server's number; none if IDs contain no such number.
+        number_setting,
+        tick,
+        fields => fields.collect::<Vec<_>>(),
+        // Two IDs for the examples, in ascending order.
+        first,
+        second,
+    };
+    System { name: T::NAME, is_core, properties }
+}
+
+fn systems() -> Vec<System> {
+    let mut systems = Vec::new();
+    macro_rules! add {
+        ($name:ident, $id:ident) => {
+            systems.push(system::<scru_ids::$id>());
+        };
+    }
+    scru_ids::id_systems!(add);
+    systems
+}
+
+/// Returns the text of two IDs for the examples, with times of one and two seconds after 2025-01-01 12:00:00 UTC.
+fn examples<T: SqlId>() -> [String; 2] {
+    let mut numbers = SplitMix(0);
+    [1_735_732_801_000_000, 1_735_732_802_000_000].map(|micros: i64| {
+        let tick = (micros - T::TICKS.epoch) / T::TICKS.micros;
+        T::random_of(tick.unsigned_abs(), &mut numbers).to_string()
+    })
+}
+
+/// The pseudorandom generator `SplitMix64`, with the same sequence in each run and on each platform.
+struct SplitMix(u64);
+
+impl TryRng for SplitMix {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|number| (number >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Ok(mixed ^ mixed >> 31)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        fill_bytes_via_next_word(bytes, || self.try_next_u64())
+    }
+}
+
+/// An extension, and the parts of its install script: their names in [`INSTALL`], and their contents.
 struct Extension {
     name: String,
-    files: Vec<File>,
-}
-
-/// Renders the install scripts and the regression test with the examples.
-fn rendered(root: &Path) -> Result<(Vec<Extension>, File), Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_keep_trailing_newline(true);
-    let template = |name: &str| fs::read_to_string(root.join("sql").join(name));
-    let system_template = template("system.sql.in")?;
-    environment.add_template("system.sql.in", &system_template)?;
-    let sequence_template = template("sequence.sql.in")?;
-    environment.add_template("sequence.sql.in", &sequence_template)?;
-    let type_template = template("type.sql.in")?;
-    let core_template = template("core.sql.in")?;
-
-    let (types, core_systems) = (registered_types(), core_systems());
-    let domain = environment.render_str(&template("range.sql.in")?, ())?;
-    let mut scripts = vec![(format!("{INSTALL}/range.sql"), domain)];
-    for each in &types {
-        scripts.push((format!("{INSTALL}/{}.sql", each.name), environment.render_str(&type_template, each)?));
-    }
-    let all = context! { types, core_systems, casts_between_types => casts_between(&types) };
-    scripts.push((format!("{INSTALL}/extension.sql"), environment.render_str(&template("extension.sql.in")?, &all)?));
-    let mut extensions = vec![Extension { name: "scru".into(), files: scripts }];
-    for each in &core_systems {
-        let name = format!("scru_{}", each.name);
-        let script = environment.render_str(&core_template, each)?;
-        extensions.push(Extension { files: vec![(format!("{INSTALL}/{name}.sql"), script)], name });
-    }
-    let examples = environment.render_str(&template("reference.sql.in")?, &all)?;
-    Ok((extensions, (EXAMPLES.into(), examples)))
-}
-
-/// Returns the paths of files that differ from their rendering or are missing, and of files in `sql/install` that are no longer
-/// rendered.
-fn drift(root: &Path, files: &[File]) -> Result<Vec<String>, Error> {
-    let is_current =
-        |(path, content): &File| fs::read_to_string(root.join(path)).is_ok_and(|committed| committed == *content);
-    let mut paths: Vec<_> = files.iter().filter(|file| !is_current(file)).map(|(path, _)| path.clone()).collect();
-    for entry in fs::read_dir(root.join(INSTALL))? {
-        let path = format!("{INSTALL}/{}", entry?.file_name().to_string_lossy());
-        if !files.iter().any(|(rendered, _)| *rendered == path) {
-            paths.push(path);
-        }
-    }
-    Ok(paths)
+    parts: Vec<(String, String)>,
 }
 
 impl Extension {
     /// Returns the complete install script of this version.
     fn script(&self) -> String {
-        let scripts: Vec<_> = self.files.iter().map(|(_, content)| content.as_str()).collect();
-        let name = &self.name;
-        format!("\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{}", scripts.join("\n"))
+        let parts: Vec<_> = self.parts.iter().map(|(_, content)| content.as_str()).collect();
+        format!("\\echo Use \"CREATE EXTENSION {}\" to load this file. \\quit\n\n{}", self.name, parts.join("\n"))
     }
 
     /// Returns the path of the install script of this version after its release.
-    fn released(&self, root: &Path) -> PathBuf {
-        root.join(format!("sql/released/{}--{VERSION}.sql", self.name))
+    fn released(&self) -> String {
+        format!("sql/released/{}--{VERSION}.sql", self.name)
     }
 }
 
-/// Fails if a committed file differs from its rendering, or if this version is released and its SQL has changed.
-fn check(root: &Path, extensions: &[Extension], files: &[File]) -> Result<ExitCode, Error> {
-    let is_changed =
-        |each: &Extension| fs::read_to_string(each.released(root)).is_ok_and(|frozen| frozen != each.script());
+/// Renders the install scripts and the regression test with the examples.
+fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_keep_trailing_newline(true);
+    environment.set_loader(path_loader("sql"));
+    let render = |template: &str, properties: &Value| environment.get_template(template)?.render(properties);
+
+    let (core_systems, types): (Vec<_>, Vec<_>) = systems().into_iter().partition(|each| each.is_core);
+    let properties = |systems: &[System]| systems.iter().map(|each| each.properties.clone()).collect::<Vec<_>>();
+    let all = context! { types => properties(&types), core_systems => properties(&core_systems) };
+
+    let mut parts = vec![("range".into(), render("range.sql.in", &all)?)];
+    for each in &types {
+        parts.push((each.name.into(), render("type.sql.in", &each.properties)?));
+    }
+    parts.push(("extension".into(), render("extension.sql.in", &all)?));
+    let mut extensions = vec![Extension { name: "scru".into(), parts }];
+    for each in &core_systems {
+        let name = format!("scru_{}", each.name);
+        let parts = vec![(name.clone(), render("core.sql.in", &each.properties)?)];
+        extensions.push(Extension { name, parts });
+    }
+    Ok((extensions, render("reference.sql.in", &all)?))
+}
+
+/// Fails if this version is released and its SQL has changed, or if a committed file differs from its rendering, is missing, or is
+/// no longer rendered. `files` has the rendered files by their paths.
+fn check(extensions: &[Extension], files: &BTreeMap<String, String>) -> Result<(), Error> {
+    let is_changed = |each: &Extension| fs::read_to_string(each.released()).is_ok_and(|frozen| frozen != each.script());
     if extensions.iter().any(is_changed) {
-        eprintln!("the SQL of version {VERSION} is released: change it in the next version");
-        return Ok(ExitCode::FAILURE);
+        return Err(format!("the SQL of version {VERSION} is released: change it in the next version").into());
     }
-    let paths = drift(root, files)?;
-    for path in &paths {
-        eprintln!("{path} differs from its rendering: run `make gen`");
+    let mut committed = BTreeMap::from([(EXAMPLES.into(), fs::read_to_string(EXAMPLES).unwrap_or_default())]);
+    for entry in fs::read_dir(INSTALL)? {
+        let path = format!("{INSTALL}/{}", entry?.file_name().display());
+        committed.insert(path.clone(), fs::read_to_string(path)?);
     }
-    Ok(if paths.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let paths: BTreeSet<_> = files.keys().chain(committed.keys()).collect();
+    let changed = paths.into_iter().filter(|path| files.get(*path) != committed.get(*path));
+    let problems: Vec<_> = changed.map(|path| format!("{path} differs from its rendering: run `make gen`")).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-fn write(root: &Path, files: &[File]) -> Result<(), Error> {
-    for (path, content) in files {
-        fs::write(root.join(path), content)?;
+fn run(arguments: &[&str]) -> Result<(), Error> {
+    env::set_current_dir(ROOT)?;
+    let (extensions, examples) = rendered()?;
+    let mut files = BTreeMap::from([(EXAMPLES.into(), examples)]);
+    for (name, content) in extensions.iter().flat_map(|each| &each.parts) {
+        files.insert(format!("{INSTALL}/{name}.sql"), content.clone());
     }
-    Ok(())
+    match arguments {
+        [] => files.iter().try_for_each(|(path, content)| Ok(fs::write(path, content)?)),
+        ["--check"] => check(&extensions, &files),
+        ["--script", name] => {
+            let extension = extensions.iter().find(|each| each.name == *name);
+            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script());
+            Ok(())
+        }
+        ["--release"] => extensions.iter().try_for_each(|each| {
+            fs::File::create_new(each.released())
+                .and_then(|mut file| file.write_all(each.script().as_bytes()))
+                .map_err(|error| format!("cannot release {}: {error}", each.released()).into())
+        }),
+        _ => Err(format!("invalid arguments: {}", arguments.join(" ")).into()),
+    }
 }
 
 fn main() -> ExitCode {
-    run().unwrap_or_else(|error| {
-        eprintln!("{error}");
-        ExitCode::FAILURE
-    })
-}
-
-fn run() -> Result<ExitCode, Error> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (extensions, examples) = rendered(&root)?;
-    let mut files: Vec<_> = extensions.iter().flat_map(|each| each.files.clone()).collect();
-    files.push(examples);
-    match env::args().nth(1).as_deref() {
-        Some("--script") => {
-            let name = env::args().nth(2).unwrap_or_default();
-            let extension = extensions.iter().find(|each| each.name == name);
-            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script());
-            return Ok(ExitCode::SUCCESS);
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
-        Some("--release") => {
-            for each in &extensions {
-                let released = each.released(&root);
-                fs::File::create_new(&released)
-                    .and_then(|mut file| file.write_all(each.script().as_bytes()))
-                    .map_err(|error| format!("cannot release {}: {error}", released.display()))?;
-            }
-            return Ok(ExitCode::SUCCESS);
-        }
-        Some("--check") => return check(&root, &extensions, &files),
-        _ => {}
     }
-    write(&root, &files)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
@@ -300,14 +223,14 @@ mod tests {
 
     #[test]
     fn control_file_and_meta_json_name_every_type() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let texts = ["scru.control", "META.json"].map(|name| fs::read_to_string(root.join(name)).unwrap());
-        let comment = texts[0].lines().find(|line| line.starts_with("comment = ")).unwrap();
-        let tags = texts[1].lines().find(|line| line.contains("\"tags\"")).unwrap();
-        for each in registered_types() {
-            let is_name = |word: &str| word == each.name;
+        let [control, meta] =
+            ["scru.control", "META.json"].map(|name| fs::read_to_string(format!("{ROOT}/{name}")).unwrap());
+        let comment = control.lines().find(|line| line.starts_with("comment = ")).unwrap();
+        let tags = meta.lines().find(|line| line.contains("\"tags\"")).unwrap();
+        for each in systems().iter().filter(|each| !each.is_core) {
             for line in [comment, tags] {
-                assert!(line.split(|c: char| !c.is_alphanumeric()).any(is_name), "{} is not in {line}", each.name);
+                let mut words = line.split(|c: char| !c.is_alphanumeric());
+                assert!(words.any(|word| word == each.name), "{} is not in {line}", each.name);
             }
         }
     }
