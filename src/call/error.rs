@@ -118,19 +118,8 @@ impl Error {
         Self::beyond::<T>(value).detail(format!("The largest {} is \"{}\".", T::NAME, T::MAX))
     }
 
-    /// Returns the error for a number that is out of range (22003).
-    #[cold]
-    pub fn number_out_of_range<T: SqlId>(number: &str) -> Self {
-        let number_of =
-            |id: T| id.to_be_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
-        Self::beyond::<T>(number.as_bytes()).detail(format!(
-            "The valid range is from {} to {}.",
-            number_of(T::MIN),
-            number_of(T::MAX)
-        ))
-    }
-
-    fn beyond<T: SqlId>(value: &[u8]) -> Self {
+    /// Returns the error for a value that is out of range (22003), without a DETAIL.
+    pub fn beyond<T: SqlId>(value: &[u8]) -> Self {
         let message =
             [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
@@ -166,14 +155,9 @@ impl Error {
 
 /// Returns a C string in the current memory context.
 fn copied(text: &[u8]) -> *const c_char {
-    // SAFETY: palloc returns that many bytes, or raises an error, which becomes a panic. pgrx's guard makes it one, so that the
-    // caller's texts are dropped.
-    unsafe {
-        let copy = pg_sys::palloc(text.len() + 1).cast::<u8>();
-        copy.copy_from_nonoverlapping(text.as_ptr(), text.len());
-        copy.add(text.len()).write(0);
-        copy.cast()
-    }
+    // SAFETY: copies that many bytes, and appends a NUL. pgrx's guard makes a panic of a server error, so that the caller's texts
+    // are dropped.
+    unsafe { pg_sys::pnstrdup(text.as_ptr().cast(), text.len()) }
 }
 
 /// The length of the longest input that a message quotes completely, in bytes.

@@ -3,8 +3,208 @@
 //! A function gets a [`Call`] and returns a Datum or an [`error::Error`], which is raised as PostgreSQL's own types raise theirs.
 //! Uses [`crate::pg`].
 
-mod arguments;
 pub mod error;
 pub mod hints;
 
-pub use arguments::{Call, guarded, raw};
+use core::any::Any;
+use core::ffi::CStr;
+use core::marker::PhantomData;
+use core::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
+
+use crate::call::error::Error;
+use crate::pg::catalog::Schema;
+use crate::pg::datum::{StoredDatum, StoredId};
+use crate::pg::trigger::Trigger;
+use crate::pg::tstzrange;
+
+// Declared here to avoid pgrx's guards: a filter by time calls this function for every row, and the guard would cost more
+// than the function. A server error is a longjmp over Rust frames that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn range_get_typcache(call: pg_sys::FunctionCallInfo, range_type: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry;
+}
+
+/// A call of one of the extension's functions. The arguments have the types that the SQL declares, and none is NULL.
+#[derive(Clone, Copy)]
+pub struct Call<'call>(pg_sys::FunctionCallInfo, PhantomData<&'call ()>);
+
+impl<'call> Call<'call> {
+    /// # Safety
+    /// The server has passed the call to a symbol that the SQL declares with the arguments that are read. It outlives the returned
+    /// value.
+    unsafe fn new(info: pg_sys::FunctionCallInfo) -> Self {
+        Self(info, PhantomData)
+    }
+
+    /// Returns an argument as a Datum.
+    pub fn datum(self, index: usize) -> Datum {
+        // SAFETY: the SQL declares the argument, so it exists.
+        unsafe { (*self.0).args.as_ptr().add(index).read().value }
+    }
+
+    /// Returns the call as that of a trigger; `None` if the function was called in another way.
+    pub fn trigger(self) -> Option<Trigger<'call>> {
+        // SAFETY: guaranteed by `new`.
+        unsafe { Trigger::of(self.0) }
+    }
+
+    /// Returns the schema of the function, which is that of the extension.
+    pub fn schema(self) -> Schema {
+        // SAFETY: the server passes a valid call of a function of the catalogs.
+        Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
+    }
+
+    /// Makes the result NULL.
+    pub fn null(self) -> Datum {
+        // SAFETY: the server passes a valid call, and reads this field when the function has returned.
+        unsafe { (*self.0).isnull = true };
+        Datum::null()
+    }
+
+    /// Returns the next row of a set-returning function. `rows` runs in the first call only.
+    pub fn rows<Row: 'static, Rows>(self, rows: impl FnOnce() -> Result<Rows, Error>) -> Result<Datum, Error>
+    where
+        Rows: IntoIterator<Item = Row, IntoIter: 'static> + 'static,
+        TableIterator<'static, Row>: RetAbi,
+    {
+        // SAFETY: the server passes the same call state until all rows are returned.
+        unsafe {
+            let next = match TableIterator::<Row>::check_fcinfo_and_prepare(self.0) {
+                CallCx::WrappedFn(context) => {
+                    PgMemoryContexts::For(context).switch_to(|_| rows().map(TableIterator::new))?.to_ret()
+                }
+                CallCx::RestoreCx => TableIterator::<Row>::ret_from_fcinfo_fcx(self.0),
+            };
+            Ok(TableIterator::<Row>::box_ret_in_fcinfo(self.0, next))
+        }
+    }
+
+    /// Returns an argument of the ID type.
+    pub fn id<T: StoredId>(self, index: usize) -> T {
+        let stored = self.stored::<T>(index);
+        // Input, casts and generation make only valid IDs. An invalid one can only come from a corrupted page.
+        T::from_stored(stored).unwrap_or(T::MAX)
+    }
+
+    /// Returns an argument of the ID type in its stored form.
+    pub fn stored<T: StoredId>(self, index: usize) -> T::Stored {
+        // SAFETY: the SQL declares the argument with this type.
+        unsafe { <T::Stored as StoredDatum>::from_datum(self.datum(index)) }
+    }
+
+    /// Returns an argument of type `bigint` or `timestamptz`.
+    pub fn int8(self, index: usize) -> i64 {
+        self.datum(index).value() as i64
+    }
+
+    /// Returns an argument of type `integer`.
+    pub fn int4(self, index: usize) -> i32 {
+        self.datum(index).value() as i32
+    }
+
+    /// Returns an argument of type `smallint`.
+    pub fn int2(self, index: usize) -> i16 {
+        self.datum(index).value() as i16
+    }
+
+    /// Returns an argument of type `boolean`.
+    pub fn boolean(self, index: usize) -> bool {
+        self.datum(index).value() != 0
+    }
+
+    /// Returns an argument of type `oid`.
+    pub fn oid(self, index: usize) -> pg_sys::Oid {
+        pg_sys::Oid::from(self.datum(index).value() as u32)
+    }
+
+    /// Returns an argument of type `interval`.
+    pub fn interval(self, index: usize) -> &'call pg_sys::Interval {
+        // SAFETY: the server passes an interval that outlives the call.
+        unsafe { &*self.datum(index).cast_mut_ptr() }
+    }
+
+    /// Returns an argument of type `cstring`.
+    pub fn cstring(self, index: usize) -> &'call CStr {
+        // SAFETY: the server passes a C string that outlives the call.
+        unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
+    }
+
+    /// Returns the bytes of an argument of type `bytea` or `text`.
+    pub fn varlena(self, index: usize) -> &'call [u8] {
+        // SAFETY: the server passes a varlena. It outlives the call, even when it is detoasted.
+        unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
+    }
+
+    /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
+    pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
+        // SAFETY: the server passes a range. range_get_typcache() keeps the type cache entry in the call's `fn_extra`.
+        unsafe { tstzrange::bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
+    }
+
+    /// Returns the remaining bytes of a binary message, and consumes them.
+    pub fn message(self) -> &'call [u8] {
+        // SAFETY: the argument of a receive function is a StringInfo, whose bytes from the cursor to the end are valid.
+        unsafe {
+            let message = &mut *self.datum(0).cast_mut_ptr::<pg_sys::StringInfoData>();
+            let start = message.data.cast::<u8>().add(message.cursor as usize);
+            let rest = core::slice::from_raw_parts(start, (message.len - message.cursor) as usize);
+            message.cursor = message.len;
+            rest
+        }
+    }
+}
+
+/// Runs a function that can fail, and reports its error. A panic becomes a server error.
+///
+/// # Safety
+/// Must be called by the server through a symbol that the SQL declares with the arguments that the function reads.
+#[inline(always)]
+pub unsafe fn guarded(
+    info: pg_sys::FunctionCallInfo,
+    function: impl FnOnce(Call<'_>) -> Result<Datum, Error>,
+) -> Datum {
+    // `catch_unwind` costs nothing unless there is a panic. pgrx's guard (#[pg_guard]) would cost as much as generating an ID, so
+    // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
+    // which runs no destructors.
+    // SAFETY: guaranteed by the caller.
+    match catch_unwind(AssertUnwindSafe(|| function(unsafe { Call::new(info) }))) {
+        Ok(Ok(datum)) => datum,
+        // SAFETY: no Rust frame has anything left to drop.
+        Ok(Err(error)) => unsafe { error::report(error, (*info).context) },
+        // SAFETY: this is the outermost Rust frame.
+        Err(panic) => unsafe { report_panic(panic, (*info).context) },
+    }
+}
+
+/// Reports a panic. If it carries a server error, pgrx raises that error unchanged. Any other panic is a bug in the
+/// extension: it is reported as XX000, without the backtrace that pgrx would add.
+///
+/// # Safety
+/// As [`error::report`].
+#[cold]
+unsafe fn report_panic(panic: Box<dyn Any + Send>, context: *mut pg_sys::Node) -> Datum {
+    let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(message), _) => message.as_bytes().to_vec(),
+        (_, Some(message)) => message.clone().into_bytes(),
+        // SAFETY: guaranteed by the caller.
+        _ => return unsafe { pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) },
+    };
+    drop(panic);
+    // SAFETY: guaranteed by the caller. Only the error is left to drop, and `report` drops it.
+    unsafe { error::report(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message), context) }
+}
+
+/// Runs a function that can neither fail nor panic. It has no guard, and so no overhead.
+///
+/// # Safety
+/// As [`guarded`].
+#[inline(always)]
+pub unsafe fn raw(info: pg_sys::FunctionCallInfo, function: impl FnOnce(Call<'_>) -> Datum) -> Datum {
+    // SAFETY: guaranteed by the caller.
+    function(unsafe { Call::new(info) })
+}

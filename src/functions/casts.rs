@@ -18,17 +18,13 @@ pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.
 pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let value = call.int8(0);
-    T::from_be_bytes(&value.to_be_bytes())
-        .ok()
-        .map(|id| id.to_datum())
-        .ok_or_else(|| Error::number_out_of_range::<T>(&value.to_string()))
+    let id = T::from_be_bytes(&value.to_be_bytes());
+    id.map(T::to_datum).map_err(|_| out_of_range::<T>(&value.to_string()))
 }
 
 /// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
 pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let bytes = call.stored::<T>(0).to_bytes();
-    let value = bytes.as_ref().iter().fold(0, |value, &byte| value << 8 | u128::from(byte));
-    Ok(AnyNumeric::from(value).into_datum().unwrap_or(Datum::null()))
+    Ok(AnyNumeric::from(number(call.stored::<T>(0))).into_datum().unwrap_or(Datum::null()))
 }
 
 /// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
@@ -45,10 +41,18 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
             .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
     }
     // Parsing fails if the value is negative, too large, infinite or NaN. All of these are out of range.
-    integer
-        .parse::<u128>()
-        .ok()
-        .and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok())
-        .map(|id| id.to_datum())
-        .ok_or_else(|| Error::number_out_of_range::<T>(&text))
+    let id = integer.parse::<u128>().ok().and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok());
+    id.map(T::to_datum).ok_or_else(|| out_of_range::<T>(&text))
+}
+
+/// Returns the error for a number that is out of range (22003).
+#[cold]
+fn out_of_range<T: StoredId>(value: &str) -> Error {
+    let [smallest, largest] = [T::MIN, T::MAX].map(|id| number(id.to_stored()));
+    Error::beyond::<T>(value.as_bytes()).detail(format!("The valid range is from {smallest} to {largest}."))
+}
+
+/// Returns the number that the bytes of an ID denote.
+fn number(id: impl Stored) -> u128 {
+    id.to_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte))
 }

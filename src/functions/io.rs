@@ -12,10 +12,7 @@ use crate::settings;
 /// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
 pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
     let text = call.cstring(0);
-    match T::parse(text.to_bytes()) {
-        Ok(id) => Ok(id.to_datum()),
-        Err(error) => Err(Error::bad_text::<T>(text, error)),
-    }
+    T::parse(text.to_bytes()).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
 }
 
 /// `T_out(T) → cstring`
@@ -35,8 +32,5 @@ pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Returns the ID with these big-endian bytes. Fails with 22P03 or 22003.
 pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
-    match T::from_be_bytes(bytes) {
-        Ok(id) => Ok(id.to_datum()),
-        Err(error) => Err(Error::bad_bytes::<T>(bytes, error)),
-    }
+    T::from_be_bytes(bytes).map(T::to_datum).map_err(|error| Error::bad_bytes::<T>(bytes, error))
 }

@@ -1,8 +1,9 @@
 //! Window frames by time: `RANGE BETWEEN '1 hour' PRECEDING AND CURRENT ROW` with an ID as the ordering column.
 
+use core::cmp::Ordering;
+
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Interval, Oid};
-use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -41,7 +42,7 @@ pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_PRECEDING_OR_FOLLOWING_SIZE, message));
     }
     let moved = moved(epoch::of(base), offset, subtract);
-    let order = epoch::of(value).cmp(&moved).then_with(|| low_bits(value).cmp(low_bits(base)));
+    let order = epoch::of(value).cmp(&moved).then_with(|| order_of_low_bits(value, base));
     Ok(Datum::from(if less { order.is_le() } else { order.is_ge() }))
 }
 
@@ -66,6 +67,7 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
     });
     let year = 12 * MICROS_PER_AVERAGE_MONTH;
     if !sums.clone().all(|sum| (FIRST_YEAR * year..LAST_YEAR * year).contains(&sum)) {
+        let saturated = |sum: i128| sum.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
         return sums.last().map_or(timestamptz, saturated);
     }
     let function = if subtract { timestamptz_mi_interval } else { timestamptz_pl_interval };
@@ -81,18 +83,12 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
     sum.value() as i64
 }
 
-fn saturated(number: i128) -> i64 {
-    number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
-}
-
-/// Returns the bits below the timestamp as bytes, from the most significant to the least.
-fn low_bits<T: StoredId>(id: T) -> impl Iterator<Item = u8> {
-    let bytes = |id: T| -> [u8; 32] {
-        let mut copy = [0; 32];
-        let bytes = id.to_be_bytes();
-        copy[..<T::Stored as Stored>::LEN].copy_from_slice(bytes.as_ref());
-        copy
-    };
-    let mask = bytes(T::last_of(0));
-    bytes(id).into_iter().zip(mask).map(|(byte, mask)| byte & mask)
+/// Compares the bits of two IDs below the timestamp.
+fn order_of_low_bits<T: StoredId>(one: T, other: T) -> Ordering {
+    let [one, other, mask] = [one, other, T::last_of(0)].map(T::to_be_bytes);
+    let bytes = one.as_ref().iter().zip(other.as_ref()).zip(mask.as_ref());
+    bytes
+        .map(|((one, other), mask)| (one & mask).cmp(&(other & mask)))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
