@@ -8,7 +8,7 @@ use scru_ids::{core_registry, registry};
 use crate::call::{guarded, raw};
 use crate::functions::precision::Precision;
 use crate::functions::{
-    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, skip, sort, time, time_compare, window,
+    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, time_compare, window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
@@ -134,7 +134,7 @@ macro_rules! symbols {
                 raw "" "_smaller" compare::smaller::<Id>;
                 raw "" "_larger" compare::larger::<Id>;
                 guarded "" "_sortsupport" sort::support::<Id>;
-                guarded "" "_skipsupport" skip::support::<Id>;
+                guarded "" "_skipsupport" sort::skip_support::<Id>;
                 raw "" "_hash" hash::hash::<Id>;
                 raw "" "_hash_extended" hash::hash_extended::<Id>;
                 raw "" "_distance" brin::distance::<Id>;

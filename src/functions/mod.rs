@@ -15,7 +15,6 @@ pub mod io;
 pub mod precision;
 pub mod prefixed;
 pub mod range;
-pub mod skip;
 pub mod sort;
 pub mod time;
 pub mod time_compare;
