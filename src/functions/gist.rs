@@ -21,18 +21,11 @@ use crate::pg::datum::{self, StoredDatum, StoredId};
 const MAX_LEN: usize = 20;
 
 /// An index key: the range of IDs from `low` to `high`, both included.
+#[derive(Clone, Copy)]
 struct Key<T: StoredId> {
     low: T::Stored,
     high: T::Stored,
 }
-
-impl<T: StoredId> Clone for Key<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: StoredId> Copy for Key<T> {}
 
 impl<T: StoredId> Key<T> {
     const LEN: usize = <T::Stored as Stored>::LEN;
