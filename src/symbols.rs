@@ -6,14 +6,14 @@ use pgrx::pg_sys;
 use scru_ids::{core_registry, registry};
 
 use crate::call::{guarded, raw};
-use crate::functions::precision::Precision;
+use crate::functions::time_compare::{self, Precision};
 use crate::functions::{
-    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, time_compare, window,
+    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
 use crate::pg::per_process::PerProcess;
-use crate::planner::{range_support, selectivity, tick_statistics, time_support};
+use crate::planner::{self, selectivity, tick_statistics};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
 /// a function that can fail, and `raw` for one that cannot.
@@ -54,12 +54,12 @@ macro_rules! conditions {
             raw "timestamptz_ge_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_ge);
             raw "timestamptz_gt_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_gt);
             guarded "" "_time_bound" |call| time_compare::bound::<Id>(call, Precision::$precision);
-            guarded "" "_time_support" |call| time_support::support::<Id>(call, Precision::$precision);
+            guarded "" "_time_support" |call| planner::support::<Id>(call, Precision::$precision);
             guarded "" "_lower_of_range" |call| range::lower::<Id>(call, Precision::$precision);
             guarded "" "_upper_of_range" |call| range::upper::<Id>(call, Precision::$precision);
             guarded "" "_contained_by_range" |call| range::contained_by::<Id>(call, Precision::$precision);
             guarded "" "_range_contains" |call| range::contains::<Id>(call, Precision::$precision);
-            guarded "" "_range_support" |call| range_support::support::<Id>(call, Precision::$precision);
+            guarded "" "_range_support" |call| planner::support::<Id>(call, Precision::$precision);
         }
     };
 }

@@ -13,7 +13,7 @@ use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::precision::Precision;
+use crate::functions::time_compare::Precision;
 use crate::functions::{range, sort};
 use crate::pg::datum::{self, StoredDatum, StoredId};
 
@@ -116,10 +116,8 @@ pub fn consistent<T: StoredId>(call: Call, precision: Precision) -> Result<Datum
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        range::ticks::<T>(call.tstzrange(1), precision).is_some_and(|(first, last)| {
-            key.high.order(T::first_of(first).to_stored()).is_ge()
-                && key.low.order(T::last_of(last).to_stored()).is_le()
-        })
+        let (first, last): (T, T) = range::first_and_last(call.tstzrange(1), precision);
+        first <= last && key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
     } else {
         let id = call.stored::<T>(1);
         key.may_satisfy(strategy, |end| end.order(id))

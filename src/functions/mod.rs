@@ -12,7 +12,6 @@ pub mod gist;
 pub mod hash;
 pub mod inspect;
 pub mod io;
-pub mod precision;
 pub mod prefixed;
 pub mod range;
 pub mod sort;

@@ -7,7 +7,7 @@ use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::precision::Precision;
+use crate::functions::time_compare::Precision;
 use crate::pg::datum::StoredId;
 
 /// The bounds of a range, in microseconds since 1970-01-01 UTC.
@@ -23,28 +23,24 @@ pub fn upper<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Err
     Ok(first_and_last::<T>(call.tstzrange(0), precision).1.to_datum())
 }
 
-/// Returns the first and the last ID in a range; the largest and the smallest of all if there is none.
-pub fn first_and_last<T: StoredId>(range: Option<Range>, precision: Precision) -> (T, T) {
-    ticks::<T>(range, precision).map_or((T::MAX, T::MIN), |(first, last)| (T::first_of(first), T::last_of(last)))
-}
-
 /// `T_contained_by_range(T, tstzrange) → boolean`
 pub fn contained_by<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    Ok(Datum::from(is_within(call.id::<T>(0), ticks::<T>(call.tstzrange(1), precision))))
+    Ok(Datum::from(is_within(call.id::<T>(0), call.tstzrange(1), precision)))
 }
 
 /// `T_range_contains(tstzrange, T) → boolean`
 pub fn contains<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    Ok(Datum::from(is_within(call.id::<T>(1), ticks::<T>(call.tstzrange(0), precision))))
+    Ok(Datum::from(is_within(call.id::<T>(1), call.tstzrange(0), precision)))
 }
 
-fn is_within<T: StoredId>(id: T, ticks: Option<(u64, u64)>) -> bool {
-    ticks.is_some_and(|(first, last)| (T::first_of(first)..=T::last_of(last)).contains(&id))
+fn is_within<T: StoredId>(id: T, range: Option<Range>, precision: Precision) -> bool {
+    let (first, last) = first_and_last(range, precision);
+    (first..=last).contains(&id)
 }
 
-/// Returns the first and the last tick in a range; `None` if there is none.
-pub fn ticks<T: StoredId>(range: Option<Range>, precision: Precision) -> Option<(u64, u64)> {
-    let (from, to) = range?;
+/// Returns the first and the last ID in a range; the largest and the smallest of all if there is none.
+pub fn first_and_last<T: StoredId>(range: Option<Range>, precision: Precision) -> (T, T) {
     let truncate = |micros| precision.truncate::<T>(micros);
-    T::TICKS.within(from.map(truncate), to.map(truncate))
+    let ticks = range.and_then(|(from, to)| T::TICKS.within(from.map(truncate), to.map(truncate)));
+    ticks.map_or((T::MAX, T::MIN), |(first, last)| (T::first_of(first), T::last_of(last)))
 }

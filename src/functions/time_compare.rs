@@ -8,64 +8,74 @@
 use core::cmp::Ordering;
 
 use pgrx::pg_sys::{self, Datum};
+use scru_ids::SortableId;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::precision::Precision;
 use crate::pg::datum::StoredId;
 use crate::pg::epoch;
 
-/// A comparison operator with an ID on the left and a time on the right.
+/// The precision with which an ID is compared with a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// The time of an ID is compared with the exact time. The SQL of versions before 0.3.0 refers to symbols with this precision,
+    /// because conditions of partial indexes and constraints were evaluated with it.
+    Microsecond,
+    /// The tick of an ID is compared with the tick that contains the time.
+    Tick,
+}
+
+impl Precision {
+    /// Truncates a time, in microseconds since 1970-01-01 UTC, to this precision.
+    pub const fn truncate<T: SortableId>(self, micros: i64) -> i64 {
+        match self {
+            Self::Microsecond => micros,
+            Self::Tick => T::TICKS.floor(micros),
+        }
+    }
+}
+
+/// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Operator {
-    Less,
-    LessOrEqual,
-    GreaterOrEqual,
-    Greater,
+    Less = pg_sys::BTLessStrategyNumber,
+    LessOrEqual = pg_sys::BTLessEqualStrategyNumber,
+    GreaterOrEqual = pg_sys::BTGreaterEqualStrategyNumber,
+    Greater = pg_sys::BTGreaterStrategyNumber,
 }
 
 impl Operator {
-    /// Returns the operator with this abbreviation in function names: `lt`, `le`, `ge` or `gt`.
+    const ALL: [Self; 4] = [Self::Less, Self::LessOrEqual, Self::GreaterOrEqual, Self::Greater];
+
+    /// Returns the abbreviation of the operator in function names, and its symbol.
+    const fn name_and_symbol(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Less => ("lt", "<"),
+            Self::LessOrEqual => ("le", "<="),
+            Self::GreaterOrEqual => ("ge", ">="),
+            Self::Greater => ("gt", ">"),
+        }
+    }
+
+    /// Returns the operator with an abbreviation in function names.
     pub fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"lt" => Some(Self::Less),
-            b"le" => Some(Self::LessOrEqual),
-            b"ge" => Some(Self::GreaterOrEqual),
-            b"gt" => Some(Self::Greater),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|operator| operator.name_and_symbol().0.as_bytes() == name)
     }
 
-    /// Returns the operator of a function that compares an ID with a time, and whether the time is its first argument; `None` if
-    /// the function has another name than `T_ge_timestamptz` or `timestamptz_ge_T`. The operator has the ID on its left.
-    pub fn of_function<T: StoredId>(name: &[u8]) -> Option<(Self, bool)> {
-        let between = |prefix: &str, suffix: &str| {
-            let name = name.strip_prefix(prefix.as_bytes())?.strip_suffix(suffix.as_bytes())?;
-            Self::named(name.strip_prefix(b"_")?.strip_suffix(b"_")?)
-        };
-        let of_time = || between("timestamptz", T::NAME).map(|operator| (operator.commuted(), true));
-        between(T::NAME, "timestamptz").map(|operator| (operator, false)).or_else(of_time)
-    }
-
-    /// Returns the operator with this symbol.
+    /// Returns the operator with a symbol.
     fn from_symbol(symbol: &[u8]) -> Option<Self> {
-        match symbol {
-            b"<" => Some(Self::Less),
-            b"<=" => Some(Self::LessOrEqual),
-            b">=" => Some(Self::GreaterOrEqual),
-            b">" => Some(Self::Greater),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|operator| operator.symbol().as_bytes() == symbol)
     }
 
     /// Returns the symbol of the operator.
     pub const fn symbol(self) -> &'static str {
-        match self {
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::GreaterOrEqual => ">=",
-            Self::Greater => ">",
-        }
+        self.name_and_symbol().1
+    }
+
+    /// Returns the btree strategy of the operator between two IDs.
+    pub const fn strategy(self) -> u32 {
+        self as u32
     }
 
     /// Returns the commutator: the operator with swapped arguments.
@@ -75,16 +85,6 @@ impl Operator {
             Self::LessOrEqual => Self::GreaterOrEqual,
             Self::GreaterOrEqual => Self::LessOrEqual,
             Self::Greater => Self::Less,
-        }
-    }
-
-    /// Returns the negator: the operator that holds exactly when this one does not.
-    pub const fn negated(self) -> Self {
-        match self {
-            Self::Less => Self::GreaterOrEqual,
-            Self::LessOrEqual => Self::Greater,
-            Self::GreaterOrEqual => Self::Less,
-            Self::Greater => Self::LessOrEqual,
         }
     }
 
@@ -98,14 +98,9 @@ impl Operator {
         matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
     }
 
-    /// Returns the btree strategy of the operator between two IDs.
-    pub const fn strategy(self) -> u32 {
-        match self {
-            Self::Less => pg_sys::BTLessStrategyNumber,
-            Self::LessOrEqual => pg_sys::BTLessEqualStrategyNumber,
-            Self::GreaterOrEqual => pg_sys::BTGreaterEqualStrategyNumber,
-            Self::Greater => pg_sys::BTGreaterStrategyNumber,
-        }
+    /// Returns whether the operator divides the IDs at the start of the tick that contains the time, and not at its end: `<` or `>=`.
+    pub const fn is_at_start_of_tick(self) -> bool {
+        matches!(self, Self::Less | Self::GreaterOrEqual)
     }
 
     /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
@@ -114,7 +109,7 @@ impl Operator {
     pub fn with_id<T: StoredId>(self, timestamptz: i64, precision: Precision) -> (Self, T) {
         if T::CORE_TYPE.is_some() {
             let (first, last) = nearest::<T>(timestamptz, precision);
-            return (self, if matches!(self, Self::Less | Self::GreaterOrEqual) { first } else { last });
+            return (self, if self.is_at_start_of_tick() { first } else { last });
         }
         let below = self.ticks_below::<T>(timestamptz, precision);
         match (self.is_from_below(), below <= T::TICKS.max) {
@@ -129,10 +124,8 @@ impl Operator {
     /// comparison otherwise. The two are not equivalent for a core type, which has values between two ticks.
     pub fn at_tick<T: StoredId>(self, id: T) -> (Self, T) {
         let tick = id.tick();
-        if T::CORE_TYPE.is_some() || tick == T::TICKS.max || id != T::last_of(tick) {
-            return (self, id);
-        }
         match self {
+            _ if T::CORE_TYPE.is_some() || tick == T::TICKS.max || id != T::last_of(tick) => (self, id),
             Self::LessOrEqual => (Self::Less, T::first_of(tick + 1)),
             Self::Greater => (Self::GreaterOrEqual, T::first_of(tick + 1)),
             Self::Less | Self::GreaterOrEqual => (self, id),
@@ -143,10 +136,7 @@ impl Operator {
     /// exactly these ticks, `>=` and `>` for the IDs of all others.
     fn ticks_below<T: StoredId>(self, timestamptz: i64, precision: Precision) -> u64 {
         let micros = precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz));
-        match self {
-            Self::Less | Self::GreaterOrEqual => T::TICKS.starting_before(micros),
-            Self::LessOrEqual | Self::Greater => T::TICKS.starting_until(micros),
-        }
+        if self.is_at_start_of_tick() { T::TICKS.starting_before(micros) } else { T::TICKS.starting_until(micros) }
     }
 
     /// Returns the smallest and the largest ID that satisfy the operator; `None` if no ID does.
@@ -193,17 +183,14 @@ fn nearest<T: StoredId>(timestamptz: i64, precision: Precision) -> (T, T) {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    let Some(operator) = operator(call, 1) else { return Ok(call.null()) };
-    if T::CORE_TYPE.is_some() {
-        return Ok(operator.with_id::<T>(call.int8(0), precision).1.to_datum());
-    }
-    Ok(match operator.ids::<T>(call.int8(0), precision) {
-        Some((smallest, largest)) => {
-            let nearest = if operator.is_from_below() { smallest } else { largest };
-            nearest.to_datum()
+    let nearest = operator(call, 1).and_then(|operator| {
+        if T::CORE_TYPE.is_some() {
+            return Some(operator.with_id::<T>(call.int8(0), precision).1);
         }
-        None => call.null(),
-    })
+        let (smallest, largest) = operator.ids::<T>(call.int8(0), precision)?;
+        Some(if operator.is_from_below() { smallest } else { largest })
+    });
+    Ok(nearest.map_or_else(|| call.null(), T::to_datum))
 }
 
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no

@@ -1,6 +1,7 @@
-//! Expressions and catalog look-ups that the planner support functions share.
+//! Expressions and catalog look-ups of the planner.
 
 use core::ffi::{CStr, c_int, c_void};
+use core::{ptr, slice};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 
@@ -15,9 +16,15 @@ unsafe extern "C-unwind" {
     fn buildoidvector(oids: *const Oid, length: c_int) -> *mut pg_sys::oidvector;
     fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
     fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
-    fn get_opcode(operator: Oid) -> Oid;
-    fn exprType(node: *const Node) -> Oid;
-    fn copyObjectImpl(node: *const c_void) -> *mut c_void;
+    /// Returns the function of an operator; 0 if there is no such operator.
+    pub fn get_opcode(operator: Oid) -> Oid;
+    /// Returns the type of an expression.
+    pub fn exprType(node: *const Node) -> Oid;
+    /// Returns the type below a domain; any other type itself.
+    pub fn getBaseType(type_: Oid) -> Oid;
+    /// Returns a copy of an expression.
+    #[link_name = "copyObjectImpl"]
+    pub fn copy(node: *mut Node) -> *mut Node;
     fn lappend(list: *mut List, node: *mut c_void) -> *mut List;
     fn makeFuncExpr(
         function: Oid,
@@ -27,15 +34,115 @@ unsafe extern "C-unwind" {
         input_collation: Oid,
         form: pg_sys::CoercionForm::Type,
     ) -> *mut pg_sys::FuncExpr;
-    fn make_opclause(
+    /// Builds an expression with an operator.
+    pub fn make_opclause(
         operator: Oid,
         returns: Oid,
         returns_set: bool,
-        left: *mut Expr,
-        right: *mut Expr,
+        left: *mut Node,
+        right: *mut Node,
         collation: Oid,
         input_collation: Oid,
     ) -> *mut Expr;
+}
+
+/// Returns a node as the struct of its tag; `None` if it has another tag.
+///
+/// # Safety
+/// `node` is a node, which remains unchanged, and `Struct` is the struct of nodes with this tag.
+pub unsafe fn cast<'a, Struct>(node: *mut Node, tag: NodeTag) -> Option<&'a Struct> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { ((*node).type_ == tag).then(|| &*node.cast()) }
+}
+
+/// Returns an expression as a constant; `None` if it is NULL or not a constant.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn constant<'a>(node: *mut Node) -> Option<&'a pg_sys::Const> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { cast(node, NodeTag::T_Const) }.filter(|constant: &&pg_sys::Const| !constant.constisnull)
+}
+
+/// Returns an expression as a column; `None` if it is none.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn column<'a>(node: *mut Node) -> Option<&'a pg_sys::Var> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { cast(without_relabel(node), NodeTag::T_Var) }
+}
+
+/// Returns the expression below a binary-coercible cast, such as that of a tstzrange to the domain.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn without_relabel(node: *mut Node) -> *mut Node {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        match cast::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+            Some(relabel) => without_relabel(relabel.arg.cast()),
+            None => node,
+        }
+    }
+}
+
+/// Returns the function and the arguments of an operator or of a function call; `None` for any other node.
+///
+/// # Safety
+/// `node` is an expression.
+pub unsafe fn called(node: *mut Node) -> Option<(Oid, *mut List)> {
+    // SAFETY: the tag identifies the struct.
+    unsafe {
+        if let Some(operator) = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr) {
+            let is_looked_up = operator.opfuncid != Oid::INVALID;
+            let function = if is_looked_up { operator.opfuncid } else { get_opcode(operator.opno) };
+            return Some((function, operator.args));
+        }
+        cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr).map(|call| (call.funcid, call.args))
+    }
+}
+
+/// Returns the nodes of a list.
+///
+/// # Safety
+/// `list` is a list of nodes of this type, or null if it is empty. It remains unchanged while the slice is in use.
+pub unsafe fn elements<'a, N>(list: *mut List) -> &'a [*mut N] {
+    // SAFETY: guaranteed by the caller. An element is a union of the size of a pointer.
+    unsafe { list.as_ref().map_or(&[], |list| slice::from_raw_parts(list.elements.cast(), list.length as usize)) }
+}
+
+/// Returns a list of nodes, which is null if there are none.
+///
+/// # Safety
+/// Must be called in a memory context that outlives the list.
+pub unsafe fn list<N>(nodes: impl IntoIterator<Item = *mut N>) -> *mut List {
+    // SAFETY: builds a list in the current memory context.
+    nodes.into_iter().fold(ptr::null_mut(), |list, node| unsafe { lappend(list, node.cast()) })
+}
+
+/// Builds a function call.
+///
+/// # Safety
+/// `function` takes these arguments and returns the type. The arguments are not part of another expression.
+pub unsafe fn call<const N: usize>(function: Oid, returns: Oid, arguments: [*mut Node; N]) -> *mut Node {
+    // SAFETY: builds an expression in the planner's memory.
+    unsafe {
+        let (none, explicit) = (Oid::INVALID, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
+        makeFuncExpr(function, returns, list(arguments), none, none, explicit).cast()
+    }
+}
+
+/// Returns the btree operator of an ID type with a strategy.
+///
+/// # Safety
+/// `id_type` is an ID type.
+pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
+    // SAFETY: look-ups in the type cache, whose entries are never freed, and in the system cache.
+    unsafe {
+        let family = (*lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf;
+        get_opfamily_member(family, id_type, id_type, strategy as i16)
+    }
 }
 
 /// Returns whether only native comparisons on `node` can skip parts of its table. This is the case if `node` is a column of the
@@ -48,238 +155,76 @@ unsafe extern "C-unwind" {
 pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node) -> bool {
     // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
     unsafe {
-        if root.is_null() {
+        let Some(column) = column(node).filter(|column| !root.is_null() && column.varlevelsup == 0) else {
             return false;
-        }
-        let node = without_relabel(node);
-        if (*node).type_ != NodeTag::T_Var {
-            return false;
-        }
-        let (table, level) = ((*node.cast::<pg_sys::Var>()).varno, (*node.cast::<pg_sys::Var>()).varlevelsup);
-        let tables = (*(*root).parse).rtable;
+        };
+        let tables = elements::<pg_sys::RangeTblEntry>((*(*root).parse).rtable);
         // Special numbers, such as INNER_VAR, are outside of the range table.
-        level == 0 && !tables.is_null() && (1..=(*tables).length).contains(&table) && {
-            let table = nth(tables, table as usize - 1).cast::<pg_sys::RangeTblEntry>();
+        let table = usize::try_from(column.varno - 1).ok().and_then(|index| tables.get(index));
+        table.is_some_and(|&table| {
             (*table).rtekind == pg_sys::RTEKind::RTE_RELATION && ((*table).inh || !is_heap((*table).relid))
-        }
-    }
-}
-
-/// Returns whether an expression is a column.
-///
-/// # Safety
-/// `node` is an expression.
-pub unsafe fn is_column(node: *mut Node) -> bool {
-    // SAFETY: guaranteed by the caller.
-    unsafe { (*without_relabel(node)).type_ == NodeTag::T_Var }
-}
-
-/// Returns the expression below a binary-coercible cast, such as that of a tstzrange to the domain.
-///
-/// # Safety
-/// `node` is an expression.
-pub unsafe fn without_relabel(node: *mut Node) -> *mut Node {
-    // SAFETY: the tag identifies the struct.
-    unsafe {
-        match (*node).type_ {
-            NodeTag::T_RelabelType => without_relabel((*node.cast::<pg_sys::RelabelType>()).arg.cast()),
-            _ => node,
-        }
+        })
     }
 }
 
 /// Returns whether a relation has the access method heap, or none. A foreign table has none.
 unsafe fn is_heap(relation: Oid) -> bool {
-    // SAFETY: a look-up in the system cache, whose row is released.
+    // SAFETY: a look-up in the system cache, whose rows have this form.
     unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as _, Datum::from(relation));
-        if row.is_null() {
-            return true;
-        }
-        let access_method = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_class>()).relam;
-        pg_sys::ReleaseSysCache(row);
-        [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&access_method)
+        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as _, Datum::from(relation));
+        let access_method = read(row, |class: &pg_sys::FormData_pg_class| class.relam);
+        access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
     }
 }
 
-/// Returns the btree operator family of an ID type.
-///
-/// # Safety
-/// `id_type` is an ID type.
-pub unsafe fn family(id_type: Oid) -> Oid {
-    // SAFETY: a look-up in the type cache, whose entries are never freed.
-    unsafe { (*lookup_type_cache(id_type, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32)).btree_opf }
-}
-
-/// Returns the btree operator of an ID type with a strategy.
-///
-/// # Safety
-/// `id_type` is an ID type.
-pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
-    // SAFETY: look-ups in the system cache.
-    unsafe { get_opfamily_member(family(id_type), id_type, id_type, strategy as i16) }
-}
-
-/// Builds `id op bound`, with the ID type's btree operator of this strategy.
-///
-/// # Safety
-/// `id` and `bound` are expressions of the ID type, and not part of another expression.
-pub unsafe fn comparison(id_type: Oid, strategy: u32, id: *mut Node, bound: *mut Node) -> *mut Expr {
-    // SAFETY: builds an expression in the planner's memory.
-    unsafe {
-        let (operator, none) = (operator(id_type, strategy), Oid::INVALID);
-        make_opclause(operator, pg_sys::BOOLOID, false, id.cast(), bound.cast(), none, none)
-    }
-}
-
-/// Returns a copy of an expression.
-///
-/// # Safety
-/// `node` is an expression.
-pub unsafe fn copy(node: *mut Node) -> *mut Node {
-    // SAFETY: guaranteed by the caller.
-    unsafe { copyObjectImpl(node.cast()).cast() }
-}
-
-/// Returns whether the operator family of an index contains the ID type's operators of these strategies. The family's own
-/// strategy numbers may differ: a user can create a family, for example with descending order.
-///
-/// # Safety
-/// `id_type` is an ID type.
-pub unsafe fn is_indexable<const N: usize>(id_type: Oid, strategies: [u32; N], index_family: Oid) -> bool {
-    // SAFETY: look-ups in the system cache.
-    strategies.iter().all(|&strategy| unsafe { pg_sys::op_in_opfamily(operator(id_type, strategy), index_family) })
-}
-
-/// Returns the type of an expression.
-///
-/// # Safety
-/// `node` is an expression.
-pub unsafe fn type_of(node: *mut Node) -> Oid {
-    // SAFETY: guaranteed by the caller.
-    unsafe { exprType(node) }
-}
-
-/// The name of a function or of another catalog object.
-#[derive(Clone, Copy)]
-pub struct Name([u8; pg_sys::NAMEDATALEN as usize]);
-
-impl Name {
-    /// Concatenates parts, whose total length must be less than NAMEDATALEN.
-    pub fn of(parts: &[&str]) -> Self {
-        let (mut name, mut end) = ([0; _], 0);
-        for part in parts {
-            name[end..end + part.len()].copy_from_slice(part.as_bytes());
-            end += part.len();
-        }
-        Self(name)
-    }
-
-    /// Returns the name as bytes, without the terminating NUL.
-    pub fn as_bytes(&self) -> &[u8] {
-        CStr::from_bytes_until_nul(&self.0).map_or(&[], CStr::to_bytes)
-    }
-}
-
-/// Returns the name of a function and the OID of its schema; `None` if there is no such function.
+/// Returns what `parse` makes of the name of a function, and the OID of its schema; `None` if there is no such function.
 ///
 /// # Safety
 /// Must be called in a transaction.
-pub unsafe fn name_and_schema(function: Oid) -> Option<(Name, Oid)> {
-    // SAFETY: a look-up in the system cache, whose row is released.
+pub unsafe fn name_and_schema<R>(function: Oid, parse: impl FnOnce(&[u8]) -> R) -> Option<(R, Oid)> {
+    // SAFETY: a look-up in the system cache, whose rows have this form. A name ends with a NUL.
     unsafe {
         let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, Datum::from(function));
-        if row.is_null() {
-            return None;
-        }
-        let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
-        let found = (Name(function.proname.data.map(|byte| byte as u8)), function.pronamespace);
-        ReleaseSysCache(row);
-        Some(found)
+        read(row, |function: &pg_sys::FormData_pg_proc| {
+            (parse(CStr::from_ptr(function.proname.data.as_ptr()).to_bytes()), function.pronamespace)
+        })
     }
 }
 
-/// Returns the function with a name and argument types in a schema; `None` if there is none, if it is not written in C, or if the
-/// user must not execute it: a query must not fail because of a function that it does not contain. Only a superuser can create a
-/// function in C, so that a function of another user is never called.
+/// Returns the function with a name, which is the concatenation of parts, and argument types in a schema; `None` if there is none,
+/// if it is not written in C, or if the user must not execute it: a query must not fail because of a function that it does not
+/// contain. Only a superuser can create a function in C, so that a function of another user is never called.
 ///
 /// # Safety
 /// Must be called in a transaction.
-pub unsafe fn function_in(schema: Oid, name: &Name, arguments: &[Oid]) -> Option<Oid> {
-    // SAFETY: a look-up in the system cache, whose row is released.
+pub unsafe fn function_in(schema: Oid, parts: &[&str], arguments: &[Oid]) -> Option<Oid> {
+    let (mut name, mut end) = ([0; pg_sys::NAMEDATALEN as usize], 0);
+    for part in parts {
+        name[end..end + part.len()].copy_from_slice(part.as_bytes());
+        end += part.len();
+    }
+    // SAFETY: a look-up in the system cache, whose rows have this form.
     unsafe {
         let arguments = buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
         let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
-        let row = SearchSysCache3(cache, Datum::from(name.0.as_ptr()), Datum::from(arguments), Datum::from(schema));
-        if row.is_null() {
-            return None;
-        }
-        let function = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
-        let found = (function.prolang == Oid::from(pg_sys::ClanguageId)).then_some(function.oid);
+        let row = SearchSysCache3(cache, Datum::from(name.as_ptr()), Datum::from(arguments), Datum::from(schema));
+        let (function, language) = read(row, |function: &pg_sys::FormData_pg_proc| (function.oid, function.prolang))?;
+        (language == Oid::from(pg_sys::ClanguageId) && server::may_execute(function)).then_some(function)
+    }
+}
+
+/// Returns what `read` finds in a row of a system cache, and releases the row; `None` if the row is null.
+///
+/// # Safety
+/// The row has the form `Form`.
+unsafe fn read<Form, R>(row: pg_sys::HeapTuple, read: impl FnOnce(&Form) -> R) -> Option<R> {
+    if row.is_null() {
+        return None;
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>());
         ReleaseSysCache(row);
-        found.filter(|&function| server::may_execute(function))
-    }
-}
-
-/// Builds a function call.
-///
-/// # Safety
-/// `function` takes these arguments and returns the type. The arguments are not part of another expression.
-pub unsafe fn call<const N: usize>(function: Oid, returns: Oid, arguments: [*mut Node; N]) -> *mut Node {
-    // SAFETY: builds an expression in the planner's memory.
-    unsafe {
-        let arguments = arguments.into_iter().fold(core::ptr::null_mut(), |list, node| append(list, node));
-        let explicit = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-        makeFuncExpr(function, returns, arguments, Oid::INVALID, Oid::INVALID, explicit).cast()
-    }
-}
-
-/// Appends a node to a list, and returns the list.
-///
-/// # Safety
-/// `list` is a list of nodes, or null if it is empty.
-pub unsafe fn append<N>(list: *mut List, node: *mut N) -> *mut List {
-    // SAFETY: guaranteed by the caller.
-    unsafe { lappend(list, node.cast()) }
-}
-
-/// Returns the length of a list.
-///
-/// # Safety
-/// `list` is a list, or null if it is empty.
-pub unsafe fn length(list: *mut List) -> usize {
-    // SAFETY: guaranteed by the caller.
-    unsafe { list.as_ref() }.map_or(0, |list| list.length as usize)
-}
-
-/// Returns the node at `index` of a list.
-///
-/// # Safety
-/// `list` is a list of nodes longer than `index`.
-pub unsafe fn nth(list: *mut List, index: usize) -> *mut Node {
-    // SAFETY: guaranteed by the caller.
-    unsafe { (*(*list).elements.add(index)).ptr_value.cast() }
-}
-
-/// Returns the function and the arguments of an operator or of a function call; `None` for any other node.
-///
-/// # Safety
-/// `node` is an expression.
-pub unsafe fn called(node: *mut Node) -> Option<(Oid, *mut List)> {
-    // SAFETY: the node's tag determines its struct.
-    unsafe {
-        match (*node).type_ {
-            NodeTag::T_OpExpr => {
-                let operator = &*node.cast::<pg_sys::OpExpr>();
-                let is_looked_up = operator.opfuncid != Oid::INVALID;
-                let function = if is_looked_up { operator.opfuncid } else { get_opcode(operator.opno) };
-                Some((function, operator.args))
-            }
-            NodeTag::T_FuncExpr => {
-                let call = &*node.cast::<pg_sys::FuncExpr>();
-                Some((call.funcid, call.args))
-            }
-            _ => None,
-        }
+        Some(found)
     }
 }

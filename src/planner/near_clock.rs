@@ -1,10 +1,10 @@
 //! Planner expressions that depend only on the clock, such as `now() - interval '1 day'` or `current_date`.
 
-use pgrx::pg_sys::{self, Datum, Interval, List, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
+use pgrx::pg_sys::{self, Interval, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
 use crate::pg::datum::StoredId;
 use crate::pg::epoch;
-use crate::planner::expression::{self, nth};
+use crate::planner::expression::{self, constant};
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 const DAYS_PER_LONGEST_MONTH: i128 = 31;
@@ -33,42 +33,39 @@ pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
 unsafe fn latest(node: *mut Node) -> Option<i128> {
     // SAFETY: the tag identifies the struct.
     unsafe {
-        if (*node).type_ == NodeTag::T_SQLValueFunction {
-            return is_clock((*node.cast::<SQLValueFunction>()).op).then(now);
+        if let Some(value) = expression::cast::<SQLValueFunction>(node, NodeTag::T_SQLValueFunction) {
+            let is_clock = matches!(
+                value.op,
+                Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
+            );
+            return is_clock.then(now);
         }
         let (function, arguments) = expression::called(node)?;
-        latest_of_call(function.to_u32(), arguments)
+        latest_of_call(function.to_u32(), expression::elements(arguments))
     }
 }
 
 /// Returns the same bound for a function call; `None` if the function is not one of those known here.
-unsafe fn latest_of_call(function: u32, arguments: *mut List) -> Option<i128> {
+unsafe fn latest_of_call(function: u32, arguments: &[*mut Node]) -> Option<i128> {
     // SAFETY: these functions of the server have these arguments.
     unsafe {
-        let argument = |index| nth(arguments, index);
-        match function {
-            pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP => Some(now()),
-            pg_sys::F_TIMESTAMPTZ_DATE => latest(argument(0)),
-            pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT => latest(argument(1)),
-            pg_sys::F_TIMESTAMPTZ_PL_INTERVAL | pg_sys::F_TIMESTAMPTZ_MI_INTERVAL => {
-                let interval = constant(argument(1))?.cast_mut_ptr::<Interval>();
-                Some(latest(argument(0))? + longest(&*interval))
+        match (function, arguments) {
+            (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(now()),
+            (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) => latest(time),
+            (pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, ..]) => {
+                latest(time)
             }
-            pg_sys::F_DATE_PLI | pg_sys::F_DATE_MII => {
-                let days = constant(argument(1))?.value() as i32;
-                Some(latest(argument(0))? + i128::from(days).abs() * MICROS_PER_DAY)
+            (pg_sys::F_TIMESTAMPTZ_PL_INTERVAL | pg_sys::F_TIMESTAMPTZ_MI_INTERVAL, &[time, interval]) => {
+                let interval = constant(interval)?.constvalue.cast_mut_ptr::<Interval>();
+                Some(latest(time)? + longest(&*interval))
+            }
+            (pg_sys::F_DATE_PLI | pg_sys::F_DATE_MII, &[date, days]) => {
+                let days = constant(days)?.constvalue.value() as i32;
+                Some(latest(date)? + i128::from(days).abs() * MICROS_PER_DAY)
             }
             _ => None,
         }
     }
-}
-
-/// Returns whether an SQL keyword is the current timestamptz or the current date.
-const fn is_clock(keyword: Keyword::Type) -> bool {
-    matches!(
-        keyword,
-        Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
-    )
 }
 
 /// Returns the start of the transaction plus two days, an upper bound of the current date in any time zone.
@@ -81,15 +78,4 @@ fn now() -> i128 {
 fn longest(interval: &Interval) -> i128 {
     let days = i128::from(interval.month).abs() * DAYS_PER_LONGEST_MONTH + i128::from(interval.day).abs();
     days * MICROS_PER_DAY + i128::from(interval.time).abs()
-}
-
-/// Returns the value of a constant; `None` if the expression is NULL or not a constant.
-unsafe fn constant(node: *mut Node) -> Option<Datum> {
-    // SAFETY: the tag identifies the struct.
-    unsafe {
-        if (*node).type_ != NodeTag::T_Const || (*node.cast::<pg_sys::Const>()).constisnull {
-            return None;
-        }
-        Some((*node.cast::<pg_sys::Const>()).constvalue)
-    }
 }

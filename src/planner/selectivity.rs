@@ -15,20 +15,19 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, PlannerInfo, RelOptInfo, RestrictInfo,
-    VariableStatData,
+    self, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, RelOptInfo,
+    RestrictInfo, VariableStatData,
 };
 use scru_ids::Stored;
 use scru_ids::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::precision::Precision;
-use crate::functions::time_compare::Operator;
+use crate::functions::time_compare::{Operator, Precision};
 use crate::pg::clock;
 use crate::pg::datum::{self, StoredDatum, StoredId};
-use crate::planner::expression;
-use crate::planner::span::{self, Span};
+use crate::planner::condition::{self, Condition, Test};
+use crate::planner::expression::{self, cast, elements, exprType, get_opcode, getBaseType};
 use crate::planner::tick_statistics::TickStatistics;
 
 // Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
@@ -37,8 +36,6 @@ unsafe extern "C-unwind" {
     fn examine_variable(root: *mut PlannerInfo, node: *mut Node, relation: c_int, column: *mut VariableStatData);
     fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
     fn get_oprrest(operator: Oid) -> Oid;
-    fn get_opcode(operator: Oid) -> Oid;
-    fn getBaseType(type_: Oid) -> Oid;
     fn get_typlenbyval(type_: Oid, length: *mut i16, by_value: *mut bool);
     fn contain_volatile_functions(node: *mut Node) -> bool;
     fn equal(one: *const c_void, other: *const c_void) -> bool;
@@ -67,65 +64,67 @@ unsafe extern "C-unwind" {
 }
 
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
-/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the
-/// same, with exact times.
+/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the same, with exact times.
 pub fn of_operator<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    let (root, operator) = (call.datum(0).cast_mut_ptr(), call.oid(1));
+    let (root, operator, arguments) = (call.datum(0).cast_mut_ptr(), call.oid(1), call.datum(2).cast_mut_ptr());
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
     let fraction = unsafe {
-        estimate::<T>(root, operator, get_opcode(operator), call.datum(2).cast_mut_ptr(), call.int4(3), precision)
+        let test = Test::of::<T>(get_opcode(operator));
+        let of_test = |test| estimate::<T>(root, test, get_oprrest(operator), arguments, call.int4(3), precision);
+        test.map_or(UNKNOWN_BOUND, of_test)
     };
     Ok(Datum::from(fraction.to_bits()))
 }
 
-/// Estimates a call of `T_contained_by_range` or `T_range_contains`. Returns null for a join.
+/// Estimates a call of `T_contained_by_range` or `T_range_contains`, and that `T_time_possible` is true for all rows: it is false
+/// only for times beyond those of all IDs. Returns null for the other functions, and for a range in a join.
 ///
 /// # Safety
-/// The request is for one of the two functions.
+/// The request is for one of our functions.
 pub unsafe fn of_function<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
     precision: Precision,
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: the request has the arguments of an estimator.
     unsafe {
-        if (*request).is_join {
+        let (root, arguments, relation) = ((*request).root, (*request).args, (*request).varRelid);
+        let is_possible = |name: &[u8]| name.strip_prefix(T::NAME.as_bytes()) == Some(b"_time_possible");
+        if let Some((true, _)) = expression::name_and_schema((*request).funcid, is_possible) {
+            (*request).selectivity = 1.0;
+        } else if !(*request).is_join && Test::of::<T>((*request).funcid) == Some(Test::Range) {
+            (*request).selectivity = estimate::<T>(root, Test::Range, Oid::INVALID, arguments, relation, precision);
+        } else {
             return ptr::null_mut();
         }
-        let (root, function, arguments) = ((*request).root, (*request).funcid, (*request).args);
-        (*request).selectivity = estimate::<T>(root, Oid::INVALID, function, arguments, (*request).varRelid, precision);
         request
     }
 }
 
-/// Returns the estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions. Returns
-/// the server's default if no argument is a column, or if an argument is none of the type.
+/// Returns the estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions with the same
+/// estimator. Returns the server's default if no argument is a column, or if an argument is none of the type.
 unsafe fn estimate<T: StoredId>(
     root: *mut PlannerInfo,
-    operator: Oid,
-    function: Oid,
+    test: Test,
+    estimator: Oid,
     arguments: *mut List,
     relation: c_int,
     precision: Precision,
 ) -> f64 {
+    let mut fraction = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
     // SAFETY: structs of the planner; the statistics are released.
     unsafe {
-        let Some(test) = Test::of::<T>(function) else { return UNKNOWN_BOUND };
-        let default = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
-        let estimator = if operator == Oid::INVALID { Oid::INVALID } else { get_oprrest(operator) };
-        let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator, precision) else {
-            return default;
-        };
-        let mut fraction = default;
-        if column.has_type_of::<T>() {
-            column.ticks = TickStatistics::of(&column.statistics);
-            fraction = column.share::<T>(test, arguments, other, is_left);
-            if let Some(ticks) = column.ticks {
-                ticks.free();
+        if let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator, precision) {
+            if column.has_type_of::<T>() {
+                column.ticks = TickStatistics::of(&column.statistics);
+                fraction = column.share::<T>(test, arguments, other, is_left);
+                if let Some(ticks) = column.ticks {
+                    ticks.free();
+                }
             }
+            release(&column.statistics);
         }
-        release(&column.statistics);
-        fraction.clamp(0.0, 1.0)
     }
+    fraction.clamp(0.0, 1.0)
 }
 
 /// Releases the row of the statistics of a column.
@@ -133,34 +132,6 @@ unsafe fn release(statistics: &VariableStatData) {
     if let (Some(free), false) = (statistics.freefunc, statistics.statsTuple.is_null()) {
         // SAFETY: the server sets the function for this row.
         unsafe { free(statistics.statsTuple) };
-    }
-}
-
-/// What a condition compares an ID with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Test {
-    /// An ID, to the right of the operator.
-    Id(Operator),
-    /// A time, to the right of the operator.
-    Time(Operator),
-    /// A range of times.
-    Range,
-}
-
-impl Test {
-    /// Returns what a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a
-    /// function with such a name. The estimator therefore checks the type of each value before it reads the value.
-    unsafe fn of<T: StoredId>(function: Oid) -> Option<Self> {
-        // SAFETY: the server is planning a query.
-        let (name, _) = unsafe { expression::name_and_schema(function)? };
-        if let Some((operator, _)) = Operator::of_function::<T>(name.as_bytes()) {
-            return Some(Self::Time(operator));
-        }
-        let rest = name.as_bytes().strip_prefix(T::NAME.as_bytes())?;
-        if [&b"_contained_by_range"[..], b"_range_contains"].contains(&rest) {
-            return Some(Self::Range);
-        }
-        Operator::named(rest.strip_prefix(b"_")?).map(Self::Id)
     }
 }
 
@@ -191,11 +162,9 @@ impl Column {
         // SAFETY: the server fills the structs.
         unsafe {
             // An operator of a user can have this estimator and one argument.
-            if expression::length(arguments) != 2 {
-                return None;
-            }
-            let [left, right] = [0, 1].map(|index| {
-                let (id, mut statistics) = (expression::nth(arguments, index), VariableStatData::default());
+            let &[left, right] = elements(arguments) else { return None };
+            let [left, right] = [left, right].map(|id| {
+                let mut statistics = VariableStatData::default();
                 examine_variable(root, id, relation, &mut statistics);
                 Self { root, id, type_: statistics.vartype, estimator, precision, statistics, ticks: None, range: None }
             });
@@ -223,21 +192,21 @@ impl Column {
     unsafe fn share<T: StoredId>(&mut self, test: Test, arguments: *mut List, other: *mut Node, is_left: bool) -> f64 {
         // SAFETY: structs of the planner.
         unsafe {
-            let table = self.statistics.rel;
-            let has_siblings = !table.is_null() && self.estimator != Oid::INVALID;
-            let conjunction = if has_siblings { Conjunction::of(table, arguments) } else { None };
-            if has_siblings
-                && conjunction.is_none()
-                && let Some(share) = self.share_of_derived::<T>(arguments, other)
-            {
-                return share;
+            let mut siblings = None;
+            if self.estimator != Oid::INVALID {
+                siblings = conjunction(self.statistics.rel, arguments);
+                if siblings.is_none()
+                    && let Some(share) = self.share_of_derived::<T>(arguments, other)
+                {
+                    return share;
+                }
             }
             let value = self.value_of(other);
             let own = self.bounds::<T>(test, value, is_left);
             let nulls = self.null_fraction();
             let mut own_share = Tightest::of(&[own], nulls).share(0);
-            let Some(conjunction) = conjunction else { return own_share };
-            let (conditions, bounds) = self.conditions::<T>(&conjunction, arguments, own);
+            let Some((siblings, join)) = siblings else { return own_share };
+            let (conditions, bounds) = self.conditions::<T>(siblings, join, arguments, own);
             let tightest = Tightest::of(bounds, nulls);
             for (index, &condition) in conditions.iter().enumerate() {
                 let condition = &mut *condition;
@@ -259,9 +228,9 @@ impl Column {
         unsafe {
             // The time or the range in the bound; `None` if they are constant, and the bound is an ID.
             let origin = match expression::called(bound) {
-                Some((_, of_bound)) if expression::length(of_bound) > 0 => Some(expression::nth(of_bound, 0)),
+                Some((_, of_bound)) => Some(*elements(of_bound).first()?),
                 None if (*bound).type_ == NodeTag::T_Const => None,
-                _ => return None,
+                None => return None,
             };
             let share = |condition: *mut RestrictInfo| {
                 let (function, of_condition) = expression::called((*condition).clause.cast())?;
@@ -274,14 +243,14 @@ impl Column {
                 if !is_origin || (*condition).norm_selec < 0.0 {
                     return None;
                 }
-                let count = match Test::of::<T>(function)? {
+                let condition_on_time = Condition::of::<T>(function, of_condition, self.precision)?;
+                let count = match condition_on_time.test {
                     Test::Id(_) => return None,
                     Test::Time(_) => 1,
                     Test::Range => {
-                        let derived = Span::of(function, of_condition, self.precision).comparisons::<T>(self.root);
-                        let count = expression::length(derived);
-                        let of_derived = |index| (*expression::nth(derived, index).cast::<pg_sys::OpExpr>()).args;
-                        (0..count).any(|index| equal(of_derived(index).cast(), arguments.cast())).then_some(count)?
+                        let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);
+                        let is_derived = |one: &*mut OpExpr| equal((**one).args.cast(), arguments.cast());
+                        derived.iter().any(is_derived).then_some(derived.len())?
                     }
                 };
                 Some((*condition).norm_selec.min(1.0).powf(1.0 / count as f64))
@@ -290,23 +259,28 @@ impl Column {
         }
     }
 
-    /// Returns the conditions on the ID in a conjunction, and their bounds. The condition with the arguments `arguments` has the
-    /// bounds `own`.
+    /// Returns those of some conditions that are on the ID, and their bounds. The condition with the arguments `arguments` has the
+    /// bounds `own`. If `join` is not null, leaves out the conditions of other joins.
     unsafe fn conditions<'a, T: StoredId>(
         &mut self,
-        conjunction: &Conjunction,
+        siblings: *mut List,
+        join: *const pg_sys::Bitmapset,
         arguments: *mut List,
         own: Bounds,
     ) -> (&'a [*mut RestrictInfo], &'a [Bounds]) {
         // SAFETY: structs of the planner.
         unsafe {
-            let length = expression::length(conjunction.list);
-            let conditions = datum::slice(length, |_| ptr::null_mut::<RestrictInfo>());
-            let bounds = datum::slice(length, |_| Bounds::default());
+            let siblings = elements::<RestrictInfo>(siblings);
+            let conditions = datum::slice(siblings.len(), |_| ptr::null_mut::<RestrictInfo>());
+            let bounds = datum::slice(siblings.len(), |_| Bounds::default());
             let mut count = 0;
-            for index in 0..length {
+            for &condition in siblings {
                 clock::check_for_interrupts();
-                let Some(condition) = conjunction.condition(index) else { continue };
+                if (*condition).type_ != NodeTag::T_RestrictInfo
+                    || !join.is_null() && !pg_sys::bms_equal(join, (*condition).required_relids)
+                {
+                    continue;
+                }
                 let is_own = arguments_of(condition) == arguments;
                 let found = if is_own { Some(own) } else { self.bounds_of_other::<T>(condition) };
                 if let Some(found) = found {
@@ -323,16 +297,16 @@ impl Column {
     unsafe fn bounds_of_other<T: StoredId>(&mut self, condition: *mut RestrictInfo) -> Option<Bounds> {
         // SAFETY: structs of the planner.
         unsafe {
-            let clause = (*condition).clause.cast::<pg_sys::OpExpr>();
-            if (*clause).xpr.type_ != NodeTag::T_OpExpr || get_oprrest((*clause).opno) != self.estimator {
+            let clause = cast::<OpExpr>((*condition).clause.cast(), NodeTag::T_OpExpr)?;
+            if get_oprrest(clause.opno) != self.estimator {
                 return None;
             }
-            let (other, is_left) = self.other((*clause).args)?;
+            let (other, is_left) = self.other(clause.args)?;
             let tables = if is_left { (*condition).right_relids } else { (*condition).left_relids };
             if bms_num_members(tables) > 0 {
                 return None;
             }
-            let (function, _) = expression::called(clause.cast())?;
+            let (function, _) = expression::called((*condition).clause.cast())?;
             let test = Test::of::<T>(function)?;
             let other = self.value_of(other);
             if (*other).type_ != NodeTag::T_Const && contain_volatile_functions(other) {
@@ -346,10 +320,7 @@ impl Column {
     unsafe fn other(&self, arguments: *mut List) -> Option<(*mut Node, bool)> {
         // SAFETY: expressions of the planner.
         unsafe {
-            if expression::length(arguments) != 2 {
-                return None;
-            }
-            let [left, right] = [0, 1].map(|index| expression::nth(arguments, index));
+            let &[left, right] = elements::<Node>(arguments) else { return None };
             let is_id = |node: *mut Node| equal(node.cast(), self.id.cast());
             if is_id(left) { Some((right, true)) } else { is_id(right).then_some((left, false)) }
         }
@@ -360,18 +331,17 @@ impl Column {
     unsafe fn value_of(&mut self, operand: *mut Node) -> *mut Node {
         // SAFETY: expressions of the planner.
         unsafe {
-            let call = expression::called(operand).filter(|&(_, arguments)| expression::length(arguments) == 1);
-            let call = call.map(|(function, arguments)| (function, expression::nth(arguments, 0)));
-            let Some((function, range)) = call.filter(|&(_, range)| pg_sys::exprType(range) == pg_sys::TSTZRANGEOID)
-            else {
+            let (function, arguments) = expression::called(operand).unwrap_or((Oid::INVALID, ptr::null_mut()));
+            let &[range] = elements(arguments) else { return estimate_expression_value(self.root, operand) };
+            if exprType(range) != pg_sys::TSTZRANGEOID {
                 return estimate_expression_value(self.root, operand);
-            };
+            }
             let value = match self.range {
                 Some((same, value)) if equal(same.cast(), range.cast()) => value,
                 _ => estimate_expression_value(self.root, range),
             };
             self.range = Some((range, value));
-            let bound = expression::call(function, pg_sys::exprType(operand), [expression::copy(value)]);
+            let bound = expression::call(function, exprType(operand), [expression::copy(value)]);
             estimate_expression_value(self.root, bound)
         }
     }
@@ -381,33 +351,29 @@ impl Column {
     unsafe fn bounds<T: StoredId>(&mut self, test: Test, other: *mut Node, is_left: bool) -> Bounds {
         // SAFETY: the tag identifies the struct, and the value is read only if it is of the expected type.
         unsafe {
-            let constant = other.cast::<Const>();
-            let is_constant = (*other).type_ == NodeTag::T_Const;
-            if is_constant && (*constant).constisnull {
+            let constant = cast::<Const>(other, NodeTag::T_Const);
+            if constant.is_some_and(|constant| constant.constisnull) {
                 return Bounds::NONE;
             }
             match test {
                 Test::Id(operator) => {
                     let operator = if is_left { operator } else { operator.commuted() };
-                    let is_of_type = is_constant
-                        && (*constant).constlen == size_of::<T::Stored>() as c_int
-                        && (*constant).constbyval == T::Stored::BY_VALUE;
-                    let id = if is_of_type { span::value::<T>(other) } else { None };
+                    let form = (size_of::<T::Stored>() as c_int, T::Stored::BY_VALUE);
+                    let id = constant.filter(|id| (id.constlen, id.constbyval) == form);
+                    let id = id.map(|id| T::from_stored(T::Stored::from_datum(id.constvalue)).unwrap_or(T::MAX));
                     self.bound(operator, id)
                 }
                 Test::Time(operator) => {
-                    let is_time = is_constant && (*constant).consttype == pg_sys::TIMESTAMPTZOID;
-                    match is_time.then(|| operator.with_id::<T>((*constant).constvalue.value() as i64, self.precision))
-                    {
+                    let time = constant.filter(|time| time.consttype == pg_sys::TIMESTAMPTZOID);
+                    match time.map(|time| operator.with_id::<T>(time.constvalue.value() as i64, self.precision)) {
                         Some((operator, id)) => self.bound(operator, Some(id)),
                         None => self.bound::<T>(operator, None),
                     }
                 }
                 Test::Range => {
-                    if !is_constant || getBaseType((*constant).consttype) != pg_sys::TSTZRANGEOID {
-                        return Bounds::UNKNOWN;
-                    }
-                    let (first, last): (T, T) = span::first_and_last(constant, self.precision);
+                    let range = constant.filter(|range| getBaseType(range.consttype) == pg_sys::TSTZRANGEOID);
+                    let Some(range) = range else { return Bounds::UNKNOWN };
+                    let (first, last): (T, T) = condition::first_and_last(range, self.precision);
                     if first > last {
                         return Bounds::NONE;
                     }
@@ -435,13 +401,12 @@ impl Column {
             if self.statistics.statsTuple.is_null() {
                 return None;
             }
-            let function_of = |operator| if operator == Oid::INVALID { Oid::INVALID } else { get_opcode(operator) };
             let native = expression::operator(self.type_, operator.strategy());
             let (mut function, none) = (FmgrInfo::default(), Oid::INVALID);
-            if function_of(native) == Oid::INVALID {
+            if native == none {
                 return None;
             }
-            fmgr_info(function_of(native), &mut function);
+            fmgr_info(get_opcode(native), &mut function);
             let (value, row, scalar) = (id.to_datum(), self.statistics.statsTuple, T::Stored::SCALAR);
             let mut is_allowed = || statistic_proc_security_check(&mut self.statistics, function.fn_oid);
             let ticks = self.ticks.as_ref().filter(|_| is_allowed());
@@ -481,37 +446,19 @@ impl Column {
     }
 }
 
-/// Conditions of a query that are ANDed: those of a table, those of an outer join that concern only one table, or those of an arm
-/// of an OR.
-struct Conjunction {
-    list: *mut List,
-    /// The tables of the outer join; null for the others.
-    join: *const pg_sys::Bitmapset,
-}
-
-impl Conjunction {
-    /// Returns the conjunction with the condition that has these arguments; `None` if there is none.
-    unsafe fn of(table: *mut RelOptInfo, arguments: *mut List) -> Option<Self> {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let own = |condition| (arguments_of(condition) == arguments).then_some(condition);
-            if let Some((list, _)) = find((*table).baserestrictinfo, &own) {
-                return Some(Self { list, join: ptr::null() });
-            }
-            let (list, condition) = find((*table).joininfo, &own)?;
-            let is_of_join = list == (*table).joininfo;
-            Some(Self { list, join: if is_of_join { (*condition).required_relids } else { ptr::null() } })
+/// Returns the conditions that are ANDed with the condition that has these arguments, itself included; `None` if the table has no
+/// such condition. They are those of the table, those of an outer join that concern only one table, or those of an arm of an OR.
+/// The tables of the outer join come with them; null for the others.
+unsafe fn conjunction(table: *mut RelOptInfo, arguments: *mut List) -> Option<(*mut List, *const pg_sys::Bitmapset)> {
+    // SAFETY: structs of the planner.
+    unsafe {
+        let own = |condition| (arguments_of(condition) == arguments).then_some(condition);
+        if let Some((list, _)) = find((*table).baserestrictinfo, &own) {
+            return Some((list, ptr::null()));
         }
-    }
-
-    /// Returns the condition at `index`; `None` if it is one of another join.
-    unsafe fn condition(&self, index: usize) -> Option<*mut RestrictInfo> {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let condition = expression::nth(self.list, index).cast::<RestrictInfo>();
-            let is_of_join = self.join.is_null() || pg_sys::bms_equal(self.join, (*condition).required_relids);
-            ((*condition).type_ == NodeTag::T_RestrictInfo && is_of_join).then_some(condition)
-        }
+        let (list, condition) = find((*table).joininfo, &own)?;
+        let is_of_join = list == (*table).joininfo;
+        Some((list, if is_of_join { (*condition).required_relids } else { ptr::null() }))
     }
 }
 
@@ -520,26 +467,21 @@ impl Conjunction {
 unsafe fn find<R>(list: *mut List, test: &dyn Fn(*mut RestrictInfo) -> Option<R>) -> Option<(*mut List, R)> {
     // SAFETY: structs of the planner.
     unsafe {
-        for index in 0..expression::length(list) {
+        for &condition in elements::<RestrictInfo>(list) {
             clock::check_for_interrupts();
-            let condition = expression::nth(list, index).cast::<RestrictInfo>();
             if (*condition).type_ != NodeTag::T_RestrictInfo {
                 continue;
             }
             if let Some(result) = test(condition) {
                 return Some((list, result));
             }
-            let arms = (*condition).orclause.cast::<pg_sys::BoolExpr>();
-            if arms.is_null() {
-                continue;
-            }
-            for index in 0..expression::length((*arms).args) {
-                let arm = expression::nth((*arms).args, index);
-                let found = match (*arm).type_ {
-                    NodeTag::T_BoolExpr if (*arm.cast::<pg_sys::BoolExpr>()).boolop == BoolExprType::AND_EXPR => {
-                        find((*arm.cast::<pg_sys::BoolExpr>()).args, test)
+            let Some(arms) = (*condition).orclause.cast::<BoolExpr>().as_ref() else { continue };
+            for &arm in elements::<Node>(arms.args) {
+                let found = match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
+                    Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => find(conjunction.args, test),
+                    None if (*arm).type_ == NodeTag::T_RestrictInfo => {
+                        test(arm.cast()).map(|result| (ptr::null_mut(), result))
                     }
-                    NodeTag::T_RestrictInfo => test(arm.cast()).map(|result| (ptr::null_mut(), result)),
                     _ => None,
                 };
                 if found.is_some() {
@@ -551,11 +493,9 @@ unsafe fn find<R>(list: *mut List, test: &dyn Fn(*mut RestrictInfo) -> Option<R>
     }
 }
 
-/// Returns the arguments of a condition that is an operator or a function call; null for any other.
+/// Returns the arguments of a condition that is an operator; null for any other.
 unsafe fn arguments_of(condition: *mut RestrictInfo) -> *mut List {
     // SAFETY: the tag identifies the struct.
-    unsafe {
-        let clause = (*condition).clause;
-        if (*clause).type_ == NodeTag::T_OpExpr { (*clause.cast::<pg_sys::OpExpr>()).args } else { ptr::null_mut() }
-    }
+    let operator = unsafe { cast::<OpExpr>((*condition).clause.cast(), NodeTag::T_OpExpr) };
+    operator.map_or(ptr::null_mut(), |operator| operator.args)
 }
