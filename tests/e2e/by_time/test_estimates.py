@@ -286,6 +286,27 @@ def test_an_operator_with_one_operand(connection, id_type):
     assert connection.execute("SELECT count(*) FROM own WHERE OPERATOR(mine.##) id").fetchone() == (1,)
 
 
+@each_type
+def test_an_operator_of_a_user_that_is_named_like_that_of_a_range(connection, id_type):
+    """The estimator reads no value as a range that is not one, also for an index condition on the same ID."""
+    expression = "GREATEST(id, id)"
+    connection.execute(
+        f"""
+        CREATE SCHEMA mine;
+        CREATE FUNCTION mine.{id_type}_contained_by_range({id_type}, integer) RETURNS boolean LANGUAGE plpgsql
+            AS 'BEGIN RETURN $2 = 5; END';
+        CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_contained_by_range, LEFTARG = {id_type}, RIGHTARG = integer,
+                                 RESTRICT = {id_type}_ineqsel);
+        CREATE TABLE own (id {id_type});
+        INSERT INTO own VALUES ({id_type.generator});
+        CREATE INDEX ON own (({expression}));
+        ANALYZE own
+        """
+    )
+    conditions = f"{expression} OPERATOR(mine.##) 5 AND {expression} <@ tstzrange('2025-01-01', NULL)"
+    assert connection.execute(f"SELECT count(*) FROM own WHERE {conditions}").fetchone() == (1,)
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("count", [1, 2, 10, 400])
 def test_planning_takes_no_longer_than_for_times(orders, measured, count):
