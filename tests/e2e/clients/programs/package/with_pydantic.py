@@ -1,4 +1,4 @@
-"""scru_postgres with Pydantic, and IDs that Python generates."""
+"""Pydantic accepts the classes of scru_postgres."""
 
 import sys
 
