@@ -16,6 +16,24 @@ from programs import missing
 from test_clients import INSTALLED, PASSWORD, PROGRAMS, ROOT, is_since_november, server  # noqa: F401  (a fixture)
 
 PACKAGES = INSTALLED / "node" / "node_modules"
+DRIZZLE = "node_modules/drizzle-kit/bin.cjs"
+PRISMA = "node_modules/prisma/build/index.js"
+# The SQL that `prisma migrate` would write, after a statement for the extension.
+PRISMA_TABLES = """
+CREATE EXTENSION IF NOT EXISTS scru;
+CREATE TABLE "orders" (
+    "id" UUID NOT NULL DEFAULT (gen_scru128())::uuid,
+    "note" TEXT,
+    CONSTRAINT "orders_pkey" PRIMARY KEY ("id")
+);
+CREATE TABLE "items" (
+    "id" UUID NOT NULL DEFAULT (gen_scru128())::uuid,
+    "order_id" UUID NOT NULL,
+    CONSTRAINT "items_pkey" PRIMARY KEY ("id")
+);
+ALTER TABLE "items" ADD CONSTRAINT "items_order_id_fkey"
+    FOREIGN KEY ("order_id") REFERENCES "orders"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+"""
 VALUES = list(dict.fromkeys(SCRU128.samples(12)))
 IDS = [SCRU128.text(value) for value in VALUES]
 IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
@@ -32,6 +50,13 @@ def node(major: int) -> str | None:
     return None
 
 
+def copy_project(source: Path, directory: Path) -> None:
+    """Copies a project with the package.json of all projects, and links to the packages."""
+    shutil.copytree(source, directory, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PROGRAMS / "package.json", directory)
+    (directory / "node_modules").symlink_to(PACKAGES)
+
+
 class Project:
     """A copy of a project in a writable directory, with links to its packages, and the Node.js that it requires."""
 
@@ -40,9 +65,7 @@ class Project:
         self.directory = directory / name
         if not self.node or not (PACKAGES / package).exists():
             missing(f"Node.js {major} or {name} is not installed (tools/lib/clients.sh)")
-        shutil.copytree(PROGRAMS / name, self.directory)
-        for parent in (self.directory, directory):
-            (parent / "node_modules").symlink_to(PACKAGES)
+        copy_project(PROGRAMS / name, self.directory)
 
     def run(self, database, *command: str, **environment: str) -> str:
         """Runs a program of the project, asserts that it succeeds, and returns its output."""
@@ -64,15 +87,39 @@ def reported(printed: str) -> dict[str, list[str]]:
     return {name: values for name, *values in map(str.split, printed.splitlines())}
 
 
+def section_of(name: str) -> str:
+    """Returns a section of docs/clients.md."""
+    [section] = re.findall(rf"\n## {name}\n(.*?)(?=\n## |\Z)", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
+    return section
+
+
+def write_drizzle_extensions(project: Path) -> None:
+    """Writes the custom migration of the page, which creates the extension. Adds the extension for columns of uuid."""
+    [scru] = re.findall(r"```sql\n(.*?)```", section_of("Drizzle"), re.DOTALL)
+    uuidv7 = "CREATE EXTENSION IF NOT EXISTS scru_uuidv7 SCHEMA extensions;\n"
+    (project / "migrations" / "0000_extension.sql").write_text(scru + uuidv7)
+
+
 def test_drizzle(new_database, tmp_path):
-    """The migrations are those that drizzle-kit generates, and make the database match the schema."""
+    """The migrations that drizzle-kit generates make the database match the schema."""
     database = new_database(extension=False)
     drizzle = Project("drizzle", "drizzle-kit", tmp_path, 18)
-    kit = "node_modules/drizzle-kit/bin.cjs"
-    assert "No schema changes" in drizzle.run(database, kit, "generate")
-    drizzle.run(database, kit, "migrate")
-    assert "No changes detected" in drizzle.run(database, kit, "push")
-    found = reported(drizzle.run(database, "program.mjs", *IDS))
+    drizzle.run(database, DRIZZLE, "generate", "--custom", "--name=extension")
+    write_drizzle_extensions(drizzle.directory)
+    drizzle.run(database, DRIZZLE, "generate", "--name=tables")
+    tables = (drizzle.directory / "migrations" / "0001_tables.sql").read_text()
+    for column in (
+        '"id" "scru128" PRIMARY KEY DEFAULT gen_scru128() NOT NULL',
+        '"id" "ulid" PRIMARY KEY DEFAULT gen_ulid() NOT NULL',
+        '"order_id" "scru128" NOT NULL',
+        '"others" "scru128"[]',
+        '"id" uuid PRIMARY KEY DEFAULT gen_uuidv7() NOT NULL',
+    ):
+        assert column in tables
+    assert "No schema changes" in drizzle.run(database, DRIZZLE, "generate")
+    drizzle.run(database, DRIZZLE, "migrate")
+    assert "No changes detected" in drizzle.run(database, DRIZZLE, "push")
+    found = reported(drizzle.run(database, "program.mjs", "orders", *IDS))
     [made], [item] = found["made"], found["item"]
     assert (len(made), len(item)) == (25, 26)
     assert found == {
@@ -90,11 +137,11 @@ def test_prisma(new_database, tmp_path):
     """A uuid column has a scru128 as default. SQL creates the tables, so that no migration engine is downloaded."""
     database = new_database(extension=False)
     prisma = Project("prisma", "prisma", tmp_path, 20)
-    prisma.run(database, "node_modules/prisma/build/index.js", "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
+    prisma.run(database, PRISMA, "generate", PRISMA_SCHEMA_ENGINE_BINARY="/bin/true")
     with database.connect() as connection:
-        connection.execute((prisma.directory / "tables.sql").read_text())
+        connection.execute(PRISMA_TABLES)
         uuids = [str(uuid) for (uuid,) in connection.execute("SELECT unnest(%s::text[])::scru128::uuid", [IN_ORDER])]
-        found = reported(prisma.run(database, "program.mjs", *uuids))
+        found = reported(prisma.run(database, "program.mjs", "orders", *uuids))
         [made], [text], items = found["made"], found["text"], found["items"]
         since_november = uuids[-len(SINCE_NOVEMBER) :]
         query = "SELECT %s::uuid = %s::scru128::uuid, round(extract(epoch FROM scru128_timestamp(%s)) * 1000)::text"
@@ -115,11 +162,11 @@ def test_prisma(new_database, tmp_path):
 
 @pytest.mark.parametrize("name", ["Drizzle", "Prisma"])
 def test_the_page_shows_what_is_run(name):
-    """Each line of a section's snippets is in its project, and the linked files exist."""
-    [section] = re.findall(rf"\n## {name}\n(.*?)(?=\n## |\Z)", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
+    """Each line of a section's snippets is in its project, and the linked files exist. test_drizzle runs the SQL."""
+    section = section_of(name)
     directory = PROGRAMS / name.lower()
     project = "".join(path.read_text() for path in directory.rglob("*.*") if path.is_file())
-    snippets = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)
+    snippets = re.findall(r"```(?!sql)\w+\n(.*?)```", section, re.DOTALL)
     assert snippets
     assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in project] == []
     for link in re.findall(r"\(\.\./([^)]+)\)", section):

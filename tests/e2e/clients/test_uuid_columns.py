@@ -1,7 +1,7 @@
 """Clients on a column of type `uuid`: generation, feeds, time and prefixes without any client code of this project.
 
-The programs are in `programs/uuid`. docs/clients.md shows parts of them. Each prepares its table in its usual way,
-and then reports the same values.
+The programs are in `programs/uuid`, and those that also use the types of the extension in `programs`. docs/clients.md
+shows parts of them. Each prepares its table in its usual way, and then reports the same values.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ import pytest
 from programs import missing
 from server import on_the_oldest, wait_until
 from test_clients import INSTALLED, JDBC_DRIVER, PASSWORD, PROGRAMS, ROOT, server  # noqa: F401  (a fixture)
-from test_javascript import PACKAGES, node
+from test_javascript import DRIZZLE, PACKAGES, PRISMA, copy_project, node, section_of, write_drizzle_extensions
 
 pytestmark = on_the_oldest("the clients use what test_uuidv7.py tests on all versions")
 
-PROJECTS = PROGRAMS / "uuid"
 PYTHON = INSTALLED / "python" / "bin" / "python"
 OLD_ROWS = 1000
+SECTION = section_of("Columns of type uuid")
+[TABLES] = re.findall(r"```sql\n(.*?)```", SECTION, re.DOTALL)
+# The operations that the project adds to Django's first migration.
+DJANGO_EXTENSIONS = """
+CreateExtension("scru"),
+CreateExtension("scru_uuidv7"),
+"""
 
 
 def python() -> list:
@@ -62,14 +68,23 @@ def php() -> list:
     return ["php"]
 
 
+def write_django_extensions(project: Path) -> None:
+    """Adds operations that create the extensions to the migration that Django has written."""
+    migration = project / "events" / "migrations" / "0001_initial.py"
+    first, others = migration.read_text().split("operations = [")
+    imports = "from django.contrib.postgres.operations import CreateExtension\n"
+    migration.write_text(f"{imports}{first}operations = [{DJANGO_EXTENSIONS}{others}")
+
+
 @dataclass(frozen=True)
 class Client:
-    """A client, the commands that prepare the table, the command that uses it, and the SQL of a table that no command
-    creates."""
+    """A client, its program, the commands and changes of files that prepare the table, the command that uses the table,
+    and the SQL of a table that no command creates."""
 
     name: str
+    program: str
     interpreter: Callable[[], list]
-    prepare: tuple[str, ...]
+    prepare: tuple[str | Callable[[Path], None], ...]
     run: str
     tables: str = ""
 
@@ -78,19 +93,40 @@ class Client:
 
     @property
     def source(self) -> Path:
-        """The directory or file of the program."""
-        return PROJECTS / self.name.lower()
+        """The directory of the program."""
+        return PROGRAMS / self.program
 
 
-TABLES = (PROJECTS / "prisma" / "tables.sql").read_text()
 CLIENTS = [
-    Client("Django", python, ("program.py migrate", "program.py makemigrations --check"), "program.py run"),
-    Client("Prisma", node_20, ("node_modules/prisma/build/index.js generate",), "program.mjs", TABLES),
-    Client("Drizzle", node_20, ("node_modules/drizzle-kit/bin.cjs migrate",), "program.mjs"),
-    Client("TypeORM", node_20, ("program.mjs migrate",), "program.mjs run"),
-    Client("Kysely", node_20, ("program.mjs migrate",), "program.mjs run"),
-    Client("Doctrine", php, ("program.php migrate",), "program.php run"),
-    Client("JDBC", java, (), "Jdbc.java", TABLES),
+    Client(
+        "Django",
+        "uuid/django",
+        python,
+        (
+            "program.py makemigrations events",
+            write_django_extensions,
+            "program.py migrate",
+            "program.py makemigrations --check",
+        ),
+        "program.py run",
+    ),
+    Client("Prisma", "prisma", node_20, (f"{PRISMA} generate",), "program.mjs events", TABLES),
+    Client(
+        "Drizzle",
+        "drizzle",
+        node_20,
+        (
+            f"{DRIZZLE} generate --custom --name=extension",
+            write_drizzle_extensions,
+            f"{DRIZZLE} generate",
+            f"{DRIZZLE} migrate",
+        ),
+        "program.mjs events",
+    ),
+    Client("TypeORM", "uuid/typeorm", node_20, ("program.mjs migrate",), "program.mjs run"),
+    Client("Kysely", "uuid/kysely", node_20, ("program.mjs migrate",), "program.mjs run"),
+    Client("Doctrine", "uuid/doctrine", php, ("program.php migrate",), "program.php run"),
+    Client("JDBC", "uuid/jdbc", java, (), "Jdbc.java", TABLES),
 ]
 
 
@@ -117,8 +153,7 @@ def test_client(new_database, tmp_path, client):
     database = new_database(extension=False)
     url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
     directory = tmp_path / client.name.lower()
-    shutil.copytree(client.source, directory, ignore=shutil.ignore_patterns("__pycache__"))
-    (directory / "node_modules").symlink_to(PACKAGES)
+    copy_project(client.source, directory)
 
     def run(command: str, *arguments: str) -> str:
         done = subprocess.run(
@@ -132,8 +167,11 @@ def test_client(new_database, tmp_path, client):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    for command in client.prepare:
-        run(command)
+    for step in client.prepare:
+        if callable(step):
+            step(directory)
+        else:
+            run(step)
     with database.connect() as connection:
         connection.execute(f"ALTER DATABASE {database.name} SET enable_seqscan = off")
         connection.execute(client.tables)
@@ -157,12 +195,12 @@ def test_client(new_database, tmp_path, client):
 
 def test_the_page_shows_what_is_run():
     """Each line of the section's snippets is in one of the programs, and the section names each client."""
-    page = (ROOT / "docs" / "clients.md").read_text()
-    [section] = re.findall(r"\n## Columns of type uuid\n(.*?)\n## ", page, re.DOTALL)
-    programs = "".join(path.read_text() for path in sorted(PROJECTS.rglob("*.*")) if path.is_file())
-    snippets = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)
+    programs = DJANGO_EXTENSIONS + "".join(
+        path.read_text() for client in CLIENTS for path in sorted(client.source.rglob("*.*")) if path.is_file()
+    )
+    snippets = re.findall(r"```(?!sql)\w+\n(.*?)```", SECTION, re.DOTALL)
     assert len(snippets) >= len(CLIENTS)
     assert [line for snippet in snippets for line in snippet.splitlines() if line.strip() not in programs] == []
-    links = re.findall(r"\(\.\./([^)]+)\)", section)
+    links = re.findall(r"\(\.\./([^)]+)\)", SECTION)
     assert {str(client.source.relative_to(ROOT)) for client in CLIENTS} <= set(links)
     assert [link for link in links if not (ROOT / link).exists()] == []

@@ -1,1 +1,0 @@
-export default { schema: "prisma/schema.prisma", datasource: { url: process.env.DATABASE_URL ?? "postgresql://x" } };
