@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,8 +16,7 @@ import psycopg
 import pytest
 
 import expect
-from disk import small_disk
-from ends import ENDS, bring_back
+from faults import ENDS, bring_back, build_library, small_disk
 from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
 from marks import (
@@ -141,10 +139,7 @@ class Unsynced:
         self.shadow = self.server.directory / "shadow"
         self.shadow.mkdir()
         give_to_server_user(self.shadow)
-        library = self.server.directory / "drop_unsynced.so"
-        source = Path(__file__).with_name("drop_unsynced.c")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-        library.chmod(0o755)
+        library = build_library(self.server.directory)
         self.server.environment = clock.environment | {
             "LD_PRELOAD": f"{clock.environment['LD_PRELOAD']}:{library}",
             "WATCHED": str(self.server.data),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import psycopg
 import pytest
 
 import expect
+from faults import take_shared_memory
 from idtypes import SERVER_WIDE, TYPES
 from load import background
 from marks import ALONE, HOUR, assert_later, create, draw, draw_all, each_difference, insert
-from server import MAJOR, Server, oldest_and_newest, pg_config, wait_until
+from server import MAJOR, Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike")
 
@@ -186,13 +186,7 @@ def test_with_synchronous_replication_only_unconfirmed_ids_are_unknown(new_serve
 @pytest.fixture
 def taker(new_server) -> str:
     """The SQL that creates a function, which allocates all free shared memory."""
-    directory = new_server().directory
-    library = directory / "take_shared_memory.so"
-    source = Path(__file__).with_name("take_shared_memory.c")
-    command = ["cc", "-shared", "-fPIC", f"-I{pg_config('--includedir-server')}", "-o", str(library), str(source)]
-    subprocess.run(command, check=True)
-    library.chmod(0o755)
-    return f"CREATE FUNCTION take_shared_memory() RETURNS int LANGUAGE c AS '{library}', 'take_shared_memory'"
+    return take_shared_memory(new_server().directory)
 
 
 @pytest.mark.parametrize("library", ["", "scru"], ids=["not preloaded", "preloaded"])

@@ -12,8 +12,8 @@ from statistics import median
 import psycopg
 import pytest
 
+from faults import SlowDisk
 from server import Server
-from slow_disk import SlowDisk
 
 ALL_DELAYS = bool(os.environ.get("ALL_DELAYS"))
 """Whether the slowest disk is tested as well, which takes minutes."""

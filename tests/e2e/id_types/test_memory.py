@@ -1,4 +1,6 @@
-"""Memory: a session that repeatedly sorts, fails or generates IDs does not grow."""
+"""Memory and disk: a session that repeatedly sorts, fails or generates IDs does not grow, and tables and indexes have
+as many bytes as those of the server's own type of the same length.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from idtypes import each_type
+from idtypes import TYPES, each_type, of_types
 from server import oldest_and_newest
 
-pytestmark = oldest_and_newest(
+# --------------------------------------------------------------------------------------------------------------- memory
+
+of_sessions = oldest_and_newest(
     "the memory of a session is allocated by pgrx and the extension, which do not depend on the version"
 )
 
@@ -39,6 +43,7 @@ def growth(connection, work, times: int) -> int:
     return private_memory(connection.info.backend_pid) - before
 
 
+@of_sessions
 @each_type
 def test_a_sort_releases_its_memory(session, id_type):
     """Completed and aborted sorts release their memory. The IDs have many timestamps, which a sort may record."""
@@ -58,6 +63,7 @@ def test_a_sort_releases_its_memory(session, id_type):
     assert growth(session, fail, 20) < 4 * MEGABYTE
 
 
+@of_sessions
 @each_type
 def test_an_error_releases_its_memory(session, id_type):
     """The error quotes the beginning of the text, which can be long."""
@@ -70,6 +76,7 @@ def test_an_error_releases_its_memory(session, id_type):
     assert growth(session, fail, 100) < 20 * MEGABYTE
 
 
+@of_sessions
 def test_an_error_about_the_longest_text_releases_its_memory(session):
     """A message about a text of almost 1 GB would exceed the limit of the server if it quoted the whole text."""
     session.execute(
@@ -90,6 +97,7 @@ def test_an_error_about_the_longest_text_releases_its_memory(session):
     assert growth(session, fail, 1) < 20 * MEGABYTE
 
 
+@of_sessions
 @each_type
 @pytest.mark.parametrize(
     "expression",
@@ -100,3 +108,47 @@ def test_a_row_releases_its_memory(session, id_type, expression):
     value = expression.format(t=id_type.name, generate=id_type.generator)
     query = f"SELECT max({value}) FROM {id_type.generator} AS id, generate_series(1, 300000)"
     assert growth(session, lambda: session.execute(query), 1) < 4 * MEGABYTE
+
+
+# --------------------------------------------------------------------------------------------------- tables and indexes
+
+of_pages = oldest_and_newest("tuples and pages have the same layout on all versions")
+
+ROWS = 50_000
+
+each_type_with_a_baseline = of_types([id_type for id_type in TYPES if id_type.baseline])
+
+
+def sizes(connection, table: str) -> dict[str, int]:
+    """Returns the sizes of a table and of its indexes, in bytes."""
+    query = """
+        SELECT substr(relname, length(%(table)s) + 1), pg_relation_size(c.oid)
+        FROM pg_class AS c LEFT JOIN pg_index ON indexrelid = c.oid
+        WHERE %(table)s::regclass IN (c.oid, indrelid)
+    """
+    return dict(connection.execute(query, {"table": table}).fetchall())
+
+
+@of_pages
+@each_type_with_a_baseline
+def test_sizes_are_those_of_the_baseline(connection, id_type):
+    """Compares tables and their indexes: grown or built at once, with one column or two, with tenfold duplicates."""
+    values = f"SELECT {id_type.random_baseline} AS id FROM generate_series(1, {ROWS})"
+    connection.execute(f"CREATE TEMPORARY TABLE same AS {values}")
+    for table, type_ in ("_y", id_type.baseline), ("_t", id_type.name):
+        connection.execute(f"CREATE UNLOGGED TABLE {table} (id {type_} PRIMARY KEY, flag boolean)")
+        connection.execute(f"INSERT INTO {table} SELECT id::{type_}, true FROM same")
+        connection.execute(f"CREATE INDEX {table}_built ON {table} (id)")
+        connection.execute(f"CREATE INDEX {table}_two ON {table} (flag, id)")
+        connection.execute(f"CREATE INDEX {table}_hash ON {table} USING hash (id)")
+
+        duplicates = f"{table}_duplicates"
+        connection.execute(f"CREATE UNLOGGED TABLE {duplicates} (id {type_})")
+        connection.execute(f"CREATE INDEX {duplicates}_grown ON {duplicates} (id)")
+        some = "same, generate_series(1, 10) WHERE same.ctid < '(250,0)'"
+        connection.execute(f"INSERT INTO {duplicates} SELECT id::{type_} FROM {some}")
+        connection.execute(f"CREATE INDEX {duplicates}_built ON {duplicates} (id)")
+    ours, theirs = ({**sizes(connection, t), "duplicates": sizes(connection, f"{t}_duplicates")} for t in ("_t", "_y"))
+    assert ours == theirs
+    # Deduplication makes the index of tenfold duplicates much smaller than the table.
+    assert ours["duplicates"]["_built"] < ours["duplicates"][""] / 3

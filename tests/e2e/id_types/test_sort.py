@@ -1,18 +1,25 @@
-"""Order: sorts in memory, on disk, with parallel workers and by indexes return IDs in the order of their bytes."""
+"""Order: sorts in memory, on disk, with parallel workers and by indexes return IDs in the order of their bytes.
+
+Skip scans (PostgreSQL 18 and newer) use that order: a condition on n can use an index on (id, n).
+"""
 
 from __future__ import annotations
 
 import random
 
+import psycopg
 import pytest
 
 import amcheck
-from idtypes import IdType, each_type
+import plans
+from idtypes import IdType, each_server_wide_type, each_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
-from server import oldest_and_newest
+from server import oldest_and_newest, since
 from wire import binary_copy, copy_in
 
-pytestmark = oldest_and_newest("comparison and abbreviated keys are the same code on all versions")
+# ---------------------------------------------------------------------------------------------------------------- sorts
+
+of_comparisons = oldest_and_newest("comparison and abbreviated keys are the same code on all versions")
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
@@ -55,6 +62,7 @@ def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes |
     return [None, None, *inner] if nulls_first else [*inner, None, None]
 
 
+@of_comparisons
 @each_type
 @pytest.mark.parametrize("memory", ["64kB", "256MB"])
 def test_order_is_that_of_the_bytes(connection, id_type, memory):
@@ -69,6 +77,7 @@ def test_order_is_that_of_the_bytes(connection, id_type, memory):
         connection.execute("DROP TABLE ids")
 
 
+@of_comparisons
 @each_type
 def test_order_across_parallel_workers(connection, id_type):
     """Each worker sorts its part, and the leader merges the parts."""
@@ -81,6 +90,7 @@ def test_order_across_parallel_workers(connection, id_type):
     assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
 
 
+@of_comparisons
 @each_type
 @pytest.mark.parametrize("workers", [0, 4])
 def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
@@ -100,6 +110,7 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
     assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
 
 
+@of_comparisons
 @each_type
 def test_a_grown_index_is_in_order(connection, id_type):
     """Tests an index with duplicates after insertions and deletions."""
@@ -114,6 +125,7 @@ def test_a_grown_index_is_in_order(connection, id_type):
         amcheck.check(connection, "ids_id")
 
 
+@of_comparisons
 @each_type
 def test_min_and_max_read_the_index(connection, id_type):
     values = id_type.samples(20_000, seed=10)
@@ -132,6 +144,7 @@ def test_min_and_max_read_the_index(connection, id_type):
     assert connection.execute("SELECT min(id), max(id) FROM ids WHERE id IS NULL").fetchone() == (None, None)
 
 
+@of_comparisons
 @each_type
 def test_parallel_aggregates(connection, id_type):
     """Workers compute partial min and max, and the leader combines them. Grouping and joins find equal IDs."""
@@ -152,3 +165,80 @@ def test_parallel_aggregates(connection, id_type):
         connection.execute(f"SET enable_nestloop = off; SET {join} = off")
         assert connection.execute(joined).fetchone() == (75_000,)
         connection.execute(f"RESET {join}")
+
+
+# ----------------------------------------------------------------------------------------------------------- skip scans
+
+ROWS = 20_000
+
+
+def create_table(connection: psycopg.Connection, name: str, column: str, ids: list[str]) -> None:
+    """Creates a table with few IDs and many values of n, and its index."""
+    connection.execute(f"CREATE TABLE {name} (id {column}, n int)")
+    connection.execute(
+        f"INSERT INTO {name} SELECT ids[1 + n %% %s], n"
+        f" FROM generate_series(1, {ROWS}) AS n, (SELECT %s::{column}[] AS ids)",
+        [len(ids), ids],
+    )
+    connection.execute(f"INSERT INTO {name} SELECT NULL, n FROM generate_series(1, {ROWS}, 10) AS n")
+    connection.execute(f"CREATE INDEX {name}_id_n ON {name} (id, n)")
+    connection.execute(f"VACUUM ANALYZE {name}")
+
+
+def searches(connection: psycopg.Connection, query: str) -> int:
+    """Returns the number of index searches of a query, which must use an index-only scan."""
+    scans = [node for node in plans.nodes(plans.analyze(connection, query)) if "Index Searches" in node]
+    assert [scan["Node Type"] for scan in scans] == ["Index Only Scan"]
+    return scans[0]["Index Searches"]
+
+
+def texts_and_numbers(id_type: IdType) -> tuple[list[str], list[str]]:
+    """Returns the texts of consecutive IDs and of both ends of the type's range, and numbers like these for bigint."""
+    middle = id_type.largest // 2
+    neighbors = range(middle, middle + 5)
+    ids = [0, 1, *neighbors, id_type.largest - 1, id_type.largest]
+    numbers = [-(2**63), 1 - 2**63, *neighbors, 2**63 - 2, 2**63 - 1]
+    return [id_type.text(value) for value in ids], [str(number) for number in numbers]
+
+
+# Conditions for the queries on both tables. The placeholders stand for two IDs or two numbers.
+CONDITIONS = (
+    "n = 777",
+    "n IN (777, 1777, 19777)",
+    "n BETWEEN 777 AND 780",
+    "id >= '{first}' AND n = 777",
+    "id > '{first}' AND id < '{last}' AND n = 777",
+    "id <= '{last}' AND n < 20",
+    "id IS NOT NULL AND n = 777",
+)
+
+
+@since(18, "skip support")
+@each_server_wide_type
+def test_an_index_skips_ids_as_it_does_numbers(connection, id_type):
+    texts, numbers = texts_and_numbers(id_type)
+    create_table(connection, "orders", id_type.name, texts)
+    create_table(connection, "baseline", "bigint", numbers)
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = 0")
+    for condition in CONDITIONS:
+        for order in "ASC", "DESC":
+            query = f"SELECT n FROM {{}} WHERE {condition} ORDER BY id {order}, n {order}"
+            asked = query.format("orders", first=texts[2], last=texts[-2])
+            of_baseline = query.format("baseline", first=numbers[2], last=numbers[-2])
+            assert searches(connection, asked) == searches(connection, of_baseline), asked
+            assert connection.execute(asked).fetchall() == connection.execute(of_baseline).fetchall()
+
+
+@since(18, "skip support")
+@each_server_wide_type
+def test_without_its_support_a_skip_costs_more(database, id_type):
+    """Without skip support a query needs more index searches, so the counts of the test above are meaningful."""
+    texts, _ = texts_and_numbers(id_type)
+    query = "SELECT n FROM orders WHERE id IS NOT NULL AND n = 777 ORDER BY id, n"
+    with database.connect() as connection:
+        create_table(connection, "orders", id_type.name, texts)
+        with_support = searches(connection, query)
+        name = id_type.name
+        connection.execute(f"ALTER OPERATOR FAMILY {name}_ops USING btree DROP FUNCTION 6 ({name}, {name})")
+    with database.connect() as connection:
+        assert searches(connection, query) > with_support

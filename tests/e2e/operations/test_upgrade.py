@@ -12,7 +12,6 @@ import psycopg
 import pytest
 
 import amcheck
-import brin
 import catalog
 import orders
 from idtypes import TYPES
@@ -209,7 +208,7 @@ def test_pg_upgrade(mode):
             for id_type in TYPES:
                 orders.create(connection, id_type)
                 before[id_type] = orders.contents(connection)
-            brin.create(connection)
+            orders.create_brin_on_domains(connection)
         files = indexes(old)
         old.stop()
         new = Server(initdb=checksums)
@@ -224,7 +223,7 @@ def test_pg_upgrade(mode):
                 added = {name.split(": ")[1] for (name,) in connection.execute("SELECT scru_adapt_to_server()")}
                 is_new = major_of(OLD_PG_CONFIG) < 18 <= MAJOR
                 assert added == {"BRIN indexes on domains", *(["temporal keys", "skip support"] if is_new else [])}
-                brin.check(connection)
+                orders.check_brin_on_domains(connection)
                 for id_type in TYPES:
                     orders.set_search_path(connection, id_type)
                     assert orders.contents(connection) == before[id_type]

@@ -136,7 +136,7 @@ NOT_PASTED = {
     "migrate": "the sections are alternatives: see test_a_migration_can_be_pasted",
     "operations": "the statements belong to different servers and times",
     "several-servers": "the statements belong to several servers",
-    "timescaledb": "the extension is missing on the oldest version: see test_timescaledb.py",
+    "timescaledb": "the extension is missing on the oldest version: see test_partitions.py",
 }
 # Blocks that need another extension, or a newer server.
 NOT_HERE = re.compile(r"pg_partman|WITHOUT OVERLAPS")

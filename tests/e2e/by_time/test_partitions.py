@@ -1,0 +1,394 @@
+"""Partitions by ID of other extensions: pg_partman and TimescaleDB.
+
+They create partitions, rows are routed to them, and queries by time scan only those of their days.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import psycopg
+import pytest
+
+import expect
+import plans
+from idtypes import SCRU64, SCRU160, SERVER_WIDE, each_type, of_types
+from server import Server, since
+
+# ----------------------------------------------------------------------------------------------------------- pg_partman
+
+# The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns are of a
+# domain named `text`; docs/ask-by-time.md describes this.
+
+NOON = datetime(2030, 1, 10, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+
+class Events:
+    """A table `events` that pg_partman partitions by ID, on a server whose clock the test sets."""
+
+    def __init__(self, connection, clock, id_type):
+        self.connection = connection
+        self.clock = clock
+        self.type = id_type.name
+        connection.execute(
+            f"""
+            CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA ids;
+            CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman;
+            SET search_path = public, ids;
+            CREATE DOMAIN ids.text AS ids.{self.type};
+            CREATE TABLE events (id ids.text PRIMARY KEY DEFAULT gen_{self.type}(), at timestamptz)
+                PARTITION BY RANGE (id);
+            """
+        )
+
+    def partition(self, interval: str, start: datetime, premake: int) -> None:
+        """Puts the table under the management of pg_partman."""
+        [(done,)] = self.connection.execute(
+            f"""
+            SELECT partman.create_parent(
+                p_parent_table := 'public.events', p_control := 'id', p_interval := %s, p_type := 'range',
+                p_premake := %s, p_start_partition := %s,
+                p_time_encoder := 'ids.{self.type}_time_encoder', p_time_decoder := 'ids.{self.type}_time_decoder')
+            """,
+            [interval, premake, start.isoformat()],
+        )
+        assert done is True
+
+    def set_clock(self, moment: datetime) -> None:
+        """Sets the server's clock."""
+        self.clock.shift(moment.timestamp() - time.time())
+
+    def maintain(self, **config: object) -> None:
+        """Changes the configuration of the table, and runs pg_partman's maintenance."""
+        for name, value in config.items():
+            self.connection.execute(f"UPDATE partman.part_config SET {name} = %s", [value])
+        self.connection.execute("SELECT partman.run_maintenance('public.events')")
+
+    def add_new(self) -> None:
+        """Inserts a row with a new ID."""
+        self.connection.execute("INSERT INTO events VALUES (DEFAULT, now())")
+
+    def add_of(self, *moments: datetime) -> None:
+        """Inserts rows with the first and the last ID of each time. Skips existing IDs: two times may share a tick."""
+        for moment in moments:
+            for bound in f"{self.type}_lower", f"{self.type}_upper":
+                insert = f"INSERT INTO events VALUES ({bound}(%s::timestamptz), %s) ON CONFLICT DO NOTHING"
+                self.connection.execute(insert, [moment, moment])
+
+    def names(self) -> list[str]:
+        """Returns the names of the partitions, in order."""
+        query = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events'::regclass ORDER BY 1"
+        return [name for (name,) in self.connection.execute(query)]
+
+    def rows(self) -> list[tuple[str, datetime]]:
+        """Returns the partition and time of each row."""
+        return self.connection.execute("SELECT tableoid::regclass::text, at FROM events ORDER BY at, id").fetchall()
+
+
+@pytest.fixture
+def events(server, new_server, clock, id_type):
+    """The table, before pg_partman manages it. The clock is at noon."""
+    available = server.rows("SELECT default_version FROM pg_available_extensions WHERE name = 'pg_partman'")
+    if not available or [int(part) for part in available[0][0].split(".")] < [5, 2]:
+        pytest.skip("this server has no pg_partman 5.2 or newer, which supports encoders")
+    clock.shift(NOON.timestamp() - time.time())
+    with new_server(None, clock.environment).connect() as connection:
+        yield Events(connection, clock, id_type)
+
+
+def days(first: int, last: int) -> list[str]:
+    """Returns the names of the default partition and of the partitions of these days."""
+    return ["events_default", *(f"events_p203001{day:02}" for day in range(first, last + 1))]
+
+
+@each_type
+def test_days_come_and_go(events, id_type):
+    events.partition("1 day", start=NOON - 5 * DAY, premake=2)
+    assert events.names() == days(5, 12)
+
+    # A row with a new ID, and rows with older IDs around midnight and at noon.
+    events.add_new()
+    midnight = datetime(2030, 1, 7, tzinfo=UTC)
+    tick = timedelta(milliseconds=id_type.tick)
+    events.add_of(midnight - tick, midnight, NOON - 2 * DAY)
+    [(new, _)] = events.rows()[-1:]
+    assert new == "events_p20300110"
+    assert [name for name, _ in events.rows()[:-1]] == [f"events_p2030010{day}" for day in (6, 6, 7, 7, 8, 8)]
+
+    # With the operator <@, only the partition with the result is scanned.
+    query = "SELECT id FROM events WHERE id <@ '[2030-01-07,2030-01-08)'"
+    plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
+    assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
+    assert len(events.connection.execute(query).fetchall()) == 2
+
+    # After two days, there are two more partitions. Retention then drops partitions older than three days.
+    events.set_clock(NOON + 2 * DAY)
+    events.add_new()
+    events.maintain()
+    assert events.names() == days(5, 14)
+    events.maintain(retention="3 days", retention_keep_table=False)
+    assert events.names() == days(9, 14)
+    assert [name for name, _ in events.rows()] == ["events_p20300110", "events_p20300112"]
+
+
+@each_type
+def test_hours_follow_each_other_without_a_gap(events):
+    """Partitions are contiguous even if an hour is not a whole number of ticks: a tick of scru64 is 256 ms."""
+    events.partition("1 hour", start=NOON - HOUR, premake=1)
+    for hour in range(1, 6):
+        events.set_clock(NOON + hour * HOUR + HOUR / 2)
+        events.add_new()
+        events.maintain()
+    assert events.names() == ["events_default", *(f"events_p20300110_{hour:02}0000" for hour in range(11, 19))]
+    bounds = events.connection.execute(
+        r"""
+        SELECT substring(bound FROM $$FROM \('(\w+)'$$), substring(bound FROM $$TO \('(\w+)'$$)
+        FROM pg_inherits JOIN pg_class AS c ON c.oid = inhrelid, pg_get_expr(relpartbound, c.oid) AS bound
+        WHERE inhparent = 'events'::regclass AND bound <> 'DEFAULT' ORDER BY relname
+        """
+    ).fetchall()
+    expected = f"SELECT {events.type}_lower(%s::timestamptz)::text"
+    for hour, (first, after) in zip(range(11, 19), bounds, strict=True):
+        for bound, at in ((first, hour), (after, hour + 1)):
+            [(text,)] = events.connection.execute(expected, [NOON.replace(hour=at)])
+            assert bound == text, f"the bound at {at}:00"
+    # Rows around each hour, including the ticks at its end, must be in the partition of their ID's time.
+    for hour in range(12, 19):
+        events.add_of(*(NOON.replace(hour=hour) + timedelta(milliseconds=ms) for ms in range(-512, 513, 128)))
+    misplaced = f"""
+        SELECT tableoid::regclass::text, {events.type}_timestamp(id) FROM events
+        WHERE tableoid::regclass::text
+            <> to_char(date_trunc('hour', {events.type}_timestamp(id)), '"events_p"YYYYMMDD"_"HH24MISS')
+        """
+    assert events.connection.execute(misplaced).fetchall() == []
+
+
+@of_types([SCRU160])
+def test_the_encoder_may_return_either_form_of_text(events):
+    """The encoder's output depends on a setting, which may change between calls."""
+    for hour, form in (0, "hex"), (24, "base32hex"), (48, "hex"):
+        events.set_clock(NOON + hour * HOUR)
+        events.connection.execute(f"SET scru.scru160_output = {form}")
+        if hour == 0:
+            events.partition("1 day", start=NOON, premake=1)
+        events.add_new()
+        events.maintain()
+    assert events.names() == days(10, 13)
+    assert [name for name, _ in events.rows()] == ["events_p20300110", "events_p20300111", "events_p20300112"]
+
+
+@since(18, "pg_partman 5.5, which the page describes")
+@each_type
+def test_rows_are_moved_from_the_default_partition(events):
+    """One function moves the rows to new partitions. Two others fail and move nothing. If they work, pg_partman has
+    changed, and the page may change as well."""
+    events.partition("1 day", start=NOON - DAY, premake=1)
+    events.add_of(*(NOON - days * DAY for days in range(5)))
+    of_days = [(at, f"events_p203001{at.day:02}") for at in (NOON - days * DAY for days in range(4, -1, -1))]
+    expected = [(partition, at) for at, partition in of_days for _ in range(2)]
+    assert [name for name, _ in events.rows()] == ["events_default"] * 6 + [name for name, _ in expected[6:]]
+    for statement, missing in (
+        ("CALL partman.partition_data_proc('public.events')", "function partman.partition_data_text"),
+        ("SELECT partman.undo_partition('public.events', 'public.target')", "does not exist: ids.text <= text"),
+    ):
+        events.connection.execute("CREATE TABLE target (LIKE events INCLUDING ALL)")
+        with pytest.raises(psycopg.Error, match=missing):
+            events.connection.execute(statement)
+        assert events.connection.execute("SELECT count(*) FROM target").fetchone() == (0,)
+        events.connection.execute("DROP TABLE target")
+    move = "SELECT partman.partition_data_time('public.events', p_batch_count := 5)"
+    assert events.connection.execute(move).fetchone() == (6,)
+    assert events.rows() == expected
+    assert events.connection.execute(move).fetchone() == (0,)
+
+
+# ---------------------------------------------------------------------------------------------------------- TimescaleDB
+
+# Hypertables with a scru64, a ulidflake, a uuid or a bigint as time dimension, as docs/timescaledb.md describes.
+
+PAGE = (Path(__file__).parents[3] / "docs/timescaledb.md").read_text()
+DAY_OF = {SCRU64: "24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)"}
+DAY_OF |= {id_type: "24 * 60 * 60 * 1000 * (1::bigint << 20)" for id_type in SERVER_WIDE if id_type is not SCRU64}
+
+
+@pytest.fixture(scope="module")
+def timescale(server) -> Iterator[psycopg.Connection]:
+    """A connection to a server that preloads TimescaleDB."""
+    with server.connect() as connection:
+        query = "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'"
+        if connection.execute(query).fetchone() == (0,):
+            pytest.skip("this server has no TimescaleDB")
+    settings = {"shared_preload_libraries": "timescaledb", "timescaledb.telemetry_level": "off"}
+    with Server(settings) as timescale, timescale.connect() as connection:
+        connection.execute("SET client_min_messages = warning; CREATE EXTENSION timescaledb; CREATE EXTENSION scru")
+        yield connection
+
+
+@of_types(SERVER_WIDE)
+def test_hypertable(timescale, id_type):
+    """Ten chunks of one day: a query by time scans only the chunks of its days, and returns all rows."""
+    t, table = id_type.name, f"{id_type}_events"
+    timescale.execute(
+        f"""CREATE TABLE {table} (id {t} PRIMARY KEY DEFAULT gen_{t}(), n int);
+            SELECT create_hypertable('{table}', by_range('id', {DAY_OF[id_type]}));
+            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n
+                FROM generate_series(0, 239) AS n;
+            INSERT INTO {table} SELECT ({t}_lower(timestamptz '2026-11-03')::bigint + n)::{t}
+                FROM generate_series(1, 9) AS n;
+            CREATE TABLE {table}_plain AS TABLE {table}"""
+    )
+    assert timescale.execute(f"SELECT count(*) FROM show_chunks('{table}')").fetchone() == (10,)
+    start = f"{t}_lower(timestamptz '2026-11-03')"
+    neighbor = f"({start}::bigint + 5)::{t}"
+    for condition, expected in {
+        "id <@ tstzrange('2026-11-03', '2026-11-04')": 1,
+        "id <@ tstzrange('2026-11-03 12:00', '2026-11-05 12:00')": 3,
+        "id >= timestamptz '2026-11-03' AND id < timestamptz '2026-11-04'": 1,
+        f"id >= {start} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
+        f"id >= {neighbor} AND id < {t}_lower(timestamptz '2026-11-04')": 1,
+        f"id < {neighbor} AND id > {t}_lower(timestamptz '2026-11-02')": 2,
+        f"id <= {neighbor}": 3,
+        f"id > {neighbor}": 8,
+        f"id = {neighbor}": 1,
+    }.items():
+        query = f"SELECT count(*), sum(n) FROM {table} WHERE {condition}"
+        with timescale.transaction(force_rollback=True):
+            timescale.execute(
+                "SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;"
+                " SET LOCAL enable_indexonlyscan = off"
+            )
+            plan = plans.explain(timescale, query)
+        assert plan.count("Seq Scan on") == expected, condition
+        plain = timescale.execute(f"SELECT count(*), sum(n) FROM {table}_plain WHERE {condition}").fetchone()
+        assert timescale.execute(query).fetchone() == plain, condition
+    # With a bound relative to now(), chunks are excluded at the start of execution.
+    recent = f"SELECT * FROM {table} WHERE id <@ tstzrange(now() + interval '100 years', NULL)"
+    assert "Chunks excluded during startup: 10" in plans.explain(timescale, recent)
+    [(dropped,)] = timescale.execute(
+        f"SELECT count(*) FROM drop_chunks('{table}', older_than => {t}_lower(timestamptz '2026-11-05'))"
+    )
+    assert dropped == 4
+    assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
+    assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
+
+
+def statements(heading: str, table: str) -> list[str]:
+    """Returns the statements below a heading of the page, for a table of this name."""
+    [block] = re.findall(rf"## {heading}\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
+    return [each.strip() for each in re.sub(r"\b\w+_events", table, re.sub(" *--.*", "", block)).split(";")[:-1]]
+
+
+@since(18, "TimescaleDB 2.31, with which the page is tested")
+@of_types(SERVER_WIDE)
+def test_a_bigint_column(timescale, id_type):
+    """The statements of the page: conditions exclude chunks, the function of the time is accepted, and old chunks are
+    dropped."""
+    t = id_type.name
+    block = statements("A bigint column", f"{t}_numbers")
+    block = (each.replace("24 * 60 * 60 * 1000 / 256 * (1::bigint << 24)", DAY_OF[id_type]) for each in block)
+    table, hypertable, function, now, recent, drop = (each.replace("scru64", t) for each in block)
+    for statement in table, hypertable, function, now:
+        timescale.execute(statement)
+    timescale.execute(
+        f"""INSERT INTO {t}_numbers SELECT {t}_lower(now() - n * interval '1 day' - interval '12 hours')::bigint, n
+                FROM generate_series(0, 99) AS n;
+            INSERT INTO {t}_numbers (what) VALUES ('new')"""
+    )
+    [excluded] = re.findall(r"Chunks excluded during startup: (\d+)", plans.explain(timescale, recent))
+    assert int(excluded) >= 97
+    assert {what for _, what in timescale.execute(recent)} == {"0", "new"}
+    bounds = (f"{t}_floor(now() - interval '{days} days')::bigint" for days in (50, 49))
+    of_a_day = "SELECT what FROM {}_numbers WHERE id >= {} AND id < {}".format(t, *bounds)
+    assert timescale.execute(of_a_day).fetchall() == [("49",)]
+    is_now = f"SELECT abs({t}_numbers_now() - max(id)) < {DAY_OF[id_type]} / 24 FROM {t}_numbers"
+    assert timescale.execute(is_now).fetchone() == (True,)
+    # The chunk that contains the bound remains.
+    assert len(timescale.execute(drop).fetchall()) in (9, 10)
+    assert timescale.execute(f"SELECT count(*) FROM {t}_numbers").fetchone()[0] in (91, 92)
+
+
+@since(18, "TimescaleDB 2.31, which accepts a uuid as dimension")
+def test_a_uuid_column(timescale):
+    """The statements of the page: queries by time return the rows of a plain table from the chunks of their days, and
+    old chunks are dropped."""
+    extension, table, hypertable, recent, of_range, of_bounds, by_hour, drop = statements("A uuid column", "uuids")
+    for statement in extension, table, hypertable:
+        timescale.execute(statement)
+    timescale.execute(
+        """INSERT INTO uuids SELECT uuidv7_lower(time), 'first ' || n
+                FROM generate_series(0, 99) AS n, CAST(now() - n * interval '1 day' AS timestamptz) AS time;
+            INSERT INTO uuids SELECT uuidv7_upper(timestamptz '2026-11-02' + n * interval '1 day'), 'last ' || n
+                FROM generate_series(0, 3) AS n;
+            INSERT INTO uuids SELECT uuidv7_lower(timestamptz '2026-11-02' + n * interval '1 day'), 'midnight ' || n
+                FROM generate_series(0, 3) AS n;
+            INSERT INTO uuids (what) VALUES ('new');
+            CREATE TABLE plain_uuids AS TABLE uuids"""
+    )
+    [chunks] = timescale.execute("SELECT count(*) FROM show_chunks('uuids')").fetchone()
+    assert chunks >= 100
+    day = "now() - interval '1 day'"
+    conditions = {
+        f"SELECT * FROM uuids WHERE {condition}": excluded
+        for condition, excluded in {
+            f"id > {day}": chunks - 2,
+            f"id < {day}": 1,
+            f"id <= {day}": 1,
+            f"id <@ tstzrange({day}, NULL)": chunks - 2,
+            f"id >= uuidv7_floor({day})": chunks - 2,
+            "id <@ tstzrange(NULL, NULL)": None,
+            "id >= timestamptz '-infinity' AND id < timestamptz 'infinity'": None,
+            "id > timestamptz '2026-11-03' AND id <= timestamptz '2026-11-04'": None,
+        }.items()
+    }
+    for query, excluded in {recent: chunks - 2, of_range: None, of_bounds: None, **conditions}.items():
+        with timescale.transaction():
+            plan = plans.explain(timescale, query)
+            found, expected = (timescale.execute(f"{each} ORDER BY id").fetchall() for each in (query, plain(query)))
+        assert found == expected != [], query
+        assert ("Chunks excluded" not in plan) if excluded is None else f"startup: {excluded}" in plan, query
+    for query in of_range, of_bounds:
+        assert len(set(re.findall(r"_hyper_\d+_\d+_chunk\b", plans.explain(timescale, query)))) == 1, query
+    assert sum(count for _, count in timescale.execute(by_hour)) == 109
+    for wrong in "INSERT INTO uuids VALUES (gen_random_uuid())", f"SELECT FROM uuids WHERE id > '{UUID(int=0)}'":
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="is not a version 7 UUID"):
+            timescale.execute(wrong)
+    # The chunk that contains the bound remains.
+    assert len(timescale.execute(drop).fetchall()) >= 9
+    old = "SELECT count(*) FROM uuids WHERE id < now() - interval '91 days'"
+    assert timescale.execute(old).fetchone() == (0,)
+
+
+def plain(query: str) -> str:
+    """Returns the query of the table that is not a hypertable."""
+    return query.replace("uuids", "plain_uuids")
+
+
+def test_other_types_are_refused(timescale):
+    """A type without a binary-coercible cast to bigint cannot be a dimension."""
+    timescale.execute("CREATE TABLE events (id scru128 PRIMARY KEY)")
+    with expect.error("42809", 'invalid type for dimension "id"', None, "Use an integer, timestamp, or date type."):
+        timescale.execute("SELECT create_hypertable('events', by_range('id'))")
+
+
+def test_a_partitioning_function_gives_wrong_rows(timescale):
+    """Shows why the page advises against a partitioning function: TimescaleDB assumes that the function's result is
+    as precise as the ID. If this test fails, TimescaleDB has changed, and the page may change as well."""
+    first = "scru128_lower(timestamptz '2026-11-03')"
+    neighbor = f"set_byte({first}::bytea, 15, 5)::scru128"
+    timescale.execute(
+        f"""CREATE TABLE partitioned (id scru128 PRIMARY KEY);
+            SELECT create_hypertable(
+                'partitioned', by_range('id', interval '1 day', partition_func => 'scru128_timestamp'));
+            INSERT INTO partitioned SELECT set_byte({first}::bytea, 15, n)::scru128 FROM generate_series(1, 9) AS n"""
+    )
+    assert timescale.execute(
+        "SELECT count(*) FROM partitioned WHERE id <@ tstzrange('2026-11-03', '2026-11-04')"
+    ).fetchone() == (9,)
+    assert timescale.execute(f"SELECT count(*) FROM partitioned WHERE id < {neighbor}").fetchone() != (4,)

@@ -1,0 +1,166 @@
+"""Pages that agree with the sources and the server: docs/errors.md, docs/settings.md and docs/guarantees.md.
+
+docs/errors.md has every message that the sources raise, with its SQLSTATE, and no other messages. Every promise of
+docs/guarantees.md names the tests that prove it, and these exist.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from server import on_the_oldest, pg_config
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+
+compares_with_the_sources = on_the_oldest("compares the page with the sources")
+
+# ------------------------------------------------------------------------------------------------------- docs/errors.md
+
+ERRORS = (DOCS / "errors.md").read_text()
+CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
+
+STRING = r'"(?:[^"\\]|\\.)*"'
+DEFINITION = re.compile(r"(?:let intro =([^;]*);\s*)?let message =(.*?);\n", re.DOTALL)
+ARGUMENT = re.compile(rf"::new\(\s*SqlState::(\w+),\s*(?:format!\(\s*)?({STRING})", re.DOTALL)
+# Formatted values, of which two in a row count as one, and line continuations in a string.
+VALUES = r"\{[^}]*\}(?: \{[^}]*\})?|\\\n\s*"
+# The SQLSTATE of LOG messages, which are not on the page.
+NO_ERROR = "ERRCODE_SUCCESSFUL_COMPLETION"
+# The page's heading for panics, and the SQLSTATE with which the extension reports them.
+PANICS = ("Other messages", "ERRCODE_INTERNAL_ERROR")
+
+Message = tuple[str, ...]
+"""The literal parts of a message, between its values."""
+
+
+def sqlstates() -> dict[str, str]:
+    """Returns the SQLSTATEs by name, as the server's header defines them."""
+    header = (Path(pg_config("--includedir-server")) / "utils/errcodes.h").read_text()
+    found = re.findall(r"#define (ERRCODE_\w+) MAKE_SQLSTATE\(([^)]*)\)", header)
+    return {name: "".join(re.findall(r"'(.)'", code)) for name, code in found}
+
+
+def of_page() -> dict[Message, set[str]]:
+    """Returns the messages of the page, with their SQLSTATEs."""
+    parts = re.split(r"^### (.*)\n", ERRORS, flags=re.MULTILINE)
+    return {
+        message(heading, r"…|(?<![A-Za-z])T(?![A-Za-z])"): set(re.findall(r"\*\*([0-9A-Z]{5})[.*]", text))
+        for heading, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def of_sources() -> dict[Message, set[str]]:
+    """Returns the messages of the sources, with their SQLSTATEs."""
+    names = sqlstates()
+    found: dict[Message, set[str]] = {}
+    for match in DEFINITION.finditer(CODE):
+        rest_of_function = re.split(r"^(?: {4})?}$", CODE[match.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+        raised = set(re.findall(r"SqlState::(ERRCODE_\w+)", rest_of_function))
+        if raised != {NO_ERROR}:
+            found[literals(*match.groups(default=""))] = {names[name] for name in raised}
+    for name, text in ARGUMENT.findall(CODE):
+        found[literals(text)] = {names[name]}
+    return {message: states for message, states in found.items() if message}
+
+
+def literals(*code: str) -> Message:
+    """Returns the literal parts of the strings in pieces of Rust code."""
+    strings = [text[1:-1] for piece in code for text in re.findall(STRING, piece, re.DOTALL)]
+    return tuple(part for text in strings for part in message(text.replace('\\"', '"'), VALUES))
+
+
+def message(text: str, values: str) -> Message:
+    """Splits a text at its values, which match a pattern."""
+    return tuple(part for part in re.split(values, text) if part)
+
+
+@compares_with_the_sources
+def test_the_page_has_the_messages_of_the_sources():
+    page, sources = of_page(), of_sources()
+    heading, name = PANICS
+    assert page.pop((heading,)) == {sqlstates()[name]}
+    assert len(sources) > 20
+    assert page == sources
+
+
+@compares_with_the_sources
+def test_the_page_has_the_sqlstates_of_the_sources():
+    """The page also has the SQLSTATEs of errors whose message is not the extension's own. A comparison raises none."""
+    names = sqlstates()
+    raised = {names[name] for name in re.findall(r"(?<![!=]= )SqlState::(ERRCODE_\w+)", CODE) if name != NO_ERROR}
+    assert set.union(*of_page().values()) == raised
+
+
+# ----------------------------------------------------------------------------------------------------- docs/settings.md
+
+SETTINGS = (DOCS / "settings.md").read_text()
+
+
+def test_the_table_is_that_of_the_server(connection):
+    """The table has the name, default and context of each setting, and the values of numbers and enums."""
+    connection.execute("LOAD 'scru'")
+    columns = "name, vartype, boot_val, context, min_val, max_val, enumvals"
+    query = f"SELECT {columns} FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'internal'"
+    server = connection.execute(query).fetchall()
+    rows = re.findall(r"^\| \[`(scru\.\w+)`\]\(#\w+\) \| (.*) \| `(.*)` \| (\w+) \|$", SETTINGS, re.MULTILINE)
+    assert sorted((name, default, context) for name, _, default, context in rows) == sorted(
+        (name, default, context) for name, _, default, context, *_ in server
+    )
+    values = {name: values for name, values, *_ in rows}
+    for name, vartype, _, _, least, most, words in server:
+        if vartype == "integer":
+            assert values[name] == f"{least} to {most}"
+        elif vartype == "enum":
+            assert values[name] == ", ".join(f"`{word}`" for word in words)
+
+
+def test_the_examples_return_what_the_page_says(new_server):
+    """Executes the code blocks one after another on one server, each in a new session."""
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+    for block in re.findall(r"^```sql\n(.*?)^```$", SETTINGS, re.MULTILINE | re.DOTALL):
+        lines = block.splitlines()
+        with server.connect() as connection:
+            results = [connection.execute(line).pgresult for line in lines if not line.startswith("--")]
+        returned = [result.get_value(0, 0).decode() for result in results if result.ntuples]
+        assert [f"-- {value}" for value in returned] == [line for line in lines if line.startswith("--")]
+
+
+def test_each_setting_has_its_section(connection):
+    connection.execute("LOAD 'scru'")
+    query = "SELECT name FROM pg_settings WHERE name LIKE 'scru.%' AND context <> 'internal'"
+    names = {name for (name,) in connection.execute(query)}
+    assert set(re.findall(r"^## (scru\.\w+)$", SETTINGS, re.MULTILINE)) == names
+
+
+# --------------------------------------------------------------------------------------------------- docs/guarantees.md
+
+GUARANTEES = DOCS / "guarantees.md"
+TEST = re.compile(r"\[(\w+)\]\((\.\./(?:tests|crates|tools)/[^)#]+)\)")
+
+
+def promises() -> dict[str, list[tuple[str, Path]]]:
+    """Returns the promises, each with the names and files of its tests."""
+    proved = GUARANTEES.read_text().split("\n### What an ID reveals")[0]
+    items = [re.split(r"^#", item, flags=re.MULTILINE)[0] for item in re.split(r"^- ", proved, flags=re.MULTILINE)[1:]]
+    return {item: [(name, GUARANTEES.parent / path) for name, path in TEST.findall(item)] for item in items}
+
+
+def has_test(name: str, path: Path) -> bool:
+    """Returns whether a file has a test of this name, or is itself the test."""
+    if path.suffix in (".py", ".rs"):
+        return re.search(rf"^(def|fn) {name}\b", path.read_text(), re.MULTILINE) is not None
+    return path.is_file() and path.stem == name
+
+
+@compares_with_the_sources
+def test_every_promise_names_tests_that_are_there():
+    rows = promises()
+    assert len(rows) > 30
+    for promise, tests in rows.items():
+        assert tests, f"no tests: {promise}"
+        for name, path in tests:
+            assert has_test(name, path), f"no {name} in {path}: {promise}"
