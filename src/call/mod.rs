@@ -20,8 +20,8 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 use crate::call::error::Error;
 use crate::pg::catalog::Schema;
 use crate::pg::datum::{StoredDatum, StoredId};
+use crate::pg::epoch;
 use crate::pg::trigger::Trigger;
-use crate::pg::tstzrange;
 
 // Declared here to avoid pgrx's guards: a filter by time calls this function for every row, and the guard would cost more
 // than the function. A server error is a longjmp over Rust frames that have nothing to drop.
@@ -143,7 +143,7 @@ impl<'call> Call<'call> {
     /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
     pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
         // SAFETY: the server passes a range. range_get_typcache() keeps the type cache entry in the call's `fn_extra`.
-        unsafe { tstzrange::bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
+        unsafe { epoch::range_bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
     }
 
     /// Returns the remaining bytes of a binary message, and consumes them.

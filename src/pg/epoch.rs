@@ -1,29 +1,33 @@
-//! Conversion between times of the server (microseconds since 2000-01-01 UTC) and of the ID types (since 1970-01-01 UTC).
+//! Conversion between times of the server (microseconds since 2000-01-01 UTC) and of the ID types (since 1970-01-01 UTC), and the
+//! bounds of a `tstzrange`.
 
 use core::ffi::CStr;
+use core::ops::Bound;
 
 use pgrx::datum::TimestampWithTimeZone;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::{self, Datum, Oid};
 use scru_ids::SortableId;
 
-// Declared here to avoid pgrx's guards. A server error is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards: a filter by time calls these functions for every row, and the guards would cost more
+// than the functions. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
-    fn timestamptz_out(call: pg_sys::FunctionCallInfo) -> Datum;
-    fn DirectFunctionCall1Coll(function: pg_sys::PGFunction, collation: pg_sys::Oid, argument: Datum) -> Datum;
+    fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
+    fn range_deserialize(
+        typcache: *mut pg_sys::TypeCacheEntry,
+        range: *const pg_sys::RangeType,
+        lower: *mut pg_sys::RangeBound,
+        upper: *mut pg_sys::RangeBound,
+        is_empty: *mut bool,
+    );
 }
 
 /// Microseconds from 1970-01-01, the epoch of the ID types, to 2000-01-01, the epoch of the server.
-pub const EPOCH_2000: i64 = 946_684_800_000_000;
+pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE) as i64 * 86_400_000_000;
 
 /// The timestamptz `-infinity`.
-pub const MINUS_INFINITY: i64 = i64::MIN;
+const MINUS_INFINITY: i64 = i64::MIN;
 /// The timestamptz `infinity`.
 pub const INFINITY: i64 = i64::MAX;
-
-const _: () = assert!(
-    pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE == (EPOCH_2000 / 1_000_000 / 86_400) as u32,
-    "EPOCH_2000 must be the time between the two epochs"
-);
 
 /// Returns the time of an ID as a timestamptz: microseconds since 2000-01-01 UTC.
 #[inline]
@@ -33,12 +37,10 @@ pub fn of<T: SortableId>(id: T) -> i64 {
 
 /// Returns the time of an ID as text, with the session's DateStyle and TimeZone.
 pub fn timestamptz_text<T: SortableId>(id: T) -> String {
-    let time = Datum::from(of(id));
     // SAFETY: the function takes a timestamptz and returns a C string.
-    unsafe {
-        let text = DirectFunctionCall1Coll(Some(timestamptz_out), pg_sys::Oid::INVALID, time);
-        CStr::from_ptr(text.cast_mut_ptr()).to_string_lossy().into_owned()
-    }
+    let text: Option<&CStr> =
+        unsafe { pgrx::direct_function_call(pg_sys::timestamptz_out, &[Some(Datum::from(of(id)))]) };
+    text.unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Returns the time of an ID as pgrx's type; `None` if the server has no such time.
@@ -58,10 +60,32 @@ pub fn saturated_unix_micros(timestamptz: i64) -> i64 {
 
 /// Converts a timestamptz to microseconds since 1970-01-01 UTC; `None` if it is infinite.
 pub fn unix_micros(timestamptz: i64) -> Option<i64> {
-    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| since_1970(timestamptz))
+    // The sum saturates only in years that no ID type reaches.
+    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
 }
 
-/// Converts a finite timestamptz to microseconds since 1970-01-01 UTC. The sum saturates only in years that no ID type reaches.
-const fn since_1970(timestamptz: i64) -> i64 {
-    timestamptz.saturating_add(EPOCH_2000)
+/// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
+///
+/// # Safety
+/// `range` is a range of timestamptz. `type_cache_entry` returns the type cache entry of the range type with an OID.
+pub unsafe fn range_bounds(
+    range: Datum,
+    type_cache_entry: impl FnOnce(Oid) -> *mut pg_sys::TypeCacheEntry,
+) -> Option<(Bound<i64>, Bound<i64>)> {
+    let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
+        range_deserialize(type_cache_entry((*range).rangetypid), range, &mut from, &mut to, &mut is_empty);
+    }
+    (!is_empty).then(|| (bound(from), bound(to)))
+}
+
+fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
+    let micros = saturated_unix_micros(bound.val.value() as i64);
+    match bound {
+        pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
+        pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),
+        _ => Bound::Excluded(micros),
+    }
 }

@@ -16,4 +16,3 @@ pub mod server;
 pub mod subtransaction;
 pub mod transaction;
 pub mod trigger;
-pub mod tstzrange;

@@ -30,7 +30,7 @@ use scru_ids::Stored;
 use crate::functions::range;
 use crate::functions::time_compare::{Operator, Precision};
 use crate::pg::datum::{self, StoredId};
-use crate::pg::tstzrange;
+use crate::pg::epoch;
 use crate::planner::expression::{self, constant};
 use crate::planner::near_clock;
 
@@ -321,7 +321,7 @@ pub unsafe fn first_and_last<T: StoredId>(range: &Const, precision: Precision) -
     // SAFETY: guaranteed by the caller. The type cache has an entry for tstzrange.
     unsafe {
         let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        range::first_and_last(tstzrange::bounds(range.constvalue, entry), precision)
+        range::first_and_last(epoch::range_bounds(range.constvalue, entry), precision)
     }
 }
 
