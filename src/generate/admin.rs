@@ -14,7 +14,7 @@ use crate::generate::random::Random;
 use crate::generate::shared::Status;
 use crate::generate::{draw, floor, node, shared};
 use crate::pg::catalog::Schema;
-use crate::pg::{clock, epoch, recovery, subtransaction};
+use crate::pg::{clock, epoch, recovery, transaction};
 use crate::settings;
 
 /// A row of `scru_generators` in 0.2.0: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded.
@@ -174,7 +174,7 @@ fn outlook<T: Type>(schema: Schema, status: &Status<T>) -> Outlook {
 /// Returns the type's marks, the number of the run, and the mark that the database carries, or the message of the error that a draw would raise.
 fn marks<T: Type>(schema: Schema) -> Result<(Vec<Mark>, u64, Carried), String> {
     loop {
-        match subtransaction::attempt(|| shared::marks::<T>(schema))?.map_err(Error::message)? {
+        match transaction::attempt(|| shared::marks::<T>(schema))?.map_err(Error::message)? {
             Some(marks) => return Ok(marks),
             None => clock::wait(1_000, &clock::MARK),
         }

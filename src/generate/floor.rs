@@ -11,7 +11,7 @@ use crate::generate::horizon_memory::{self, Header, Memory, attached};
 use crate::generate::mark_page::MarkPage;
 use crate::generate::mark_sequence::{self, CarriedFloor};
 use crate::pg::per_process::PerProcess;
-use crate::pg::{clock, log, subtransaction, transaction};
+use crate::pg::{clock, log, transaction};
 
 /// The floor that the sequence of this database carries, as far as this process knows; `None` if it has not looked.
 static CARRIED: PerProcess<Cell<Option<i64>>> = PerProcess::new(Cell::new(None));
@@ -96,7 +96,7 @@ pub fn learn_or_ignore(memory: Memory) -> Result<(), Error> {
     if transaction::is_parallel() {
         return learn(memory);
     }
-    let _ = subtransaction::attempt(|| learn(memory));
+    let _ = transaction::attempt(|| learn(memory));
     Ok(())
 }
 

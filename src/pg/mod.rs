@@ -13,6 +13,5 @@ pub mod log;
 pub mod per_process;
 pub mod recovery;
 pub mod server;
-pub mod subtransaction;
 pub mod transaction;
 pub mod trigger;
