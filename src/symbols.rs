@@ -12,7 +12,7 @@ use crate::functions::{
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::planner::{self, selectivity, tick_statistics};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for

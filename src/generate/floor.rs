@@ -10,7 +10,7 @@ use crate::call::error::Error;
 use crate::generate::horizon_memory::{self, Header, Memory, attached};
 use crate::generate::mark_page::MarkPage;
 use crate::generate::mark_sequence::{self, CarriedFloor};
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::{clock, log, transaction};
 
 /// The floor that the sequence of this database carries, as far as this process knows; `None` if it has not looked.

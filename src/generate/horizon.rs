@@ -11,7 +11,7 @@ use crate::call::error::Error;
 use crate::generate::floor;
 use crate::generate::horizon_memory::{Memory, Slot, attached, no_memory};
 use crate::generate::{old_sessions, returned};
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
 use crate::pg::{clock, recovery};
 

@@ -10,7 +10,7 @@ use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_sys};
 use scru_ids::horizon::ENTRIES;
 
 use crate::call::error::Error;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::{server, transaction};
 
 const NAME: &CStr = c"scru horizon v1";

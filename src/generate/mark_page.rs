@@ -19,7 +19,7 @@ use scru_ids::protocol::Position;
 
 use crate::call::error::Error;
 use crate::pg::buffer::LockedPage;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::server;
 
 /// The number of the file, and its path.

@@ -7,7 +7,7 @@ use scru_ids::horizon::Owner;
 
 use crate::call::error::Error;
 use crate::generate::horizon_memory::{Header, Memory, attached};
-use crate::pg::{library, recovery, transaction};
+use crate::pg::{process, recovery, transaction};
 use crate::settings;
 
 /// Raises 55000 if a session of this database may have loaded an older library, which publishes nothing.
@@ -63,7 +63,10 @@ pub fn note() -> Result<(), Error> {
     }
     let (own, _) = transaction::own();
     let is_old = |&(index, pid): &(usize, u32)| {
-        index != own && transaction::is_connected(pid) && !transaction::is_decoding(index) && library::may_differ(pid)
+        index != own
+            && transaction::is_connected(pid)
+            && !transaction::is_decoding(index)
+            && process::may_have_another_library(pid)
     };
     let processes =
         (0..transaction::processes()).filter_map(|index| Some((index, transaction::of_process(index)?.pid())));

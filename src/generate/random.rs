@@ -9,7 +9,7 @@ use rand::rngs::{StdRng, SysRng};
 use rand::{SeedableRng, TryRng};
 
 use crate::call::error::Error;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 
 struct Source {
     /// The process that has seeded the generator; 0 if there is none.

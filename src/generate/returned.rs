@@ -6,7 +6,7 @@
 use core::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
 
 /// The values that this process has returned in a transaction, by the content of the snapshots.

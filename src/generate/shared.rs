@@ -19,7 +19,7 @@ use crate::generate::mark_page::MarkPage;
 use crate::generate::random;
 use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
 use crate::pg::catalog::Schema;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::{clock, datum, log, recovery, server};
 use crate::settings;
 

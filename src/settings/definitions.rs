@@ -11,7 +11,7 @@ use scru_ids::{Kind, OnClockRollback, Setting, SettingContext, SqlId};
 
 use crate::call::error::Error;
 use crate::pg::datum;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 use crate::pg::server;
 use crate::settings::hosts;
 use crate::settings::sources::{self, Deciding, MAX_SETTINGS, ServerSettings, Value};

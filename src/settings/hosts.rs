@@ -8,7 +8,7 @@ use core::ptr;
 use pgrx::pg_sys;
 
 use crate::pg::datum;
-use crate::pg::per_process::PerProcess;
+use crate::pg::process::PerProcess;
 
 /// The variable to which the server writes the value. It is never freed.
 static HOSTS: PerProcess<Cell<*mut *mut c_char>> = PerProcess::new(Cell::new(ptr::null_mut()));
