@@ -14,7 +14,7 @@ use crate::generate::random::Random;
 use crate::generate::shared::Status;
 use crate::generate::{draw, floor, node, shared};
 use crate::pg::catalog::Schema;
-use crate::pg::{clock, epoch, recovery, transaction};
+use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
 
 /// A row of `scru_generators` in 0.2.0: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded.
@@ -226,7 +226,7 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let mark = mark.ok_or_else(|| {
         Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
     })?;
-    if recovery::is_in_recovery() {
+    if log::is_in_recovery() {
         let function = if at_least { "scru_raise_mark" } else { "scru_set_mark" };
         let message = format!("cannot execute {function}() during recovery");
         return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)

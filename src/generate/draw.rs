@@ -10,7 +10,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::Type;
 use crate::generate::random::Random;
 use crate::generate::{horizon, node, shared};
-use crate::pg::{clock, epoch, recovery};
+use crate::pg::{clock, epoch, log};
 use crate::settings;
 use crate::settings::Common;
 
@@ -110,7 +110,7 @@ fn own_step<T: Type>(common: Common, from: i64) -> Result<Step<T>, Error> {
 
 /// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
-    if recovery::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
+    if log::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
 }
 
 #[cold]

@@ -12,7 +12,7 @@ use crate::generate::{horizon, old_sessions};
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
 use crate::pg::trigger::TypeName;
-use crate::pg::{epoch, recovery};
+use crate::pg::{epoch, log};
 
 /// The schema of the server's types.
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
@@ -46,7 +46,7 @@ fn first_of<T: Type>(micros: i64) -> T {
 
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     // SAFETY: the snapshot is used here only.
-    if !recovery::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
+    if !log::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
     let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
@@ -58,7 +58,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
 /// `scru_horizon_holders() → setof (pid integer, first_time timestamptz)`: the transactions of this database that hold the horizon
 pub fn holders(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
-        let holders = if recovery::is_in_recovery() { Vec::new() } else { horizon::holders()? };
+        let holders = if log::is_in_recovery() { Vec::new() } else { horizon::holders()? };
         let row = |(pid, bound): (Option<i32>, i64)| -> (Option<i32>, Option<TimestampWithTimeZone>) {
             (pid, epoch::of_unix_micros(bound))
         };
@@ -104,7 +104,7 @@ fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool
 
 /// Returns whether an ID is not below the bound of this transaction.
 fn is_own<T: Type>(id: T::Stored) -> Result<bool, Error> {
-    let bound = if recovery::is_in_recovery() { None } else { horizon::own_bound()? };
+    let bound = if log::is_in_recovery() { None } else { horizon::own_bound()? };
     let id = T::from_stored(id);
     Ok(bound.is_some_and(|bound| id.is_some_and(|id| id >= first_of::<T>(bound))))
 }

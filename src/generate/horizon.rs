@@ -13,7 +13,7 @@ use crate::generate::horizon_memory::{Memory, Slot, attached, no_memory};
 use crate::generate::{old_sessions, returned};
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
-use crate::pg::{clock, recovery};
+use crate::pg::{clock, log};
 
 /// The transaction in which this process has last drawn, and the time at or above which it draws.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub fn publish() -> Result<i64, Error> {
 #[inline(never)]
 fn publish_first() -> Result<i64, Error> {
     // A transaction that draws during recovery cannot write.
-    if recovery::is_in_recovery() {
+    if log::is_in_recovery() {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
@@ -96,7 +96,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     ENDING.set((u64::from(transaction::local()), is_prepared));
     // A parallel worker may have published for this process.
     if (published().is_some() || transaction::has_led())
-        && !recovery::is_in_recovery()
+        && !log::is_in_recovery()
         && let Some(number) = transaction::own_number()
         && let Err(error) = end(number, is_prepared)
     {

@@ -7,7 +7,7 @@ use scru_ids::horizon::Owner;
 
 use crate::call::error::Error;
 use crate::generate::horizon_memory::{Header, Memory, attached};
-use crate::pg::{process, recovery, transaction};
+use crate::pg::{log, process, transaction};
 use crate::settings;
 
 /// Raises 55000 if a session of this database may have loaded an older library, which publishes nothing.
@@ -58,7 +58,7 @@ fn old_session(pid: u32) -> Error {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn note() -> Result<(), Error> {
-    if settings::is_preloaded() || recovery::is_in_recovery() {
+    if settings::is_preloaded() || log::is_in_recovery() {
         return Ok(());
     }
     let (own, _) = transaction::own();

@@ -20,7 +20,7 @@ use crate::generate::random;
 use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
-use crate::pg::{clock, datum, log, recovery, server};
+use crate::pg::{clock, datum, log, server};
 use crate::settings;
 
 /// The size of a word in shared memory, in bytes. It is the same for all types.
@@ -212,7 +212,7 @@ impl<T: Type> Access<T> for Backend<T> {
 pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
     let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
     // During recovery, there is no such time.
-    if !T::SERVER_WIDE && from == i64::MIN && recovery::is_in_recovery() {
+    if !T::SERVER_WIDE && from == i64::MIN && log::is_in_recovery() {
         return protocol::draw_unlogged(&mut backend);
     }
     let step = protocol::draw(&mut backend)?;

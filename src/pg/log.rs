@@ -1,9 +1,21 @@
-//! The server's write-ahead log: flushing it up to a position.
+//! The server's write-ahead log: whether the server replays it, and flushing it up to a position.
 
 use core::ptr;
 
 use pgrx::pg_sys;
 use scru_ids::protocol::Position;
+
+// Declared here to avoid pgrx's guard, which would cost as much as the rest of the generation of an ID.
+unsafe extern "C-unwind" {
+    fn RecoveryInProgress() -> bool;
+}
+
+/// Returns whether the server is in recovery. Recovery is never re-entered.
+#[inline]
+pub fn is_in_recovery() -> bool {
+    // SAFETY: reads the state of the server.
+    unsafe { RecoveryInProgress() }
+}
 
 /// Returns whether the log is flushed up to a position.
 pub fn is_flushed(position: Position) -> bool {

@@ -10,7 +10,6 @@ pub mod datum;
 pub mod epoch;
 pub mod log;
 pub mod process;
-pub mod recovery;
 pub mod server;
 pub mod transaction;
 pub mod trigger;
