@@ -363,8 +363,8 @@ fn look_up<T: Type>() -> Result<Memory<T>, Error> {
             .hint("Set scru.generator_scope to \"backend\"."));
     }
     let find = || {
-        let word = server::shared_memory::<WORD_SIZE>(&word_name::<T>());
-        Ok((word, server::shared_memory::<SHARED_SIZE>(&mark_name::<T>())))
+        let word = server::shared_memory(&word_name::<T>(), WORD_SIZE);
+        Ok((word, server::shared_memory(&mark_name::<T>(), SHARED_SIZE)))
     };
     let (word, shared) = PgTryBuilder::new(find)
         .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(horizon_memory::no_memory()))

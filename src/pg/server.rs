@@ -5,12 +5,12 @@ use core::ptr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicU32, Ordering};
-#[cfg(any(feature = "pg15", feature = "pg16"))]
-use std::panic::AssertUnwindSafe;
 
 use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
+
+use crate::pg::datum;
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -83,11 +83,16 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
 ///
 /// Until a setting is defined, the server keeps a placeholder for it, with the value of the source with the highest priority.
 pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
-    // SAFETY: a look-up. The text is copied before the server can free it. A setting that is not defined is a placeholder.
+    // SAFETY: a look-up. The text is copied before the server can free it. A setting that is not defined is a placeholder, which
+    // is always a string. Up to PostgreSQL 18, a `config_string` begins with the generic struct. From 19 on, the generic struct has
+    // a union.
     unsafe {
-        let placeholder = find_setting(name).as_mut()?;
-        let value = placeholder_value(placeholder);
-        (!value.is_null()).then(|| (placeholder.reset_source, CStr::from_ptr(value).to_string_lossy().into_owned()))
+        let placeholder = find_setting(name).as_ref()?;
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        let value = (*ptr::from_ref(placeholder).cast::<pg_sys::config_string>()).reset_val;
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        let value = placeholder.__bindgen_anon_1._string.reset_val;
+        Some((placeholder.reset_source, datum::text_of(value)?))
     }
 }
 
@@ -113,25 +118,6 @@ fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
         #[cfg(not(feature = "pg15"))]
         {
             pg_sys::find_option(name.as_ptr(), false, true, 0)
-        }
-    }
-}
-
-/// Returns the reset value of a placeholder, or null. A placeholder is always a string.
-///
-/// # Safety
-/// The setting is a placeholder.
-unsafe fn placeholder_value(setting: &mut pg_sys::config_generic) -> *const c_char {
-    // SAFETY: guaranteed by the caller. Up to PostgreSQL 18, a `config_string` begins with the generic struct. From 19 on, the
-    // generic struct has a union.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        {
-            (*ptr::from_mut(setting).cast::<pg_sys::config_string>()).reset_val
-        }
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        {
-            setting.__bindgen_anon_1._string.reset_val
         }
     }
 }
@@ -164,37 +150,43 @@ pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
 ///
 /// # Errors
 /// Raises 53200 if not enough shared memory is left.
-pub fn shared_memory<const SIZE: usize>(name: &CStr) -> *mut c_void {
+pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
     let mut found = false;
     // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and ShmemInitStruct never reuses
     // its memory.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         {
-            pg_sys::ShmemInitStruct(name.as_ptr(), SIZE, &mut found)
+            pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found)
         }
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         {
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero::<SIZE>), &mut found)
+            SEGMENT_SIZE.store(size, Ordering::Relaxed);
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found)
         }
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         {
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), SIZE, Some(zero_with::<SIZE>), &mut found, ptr::null_mut())
+            SEGMENT_SIZE.store(size, Ordering::Relaxed);
+            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_with), &mut found, ptr::null_mut())
         }
     }
 }
 
-#[cfg(any(feature = "pg17", feature = "pg18"))]
-unsafe extern "C-unwind" fn zero<const SIZE: usize>(memory: *mut c_void) {
+/// The size of the segment that this process is about to create.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+static SEGMENT_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+unsafe extern "C-unwind" fn zero(memory: *mut c_void) {
     // SAFETY: the memory has this size.
-    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
+    unsafe { memory.cast::<u8>().write_bytes(0, SEGMENT_SIZE.load(Ordering::Relaxed)) };
 }
 
-/// Like `zero`, with the argument that the callback has from PostgreSQL 19 on.
+/// Like [`zero`], with the argument that the callback has from PostgreSQL 19 on.
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-unsafe extern "C-unwind" fn zero_with<const SIZE: usize>(memory: *mut c_void, _argument: *mut c_void) {
-    // SAFETY: the memory has this size.
-    unsafe { memory.cast::<[u8; SIZE]>().write([0; SIZE]) };
+unsafe extern "C-unwind" fn zero_with(memory: *mut c_void, _argument: *mut c_void) {
+    // SAFETY: as in `zero`.
+    unsafe { zero(memory) };
 }
 
 /// Creates the file of a page in `global/` that belongs to no catalog, unless it exists.
@@ -299,7 +291,7 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
-        let find = AssertUnwindSafe(|| Some(shared_memory::<HANDLE_SIZE>(name)));
+        let find = || Some(shared_memory(name, size_of::<AtomicU32>()));
         let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
         // SAFETY: the allocation has this size, and remains. Handles are not 0.
         unsafe {
@@ -332,35 +324,7 @@ pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
         }
     }
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    // SAFETY: all backends pass the same size for a name.
-    unsafe {
-        let mut found = false;
-        LARGE_SIZE.store(size, Ordering::Relaxed);
-        #[cfg(any(feature = "pg17", feature = "pg18"))]
-        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_large), &mut found);
-        #[cfg(not(any(feature = "pg17", feature = "pg18")))]
-        let memory =
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_large_with), &mut found, ptr::null_mut());
-        Some(memory)
+    {
+        Some(shared_memory(name, size))
     }
-}
-
-/// The size of the allocation for the handle of a segment, in bytes.
-#[cfg(any(feature = "pg15", feature = "pg16"))]
-const HANDLE_SIZE: usize = 64;
-
-/// The size of the segment that this process is about to create.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-static LARGE_SIZE: AtomicUsize = AtomicUsize::new(0);
-
-#[cfg(any(feature = "pg17", feature = "pg18"))]
-unsafe extern "C-unwind" fn zero_large(memory: *mut c_void) {
-    // SAFETY: the memory has this size.
-    unsafe { memory.cast::<u8>().write_bytes(0, LARGE_SIZE.load(Ordering::Relaxed)) };
-}
-
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-unsafe extern "C-unwind" fn zero_large_with(memory: *mut c_void, _argument: *mut c_void) {
-    // SAFETY: the memory has this size.
-    unsafe { memory.cast::<u8>().write_bytes(0, LARGE_SIZE.load(Ordering::Relaxed)) };
 }
