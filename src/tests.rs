@@ -23,25 +23,19 @@ mod tests {
         Random::get().unwrap().next_u64();
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         // SAFETY: the child only generates a number and writes it to the pipe, and exits without the server's clean-up.
-        let child = unsafe { fork() };
+        let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: the server sets this variable in each process that it forks.
             unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
             let sent = Random::get().is_ok_and(|mut rng| writer.write_all(&rng.next_u64().to_ne_bytes()).is_ok());
             // SAFETY: ends the child process.
-            unsafe { _exit(c_int::from(!sent)) };
+            unsafe { libc::_exit(c_int::from(!sent)) };
         }
         let mut bytes = [0; 8];
         reader.read_exact(&mut bytes).unwrap();
         // SAFETY: waits for the child.
-        assert_eq!(unsafe { waitpid(child, ptr::null_mut(), 0) }, child);
+        assert_eq!(unsafe { libc::waitpid(child, ptr::null_mut(), 0) }, child);
         let own = Random::get().unwrap().next_u64();
         assert_ne!(u64::from_ne_bytes(bytes), own);
-    }
-
-    unsafe extern "C" {
-        fn fork() -> c_int;
-        fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int;
-        fn _exit(status: c_int) -> !;
     }
 }

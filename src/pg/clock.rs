@@ -1,12 +1,13 @@
 //! The clocks of the operating system, and interruptible waits.
 
+use core::cell::OnceCell;
+use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
+use crate::pg::process::PerProcess;
 use crate::pg::server;
 
 // Declared here to avoid pgrx's guard, which turns a server error into a panic and back. A server error is a longjmp over Rust
@@ -15,35 +16,14 @@ unsafe extern "C-unwind" {
     fn ProcessInterrupts();
 }
 
-/// A wait event, as shown in pg_stat_activity.
-pub struct WaitEvent {
-    name: &'static CStr,
-    number: AtomicU32,
-}
+/// A wait event, as shown in pg_stat_activity. Each process looks up its number once.
+pub struct WaitEvent(&'static CStr, OnceCell<u32>);
 
 /// A wait for the clock to reach the time of the next ID.
-pub static CLOCK: WaitEvent = WaitEvent::new(c"ScruClock");
+pub static CLOCK: PerProcess<WaitEvent> = PerProcess::new(WaitEvent(c"ScruClock", OnceCell::new()));
 
 /// A wait for another backend to write the durable high-water mark.
-pub static MARK: WaitEvent = WaitEvent::new(c"ScruMark");
-
-impl WaitEvent {
-    const fn new(name: &'static CStr) -> Self {
-        Self { name, number: AtomicU32::new(0) }
-    }
-
-    /// Returns the `wait_event_info` of the event. Each process looks it up once.
-    fn number(&self) -> u32 {
-        match self.number.load(Relaxed) {
-            0 => {
-                let number = server::wait_event(self.name);
-                self.number.store(number, Relaxed);
-                number
-            }
-            number => number,
-        }
-    }
-}
+pub static MARK: PerProcess<WaitEvent> = PerProcess::new(WaitEvent(c"ScruMark", OnceCell::new()));
 
 /// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
 #[inline]
@@ -87,7 +67,7 @@ pub fn wait_until(until: i64) {
 }
 
 /// Waits for at most `micros` microseconds, and processes interrupts.
-pub fn wait(micros: i64, event: &WaitEvent) {
+pub fn wait(micros: i64, WaitEvent(name, number): &WaitEvent) {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     let millis = micros / 1_000;
     // SAFETY: MyLatch is the latch of this process. Every interrupt sets it.
@@ -96,7 +76,8 @@ pub fn wait(micros: i64, event: &WaitEvent) {
             // The timeout of WaitLatch() is in whole milliseconds.
             pg_sys::pg_usleep(micros.max(1));
         } else {
-            pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, millis, event.number());
+            let number = *number.get_or_init(|| server::wait_event(name));
+            pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, millis, number);
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
     }

@@ -3,6 +3,7 @@
 use core::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{called_as_trigger, trigger_fired_before, trigger_fired_by_insert, trigger_fired_for_row};
 
 /// The call of a trigger BEFORE INSERT FOR EACH ROW whose first argument is the name of a column.
 #[derive(Clone, Copy)]
@@ -16,15 +17,14 @@ impl<'call> Trigger<'call> {
     pub unsafe fn of(info: pg_sys::FunctionCallInfo) -> Option<Self> {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let context = (*info).context;
-            if context.is_null() || (*context).type_ != pg_sys::NodeTag::T_TriggerData {
+            if !called_as_trigger(info) {
                 return None;
             }
-            let data = &*context.cast::<pg_sys::TriggerData>();
-            let expected = pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_BEFORE;
-            let mask = pg_sys::TRIGGER_EVENT_OPMASK | pg_sys::TRIGGER_EVENT_ROW | pg_sys::TRIGGER_EVENT_TIMINGMASK;
-            let is_expected = data.tg_event & mask == expected && (*data.tg_trigger).tgnargs > 0;
-            is_expected.then_some(Self(data))
+            let data = &*(*info).context.cast::<pg_sys::TriggerData>();
+            let event = data.tg_event;
+            let is_expected =
+                trigger_fired_by_insert(event) && trigger_fired_for_row(event) && trigger_fired_before(event);
+            (is_expected && (*data.tg_trigger).tgnargs > 0).then_some(Self(data))
         }
     }
 
