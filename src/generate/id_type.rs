@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use pgrx::pg_sys::panic::CaughtError;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
-use scru_ids::{FastRange, GeneratedId, SqlId, State, Stored, Word};
+use scru_ids::{FastRange, GeneratedId, Setting, SqlId, State, Stored, Word};
 
 use crate::pg::clock;
 use crate::pg::datum::StoredId;
@@ -18,7 +18,7 @@ pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>> {
 
 /// The process's state of a type.
 pub struct Process<T: Type> {
-    settings: Settings<T>,
+    settings: Settings<T::Settings>,
     /// The state of the process's own generator; `None` before its first ID.
     pub generator: Cell<Option<T::State>>,
     /// The value of [`changes`](crate::settings::changes) for which this process has announced the server's node, which it does before its first ID.
@@ -49,7 +49,10 @@ impl<T: Type> Process<T> {
 }
 
 impl<T: Type> Configured for T {
-    fn settings_state() -> &'static Settings<T> {
+    type Values = T::Settings;
+    const TABLE: &'static [Setting<T::Settings>] = T::SETTINGS;
+
+    fn state() -> &'static Settings<T::Settings> {
         &T::process().settings
     }
 }

@@ -187,13 +187,6 @@ pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// Returns a copy of a text in the current memory context.
-pub fn server_string(text: impl Into<Vec<u8>>) -> *mut c_char {
-    let text = c_string(text);
-    // SAFETY: copies a C string.
-    unsafe { pg_sys::pstrdup(text.as_ptr()) }
-}
-
 /// Returns a copy of a C string; `None` if it is null.
 ///
 /// # Safety

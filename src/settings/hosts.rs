@@ -1,25 +1,12 @@
 //! `scru.node_hosts`: the hosts to which the node of this server belongs. A copy of a server has its settings and its data, but
 //! usually another host name, or another port on the same host.
 
-use core::cell::Cell;
-use core::ffi::c_char;
-use core::ptr;
+use core::ffi::CStr;
 
-use pgrx::pg_sys;
+use crate::settings::sources::shown;
 
-use crate::pg::datum;
-use crate::pg::process::PerProcess;
-
-/// The variable to which the server writes the value. It is never freed.
-static HOSTS: PerProcess<Cell<*mut *mut c_char>> = PerProcess::new(Cell::new(ptr::null_mut()));
-
-/// Sets the variable of the setting.
-///
-/// # Safety
-/// The server keeps a C string or null in the variable, which is never freed.
-pub unsafe fn set_variable(variable: *mut *mut c_char) {
-    HOSTS.set(variable);
-}
+/// The name of the setting.
+pub const SETTING: &CStr = c"scru.node_hosts";
 
 /// A setting that does not name this server.
 pub struct Mismatch {
@@ -31,12 +18,11 @@ pub struct Mismatch {
 
 /// Returns the value of the setting if it does not name this server.
 pub fn mismatch() -> Option<Mismatch> {
-    // SAFETY: guaranteed by `set_variable`, which _PG_init calls.
-    let hosts = unsafe { datum::text_of(*HOSTS.get()) }.unwrap_or_default();
+    let hosts = shown(SETTING);
     if hosts.trim() == "*" {
         return None;
     }
-    let (host, port) = (host_name(), port());
+    let (host, port) = (host_name(), shown(c"port"));
     let names_this = hosts.split(',').map(str::trim).any(|entry| match entry.rsplit_once(':') {
         Some((name, of_port)) => of_port == port && is_like(&host, name),
         None => is_like(&host, entry),
@@ -67,10 +53,4 @@ fn host_name() -> String {
     let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
     if result == 0 { String::from_utf8_lossy(name).into_owned() } else { String::new() }
-}
-
-/// Returns the port of the server.
-fn port() -> String {
-    // SAFETY: a look-up of a setting that every server has.
-    unsafe { datum::text_of(pg_sys::GetConfigOption(c"port".as_ptr(), true, false)) }.unwrap_or_default()
 }

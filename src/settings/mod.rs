@@ -5,6 +5,6 @@
 mod definitions;
 pub mod hosts;
 pub mod sources;
-mod stored;
 
-pub use definitions::*;
+pub use definitions::{Common, common, define};
+pub use sources::{Configured, Settings, changes, check_none_refused, deciding, is_preloaded, of};

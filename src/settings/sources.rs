@@ -1,25 +1,44 @@
-//! The settings that not every user may change: their values, and the sources that may set them.
+//! The values of the settings, and the sources that may set them.
 //!
 //! The check hook receives the source of a value and attaches it to the value as extra data. The source is therefore known whenever
 //! the server assigns the value, including by RESET and at the end of a transaction.
 
 use core::cell::{Cell, RefCell};
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::fmt;
 use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use pgrx::pg_sys::GucSource;
-use pgrx::{PgSqlErrorCode as SqlState, pg_sys};
+use pgrx::datum::Array;
+use pgrx::pg_sys::{AsPgCStr, GucContext, GucSource, Oid};
+use pgrx::{FromDatum, PgSqlErrorCode as SqlState, pg_sys};
 use scru_ids::setting_state::{SettingState, Source, Sourced};
 use scru_ids::{Kind, Setting, SettingContext};
 
 use crate::call::error::Error;
-use crate::pg::datum;
-use crate::pg::server;
-use crate::settings::stored;
+use crate::pg::process::PerProcess;
+use crate::pg::{catalog, datum, server, transaction};
 
-/// The maximum number of settings of a type.
+/// The maximum number of settings in a table.
 pub const MAX_SETTINGS: usize = 3;
+
+/// The number of changes of any setting. A parsed value is stale once this number has changed.
+static CHANGES: AtomicU32 = AtomicU32::new(0);
+
+/// See [`is_preloaded`].
+pub static IS_PRELOADED: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
+
+/// The owner of a table of settings: an ID system, or [`Common`](crate::settings::Common) for those that several types share.
+pub trait Configured: 'static {
+    /// The parsed values.
+    type Values: Copy + Default;
+
+    /// The settings.
+    const TABLE: &'static [Setting<Self::Values>];
+
+    /// Returns the process's state of the settings.
+    fn state() -> &'static Settings<Self::Values>;
+}
 
 /// The value of a setting, as the server stores it.
 #[derive(Clone, Debug)]
@@ -39,34 +58,21 @@ impl fmt::Display for Value {
     }
 }
 
-/// The process's state of a type's settings that not every user may change, by their index among all settings of the type.
-#[derive(Debug)]
-pub struct ServerSettings {
+/// The process's state of a table of settings.
+pub struct Settings<S> {
+    /// The values and their sources, by the index of the setting.
     each: RefCell<[SettingState<Value>; MAX_SETTINGS]>,
-    /// Whether [`check`] has run since the last change, and has found no refused value.
+    /// Whether [`check`] has run since the last change of a setting that not every user may change, and has found no refused value.
     are_checked: Cell<bool>,
+    /// The values as last parsed, and the value of [`changes`] then.
+    parsed: Cell<Option<(u32, S)>>,
 }
 
-impl ServerSettings {
+impl<S> Settings<S> {
     /// Creates the state of settings that are not yet defined.
     pub const fn new() -> Self {
-        Self { each: RefCell::new([SettingState::UNDEFINED; MAX_SETTINGS]), are_checked: Cell::new(false) }
-    }
-
-    /// Returns whether [`check`] has run since the last change, and has found no refused value.
-    pub fn are_checked(&self) -> bool {
-        self.are_checked.get()
-    }
-
-    /// Returns the value of a setting and its source; `None` if the setting is refused or not yet defined.
-    pub fn get(&self, index: usize, context: SettingContext) -> Option<Sourced<Value>> {
-        self.each.borrow().get(index)?.decide(context).ok()?.cloned()
-    }
-
-    /// Records a value that the server assigns.
-    pub fn assign(&self, index: usize, source: Source, value: Value) {
-        self.each.borrow_mut()[index].assign(Sourced { source, value }, is_parallel_worker());
-        self.are_checked.set(false);
+        let each = RefCell::new([SettingState::UNDEFINED; MAX_SETTINGS]);
+        Self { each, are_checked: Cell::new(false), parsed: Cell::new(None) }
     }
 
     /// Records a value that the server has rejected.
@@ -74,74 +80,164 @@ impl ServerSettings {
         self.each.borrow_mut()[index].reject(Sourced { source: rank(source), value: Value::Text(value) });
         self.are_checked.set(false);
     }
+}
 
-    fn source_to_pass(&self, index: usize) -> Option<Source> {
-        self.each.borrow()[index].source_to_pass()
+/// Records a value that the server assigns.
+pub fn assign<T: Configured>(index: usize, source: Source, value: Value) {
+    let state = T::state();
+    // A setting that every user may change is never refused, and a worker always has its leader's value.
+    let is_of_user = T::TABLE[index].context == SettingContext::User;
+    let is_worker = !is_of_user && transaction::is_parallel_worker();
+    state.each.borrow_mut()[index].assign(Sourced { source, value }, is_worker);
+    state.are_checked.set(is_of_user && state.are_checked.get());
+    count_change();
+}
+
+/// Counts a change of any setting.
+pub fn count_change() {
+    CHANGES.fetch_add(1, Relaxed);
+}
+
+/// Returns the number of changes of any setting in this process.
+#[inline]
+pub fn changes() -> u32 {
+    CHANGES.load(Relaxed)
+}
+
+/// Returns whether the server preloaded the library. If so, the settings are defined before a session starts.
+pub fn is_preloaded() -> bool {
+    IS_PRELOADED.get()
+}
+
+/// Returns the values in effect. A refused setting has its default.
+#[inline]
+pub fn of<T: Configured>() -> T::Values {
+    if T::TABLE.is_empty() {
+        return T::Values::default();
     }
-
-    fn check_all<S>(&self, settings: &[Setting<S>]) -> Result<(), Error> {
-        for (setting, state) in settings.iter().zip(&*self.each.borrow()) {
-            state.decide(setting.context).map_err(|refused| refusal(setting, refused))?;
-        }
-        self.are_checked.set(true);
-        Ok(())
+    match T::state().parsed.get() {
+        Some((as_of, values)) if as_of == changes() => values,
+        _ => parse::<T>(),
     }
 }
 
-/// Checks the settings of a type that not every user may change.
+#[cold]
+fn parse<T: Configured>() -> T::Values {
+    let mut values = T::Values::default();
+    for (setting, state) in T::TABLE.iter().zip(&*T::state().each.borrow()) {
+        if let Ok(Some(decided)) = state.decide(setting.context) {
+            apply(setting, &decided.value, &mut values);
+        }
+    }
+    T::state().parsed.set(Some((changes(), values)));
+    values
+}
+
+fn apply<S>(setting: &Setting<S>, value: &Value, values: &mut S) {
+    match (&setting.kind, value) {
+        (Kind::Choice { apply, .. }, Value::Number(number)) => apply(values, *number as usize),
+        (Kind::Integer { apply, .. }, Value::Number(number)) => apply(values, *number),
+        (Kind::Text { apply, .. }, Value::Text(text)) => {
+            let checked = apply(values, text);
+            debug_assert!(checked.is_ok(), "the check hook lets only valid texts pass");
+        }
+        _ => {}
+    }
+}
+
+/// Checks the settings that not every user may change.
 ///
 /// # Errors
 /// Returns an error (22023) if a source that may not set it has set a setting, or if the configured value is malformed. The value
 /// in effect may then be another server's.
+#[inline]
+pub fn check_none_refused<T: Configured>() -> Result<(), Error> {
+    if T::state().are_checked.get() { Ok(()) } else { check::<T>() }
+}
+
 #[cold]
-pub fn check<S: Default>(state: &ServerSettings, settings: &[Setting<S>], is_preloaded: bool) -> Result<(), Error> {
-    if is_preloaded {
-        reject_stored(state, settings);
+fn check<T: Configured>() -> Result<(), Error> {
+    if is_preloaded() {
+        reject_stored::<T>();
     }
-    pass_to_workers(state, settings);
-    state.check_all(settings)
+    pass_to_workers::<T>();
+    for (setting, state) in T::TABLE.iter().zip(&*T::state().each.borrow()) {
+        state.decide(setting.context).map_err(|refused| refusal(setting, refused))?;
+    }
+    T::state().are_checked.set(true);
+    Ok(())
 }
 
 /// Records malformed values that were stored before the library was preloaded. The server skips them with a warning when a
 /// session starts.
-fn reject_stored<S: Default>(state: &ServerSettings, settings: &[Setting<S>]) {
-    for (index, setting) in deciding(settings) {
-        if let Some((source, value)) = stored::of_all_roles(&format!("scru.{}", setting.name))
+fn reject_stored<T: Configured>() {
+    for (index, setting) in decisive::<T>() {
+        if let Some((source, value)) = stored_for_all_roles(setting.name)
             && !is_valid(setting, &value)
         {
-            let value = String::from_utf8_lossy(&value).into_owned();
-            state.reject(index, source, value);
+            T::state().reject(index, source, String::from_utf8_lossy(&value).into_owned());
         }
     }
 }
 
 /// Makes the server pass the decisions of this process to its parallel workers, which read the configuration later. It does not
 /// pass values with the source PGC_S_DEFAULT.
-pub fn pass_to_workers<S>(state: &ServerSettings, settings: &[Setting<S>]) {
-    // SAFETY: a variable of the server.
-    if is_parallel_worker() || unsafe { pg_sys::IsInParallelMode() } {
+pub fn pass_to_workers<T: Configured>() {
+    if transaction::is_parallel_worker() || transaction::is_parallel() {
         return;
     }
-    for (index, setting) in deciding(settings) {
-        let source = match state.source_to_pass(index) {
+    for (index, setting) in decisive::<T>() {
+        let source = match T::state().each.borrow()[index].source_to_pass() {
             Some(Source::PassedDefault) => GucSource::PGC_S_DYNAMIC_DEFAULT,
             Some(Source::Refused) => GucSource::PGC_S_OVERRIDE,
             _ => continue,
         };
         let name = datum::c_string(format!("scru.{}", setting.name));
+        let value = datum::c_string(shown(&name));
         // SAFETY: the setting is defined. The server copies the value. Outside of parallel mode, settings can be changed.
-        unsafe {
-            let value = datum::c_string(
-                datum::text_of(pg_sys::GetConfigOption(name.as_ptr(), false, false)).unwrap_or_default(),
-            );
-            pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), pg_sys::GucContext::PGC_SUSET, source);
-        }
+        unsafe { pg_sys::SetConfigOption(name.as_ptr(), value.as_ptr(), GucContext::PGC_SUSET, source) };
     }
 }
 
+/// Returns the present value of one of the server's settings, as a text.
+pub fn shown(name: &CStr) -> String {
+    // SAFETY: a look-up of a setting that is defined.
+    unsafe { datum::text_of(pg_sys::GetConfigOption(name.as_ptr(), false, false)) }.unwrap_or_default()
+}
+
 /// Returns the settings that decide uniqueness, with their indexes.
-fn deciding<S>(settings: &[Setting<S>]) -> impl Iterator<Item = (usize, &Setting<S>)> {
-    settings.iter().enumerate().filter(|(_, setting)| setting.context == SettingContext::Superuser)
+fn decisive<T: Configured>() -> impl Iterator<Item = (usize, &'static Setting<T::Values>)> {
+    T::TABLE.iter().enumerate().filter(|(_, setting)| setting.context == SettingContext::Superuser)
+}
+
+/// Returns the value of a setting that `ALTER ROLE ALL SET` or `ALTER DATABASE … SET` has stored for the sessions of this database,
+/// and its source. A value for this database takes precedence over one for all databases. Returns `None` if there is no value, or
+/// outside of a transaction.
+fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
+    let prefix = format!("scru.{name}=");
+    let mut found = None;
+    // SAFETY: in a transaction. Rows of this catalog have this struct, and an array of texts of the form `name=value`.
+    unsafe {
+        if !pg_sys::IsTransactionState() {
+            return None;
+        }
+        catalog::scan(pg_sys::DbRoleSettingRelationId, |row, columns| {
+            let key = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_db_role_setting>();
+            let source = match key.setdatabase {
+                _ if key.setrole != Oid::INVALID => return,
+                Oid::INVALID => GucSource::PGC_S_GLOBAL,
+                database if database == pg_sys::MyDatabaseId => GucSource::PGC_S_DATABASE,
+                _ => return,
+            };
+            let mut is_null = false;
+            let column = pg_sys::Anum_pg_db_role_setting_setconfig as c_int;
+            let entries = pg_sys::heap_getattr(row, column, columns, &mut is_null);
+            let Some(entries) = Array::<&[u8]>::from_datum(entries, is_null) else { return };
+            let value = entries.iter().flatten().find_map(|entry| entry.strip_prefix(prefix.as_bytes()));
+            found = found.take().max(value.map(|value| (source, value.to_vec())));
+        });
+    }
+    found
 }
 
 /// Returns whether a setting accepts a value.
@@ -157,12 +253,6 @@ fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
         (Kind::Choice { words, .. }, Ok(text)) => words.contains(&text),
         (_, Err(_)) => false,
     }
-}
-
-/// Returns whether this process is a parallel worker.
-fn is_parallel_worker() -> bool {
-    // SAFETY: an integer that the server sets once in each process.
-    unsafe { pg_sys::ParallelWorkerNumber >= 0 }
 }
 
 /// Returns the server's source as a source of the pure rules.
@@ -196,8 +286,8 @@ pub unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, so
         if setting.context == SettingContext::Superuser && source == GucSource::PGC_S_SESSION {
             let message = format!("parameter \"scru.{}\" cannot be changed now", setting.name);
             pg_sys::GUC_check_errcode(SqlState::ERRCODE_CANT_CHANGE_RUNTIME_PARAM as c_int);
-            pg_sys::GUC_check_errmsg_string = datum::server_string(message);
-            pg_sys::GUC_check_errdetail_string = datum::server_string(who_may_set(setting.context));
+            pg_sys::GUC_check_errmsg_string = message.as_pg_cstr();
+            pg_sys::GUC_check_errdetail_string = who_may_set(setting.context).as_pg_cstr();
             return false;
         }
         let attached = server::setting_extra(size_of::<Source>()).cast::<Source>();
@@ -230,14 +320,15 @@ pub struct Deciding {
     source: Source,
 }
 
-impl Deciding {
-    /// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
-    pub fn of<S>(state: &ServerSettings, settings: &'static [Setting<S>]) -> Option<Self> {
-        let (index, setting) = deciding(settings).next()?;
-        let Sourced { source, value } = state.get(index, setting.context)?;
-        Some(Self { name: setting.name, value: value.to_string(), source })
-    }
+/// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
+pub fn deciding<T: Configured>() -> Option<Deciding> {
+    let (index, setting) = decisive::<T>().next()?;
+    let each = T::state().each.borrow();
+    let Sourced { source, value } = each[index].decide(setting.context).ok()??;
+    Some(Deciding { name: setting.name, value: value.to_string(), source: *source })
+}
 
+impl Deciding {
     /// Returns whether the value is the default.
     pub fn is_default(&self) -> bool {
         self.source.is_default()
