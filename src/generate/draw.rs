@@ -2,7 +2,7 @@
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
-use scru_ids::horizon::{Behind, behind};
+use scru_ids::horizon::behind;
 use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
 
 use crate::call::Call;
@@ -93,10 +93,9 @@ fn own_step<T: Type>(common: Common, from: i64) -> Result<Step<T>, Error> {
     let Common { on_clock_rollback, .. } = common;
     let mut now = clock::now();
     if now < from {
-        match behind(from, now, false, on_clock_rollback == OnClockRollback::Error) {
-            Behind::Continue(time) => now = time,
-            Behind::Wait(until) => return Ok(Step::Wait(until)),
-            Behind::Refused(refusal) => return Ok(Step::Refused(refusal)),
+        match behind(from, now, on_clock_rollback) {
+            Ok(time) => now = time,
+            Err(delay) => return Ok(delay),
         }
     }
     let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };

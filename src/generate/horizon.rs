@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{Ordering, fence};
 
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::horizon::{self, Owner, Publish, Read, Record, TooOld};
+use scru_ids::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
 use crate::generate::floor;
@@ -128,7 +128,7 @@ impl Backend {
 
     /// Records the bound of this process's transaction, if it has published one.
     fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
-        if self.slot.owner.load(Ordering::SeqCst) != self.own.to_word() {
+        if self.slot.owner.load(Ordering::SeqCst) != self.own.0 {
             return Ok(());
         }
         let bound = self.slot.bound.load(Ordering::SeqCst);
@@ -140,94 +140,7 @@ impl Backend {
     }
 }
 
-/// Waits a moment for a process that stores a few words.
-fn pause() {
-    core::hint::spin_loop();
-    clock::check_for_interrupts();
-}
-
-impl Publish for Backend {
-    type Error = Error;
-
-    fn own(&self) -> Owner {
-        self.own
-    }
-
-    fn now(&mut self) -> Result<i64, Error> {
-        Ok(clock::now())
-    }
-
-    fn owner(&mut self) -> Result<Owner, Error> {
-        Ok(Owner::from_word(self.slot.owner.load(Ordering::SeqCst)))
-    }
-
-    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Error> {
-        let (old, new) = (old.to_word(), new.to_word());
-        Ok(self.slot.owner.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok())
-    }
-
-    fn set_owner(&mut self, owner: Owner) -> Result<(), Error> {
-        self.slot.owner.store(owner.to_word(), Ordering::Release);
-        Ok(())
-    }
-
-    fn bound(&mut self) -> Result<i64, Error> {
-        Ok(self.slot.bound.load(Ordering::SeqCst))
-    }
-
-    fn set_bound(&mut self, bound: i64) -> Result<(), Error> {
-        self.slot.bound.store(bound, Ordering::Release);
-        Ok(())
-    }
-
-    fn floor(&mut self) -> Result<i64, Error> {
-        Ok(self.memory.header.floor.load(Ordering::SeqCst))
-    }
-
-    fn fence(&mut self) -> Result<(), Error> {
-        fence(Ordering::SeqCst);
-        Ok(())
-    }
-
-    fn pause(&mut self) -> Result<(), Error> {
-        pause();
-        Ok(())
-    }
-}
-
-impl Record for Backend {
-    type Error = Error;
-
-    fn state(&mut self, transaction: u64) -> Result<u64, Error> {
-        Ok(self.memory.entry(transaction).state.load(Ordering::SeqCst))
-    }
-
-    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Error> {
-        let state = &self.memory.entry(transaction).state;
-        Ok(state.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok())
-    }
-
-    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Error> {
-        // A reader that loads one of these finds the state that was stored before.
-        let entry = self.memory.entry(transaction);
-        entry.bound.store(bound, Ordering::Release);
-        entry.database.store(own_database(), Ordering::Release);
-        Ok(())
-    }
-
-    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Error> {
-        // The lock under which the transaction ends makes it visible to readers.
-        self.memory.entry(transaction).state.store(state, Ordering::Release);
-        Ok(())
-    }
-
-    fn pause(&mut self) -> Result<(), Error> {
-        pause();
-        Ok(())
-    }
-}
-
-impl Read for Backend {
+impl Access for Backend {
     type Error = Error;
 
     fn now(&mut self) -> Result<i64, Error> {
@@ -256,12 +169,73 @@ impl Read for Backend {
         Ok(())
     }
 
+    fn pause(&mut self) -> Result<(), Error> {
+        core::hint::spin_loop();
+        clock::check_for_interrupts();
+        Ok(())
+    }
+
+    fn own(&self) -> Owner {
+        self.own
+    }
+
+    fn owner(&mut self) -> Result<Owner, Error> {
+        Ok(Owner(self.slot.owner.load(Ordering::SeqCst)))
+    }
+
+    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Error> {
+        Ok(self.slot.owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+    }
+
+    fn set_owner(&mut self, owner: Owner) -> Result<(), Error> {
+        self.slot.owner.store(owner.0, Ordering::Release);
+        Ok(())
+    }
+
+    fn bound(&mut self) -> Result<i64, Error> {
+        Ok(self.slot.bound.load(Ordering::SeqCst))
+    }
+
+    fn set_bound(&mut self, bound: i64) -> Result<(), Error> {
+        self.slot.bound.store(bound, Ordering::Release);
+        Ok(())
+    }
+
+    fn state(&mut self, transaction: u64) -> Result<u64, Error> {
+        Ok(self.memory.entry(transaction).state.load(Ordering::SeqCst))
+    }
+
+    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Error> {
+        let state = &self.memory.entry(transaction).state;
+        Ok(state.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+    }
+
+    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Error> {
+        // The lock under which the transaction ends makes it visible to readers.
+        self.memory.entry(transaction).state.store(state, Ordering::Release);
+        Ok(())
+    }
+
+    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Error> {
+        let entry = self.memory.entry(transaction);
+        let bound = entry.bound.load(Ordering::SeqCst);
+        Ok((entry.database.load(Ordering::SeqCst) == own_database()).then_some(bound))
+    }
+
+    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Error> {
+        // A reader that loads one of these finds the state that was stored before.
+        let entry = self.memory.entry(transaction);
+        entry.bound.store(bound, Ordering::Release);
+        entry.database.store(own_database(), Ordering::Release);
+        Ok(())
+    }
+
     fn slots(&self) -> usize {
         self.memory.slots.len()
     }
 
     fn owner_of(&mut self, slot: usize) -> Result<Owner, Error> {
-        Ok(Owner::from_word(self.memory.slots[slot].owner.load(Ordering::SeqCst)))
+        Ok(Owner(self.memory.slots[slot].owner.load(Ordering::SeqCst)))
     }
 
     fn bound_of(&mut self, slot: usize) -> Result<i64, Error> {
@@ -292,23 +266,8 @@ impl Read for Backend {
         Ok(self.snapshot.unwrap_or_else(|| unsafe { Snapshot::active() }).unseen(next))
     }
 
-    fn state(&mut self, transaction: u64) -> Result<u64, Error> {
-        Ok(self.memory.entry(transaction).state.load(Ordering::SeqCst))
-    }
-
-    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Error> {
-        let entry = self.memory.entry(transaction);
-        let bound = entry.bound.load(Ordering::SeqCst);
-        Ok((entry.database.load(Ordering::SeqCst) == own_database()).then_some(bound))
-    }
-
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Error> {
         Ok(transaction::has_committed(transaction))
-    }
-
-    fn pause(&mut self) -> Result<(), Error> {
-        pause();
-        Ok(())
     }
 }
 
@@ -342,7 +301,7 @@ pub fn of_statement() -> Result<i64, Error> {
     let mut backend = Backend::new(floor::memory()?.ok_or_else(no_memory)?);
     backend.snapshot = Some(snapshot);
     old_sessions::refuse(backend.memory)?;
-    let value = horizon::horizon(&mut backend)?.map_err(|TooOld| too_old())?;
+    let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
     floor::carry(backend.memory, value)?;
     returned::remember(&snapshot, value);
     Ok(value)
@@ -391,6 +350,6 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
 pub fn own_bound() -> Result<Option<i64>, Error> {
     let Some(memory) = attached()? else { return Ok(None) };
     let backend = Backend::new(memory);
-    let is_published = backend.slot.owner.load(Ordering::SeqCst) == backend.own.to_word();
+    let is_published = backend.slot.owner.load(Ordering::SeqCst) == backend.own.0;
     Ok(is_published.then(|| backend.slot.bound.load(Ordering::SeqCst)))
 }

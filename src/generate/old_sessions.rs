@@ -23,7 +23,7 @@ pub fn refuse(memory: Memory) -> Result<(), Error> {
         if old == 0 {
             continue;
         }
-        let is_new = index == own || Owner::from_word(slot.owner.load(Ordering::SeqCst)).pid() == old;
+        let is_new = index == own || Owner(slot.owner.load(Ordering::SeqCst)).pid() == old;
         if !is_new && transaction::is_connected(old) {
             is_left = true;
             if transaction::of_process(index).is_some_and(|process| process.pid() == old) {

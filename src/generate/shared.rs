@@ -8,7 +8,7 @@ use std::ffi::CString;
 
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use portable_atomic::Ordering;
-use scru_ids::horizon::{Behind, behind};
+use scru_ids::horizon::behind;
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word, id_systems};
@@ -218,12 +218,9 @@ pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i
     let step = protocol::draw(&mut backend)?;
     if backend.clock < from
         && let Some(Step::Made(..)) = step
+        && let Err(delay) = behind(from, backend.clock, on_clock_rollback)
     {
-        match behind(from, backend.clock, T::SERVER_WIDE, on_clock_rollback == OnClockRollback::Error) {
-            Behind::Continue(_) => {}
-            Behind::Wait(until) => return Ok(Some(Step::Wait(until))),
-            Behind::Refused(refusal) => return Ok(Some(Step::Refused(refusal))),
-        }
+        return Ok(Some(delay));
     }
     if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
         let range = (fast_path.range)(*id, &settings::of::<T>());

@@ -14,7 +14,9 @@
 //!
 //! As with [`protocol`](crate::protocol), the functions are straight-line code over their accesses.
 
-use crate::generator::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Refusal};
+use crate::generator::{
+    GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Step,
+};
 
 /// The number of entries of the table: a reader finds each transaction whose number is among this many before the latest.
 pub const ENTRIES: u64 = 1 << 16;
@@ -25,9 +27,9 @@ pub const ENTRIES: u64 = 1 << 16;
 /// log the floor twice as often.
 pub const LEAD_MICROS: i64 = 1_000_000;
 
-/// A transaction that can publish: the identity of its process and its local number, in the upper 63 bits.
+/// A transaction that can publish, as a word of shared memory: its process ID and its local number, in the upper 63 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Owner(u64);
+pub struct Owner(pub u64);
 
 impl Owner {
     /// No transaction.
@@ -38,24 +40,9 @@ impl Owner {
         Self((pid as u64) << 33 | (number as u64) << 1)
     }
 
-    /// Returns the owner in a word of shared memory.
-    pub const fn from_word(word: u64) -> Self {
-        Self(word)
-    }
-
-    /// Returns the word for shared memory.
-    pub const fn to_word(self) -> u64 {
-        self.0
-    }
-
     /// Returns the process ID.
     pub const fn pid(self) -> u32 {
         (self.0 >> 33) as u32
-    }
-
-    /// Returns the local transaction number.
-    pub const fn number(self) -> u32 {
-        (self.0 >> 1) as u32
     }
 
     /// Returns the owner while it stores its bound.
@@ -69,38 +56,77 @@ impl Owner {
     }
 }
 
-/// The accesses of a transaction that publishes. A parallel worker publishes for the transaction of its leader.
-pub trait Publish {
+/// Access to what the processes of a server share. An error ends the function that gets it.
+///
+/// A parallel worker publishes for the transaction of its leader.
+pub trait Access {
     /// The error of an access.
     type Error;
 
-    /// Returns the transaction.
-    fn own(&self) -> Owner;
     /// Reads the clock, in microseconds since 1970-01-01 UTC.
     fn now(&mut self) -> Result<i64, Self::Error>;
-    /// Loads the owner of the transaction's slot.
-    fn owner(&mut self) -> Result<Owner, Self::Error>;
-    /// Replaces the owner of the slot with a compare-and-swap. Returns `false` if another process has changed it.
-    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Self::Error>;
-    /// Stores the owner of the slot.
-    fn set_owner(&mut self, owner: Owner) -> Result<(), Self::Error>;
-    /// Loads the bound of the slot.
-    fn bound(&mut self) -> Result<i64, Self::Error>;
-    /// Stores the bound of the slot.
-    fn set_bound(&mut self, bound: i64) -> Result<(), Self::Error>;
     /// Loads the floor.
     fn floor(&mut self) -> Result<i64, Self::Error>;
-    /// Orders the preceding stores before the following loads.
+    /// Raises the floor, if it is lower.
+    fn raise_floor(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Loads the durable floor.
+    fn durable(&mut self) -> Result<i64, Self::Error>;
+    /// Makes a floor durable: every later start of a server with these data begins at or above it.
+    fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Orders the preceding accesses before the following ones.
     fn fence(&mut self) -> Result<(), Self::Error>;
     /// Waits a moment for another process.
     fn pause(&mut self) -> Result<(), Self::Error>;
+
+    /// Returns the transaction of this process.
+    fn own(&self) -> Owner;
+    /// Loads the owner of the transaction's slot.
+    fn owner(&mut self) -> Result<Owner, Self::Error>;
+    /// Replaces the owner of the transaction's slot with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Self::Error>;
+    /// Stores the owner of the transaction's slot.
+    fn set_owner(&mut self, owner: Owner) -> Result<(), Self::Error>;
+    /// Loads the bound of the transaction's slot.
+    fn bound(&mut self) -> Result<i64, Self::Error>;
+    /// Stores the bound of the transaction's slot.
+    fn set_bound(&mut self, bound: i64) -> Result<(), Self::Error>;
+
+    /// Loads the state of the entry for a transaction number.
+    fn state(&mut self, transaction: u64) -> Result<u64, Self::Error>;
+    /// Replaces the state of the entry with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Self::Error>;
+    /// Stores the state of the entry.
+    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Self::Error>;
+    /// Loads the bound of the entry; `None` if it is of another database.
+    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Self::Error>;
+    /// Stores the bound of the entry.
+    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Self::Error>;
+
+    /// Returns the number of slots.
+    fn slots(&self) -> usize;
+    /// Loads the owner of a slot.
+    fn owner_of(&mut self, slot: usize) -> Result<Owner, Self::Error>;
+    /// Loads the bound of a slot.
+    fn bound_of(&mut self, slot: usize) -> Result<i64, Self::Error>;
+    /// Returns whether the server says that the transaction runs in the process of the slot, in the reader's database.
+    fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Self::Error>;
+    /// Returns the lowest bound of the database's prepared transactions; `None` if there are none.
+    fn prepared(&mut self) -> Result<Option<i64>, Self::Error>;
+    /// Returns the number of the next transaction.
+    fn next_transaction(&mut self) -> Result<u64, Self::Error>;
+    /// Returns the number before which transactions may have ended without an entry.
+    fn since(&mut self) -> Result<u64, Self::Error>;
+    /// Returns the transactions that the snapshot saw running, and the number from which on it saw none.
+    fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
+    /// Returns whether a transaction has committed, and no longer runs.
+    fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
 }
 
 /// Publishes a bound for a transaction, unless a process of the transaction has done so. Returns the time at or above which this
 /// process draws the IDs of the transaction.
 ///
 /// The published bound stays the same: the other processes of a parallel query draw above it.
-pub fn publish<A: Publish>(access: &mut A) -> Result<i64, A::Error> {
+pub fn publish<A: Access>(access: &mut A) -> Result<i64, A::Error> {
     let own = access.own();
     loop {
         let owner = access.owner()?;
@@ -124,52 +150,28 @@ pub fn publish<A: Publish>(access: &mut A) -> Result<i64, A::Error> {
     Ok(access.bound()?.max(access.floor()?))
 }
 
-/// The decision about a clock that reads a time before the bound of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behind {
-    /// The generator continues as if the clock read this time.
-    Continue(i64),
-    /// The generator waits until the clock reads this time.
-    Wait(i64),
-    /// The generator refuses.
-    Refused(Refusal),
-}
-
-/// Returns what a generator does if the clock, which reads `now`, is behind the bound of the transaction. `strict` is for types
-/// whose sessions share one state, `error` for generators that refuse if the clock moves back. The others continue.
+/// Returns the time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
+///
+/// # Errors
+/// Returns a wait or a refusal if the clock is too far behind: for [`SERVER_WIDE`](GeneratedId::SERVER_WIDE) types, as
+/// [`place_strictly`](crate::place_strictly) does, and for others if they refuse whenever the clock moves back.
 #[inline]
-pub fn behind(bound: i64, now: i64, strict: bool, error: bool) -> Behind {
+pub fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRollback) -> Result<i64, Step<T>> {
     let behind = bound.saturating_sub(now);
-    if strict && behind > MAX_BEHIND_MICROS || error && behind > MAX_ROLLBACK_MICROS as i64 {
-        Behind::Refused(Refusal::ClockMovedBack(behind as u64))
-    } else if strict && behind > MAX_AHEAD_MICROS {
-        Behind::Wait(bound - MAX_AHEAD_MICROS)
+    let refuses = on_clock_rollback == OnClockRollback::Error;
+    if T::SERVER_WIDE && behind > MAX_BEHIND_MICROS || refuses && behind > MAX_ROLLBACK_MICROS as i64 {
+        Err(Step::Refused(Refusal::ClockMovedBack(behind as u64)))
+    } else if T::SERVER_WIDE && behind > MAX_AHEAD_MICROS {
+        Err(Step::Wait(bound - MAX_AHEAD_MICROS))
     } else {
-        Behind::Continue(bound.max(now))
+        Ok(bound.max(now))
     }
-}
-
-/// The accesses of a transaction that ends.
-pub trait Record {
-    /// The error of an access.
-    type Error;
-
-    /// Loads the state of the entry for a transaction number.
-    fn state(&mut self, transaction: u64) -> Result<u64, Self::Error>;
-    /// Replaces the state of the entry with a compare-and-swap. Returns `false` if another process has changed it.
-    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Self::Error>;
-    /// Stores the bound of the entry.
-    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Self::Error>;
-    /// Stores the state of the entry.
-    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Self::Error>;
-    /// Waits a moment for another process.
-    fn pause(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
 ///
 /// The state of an entry is the number of the transaction, shifted left by 1; its lowest bit is set while the entry is written.
-pub fn record<A: Record>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
+pub fn record<A: Access>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
     let own = transaction << 1;
     loop {
         let state = access.state(transaction)?;
@@ -186,61 +188,13 @@ pub fn record<A: Record>(access: &mut A, transaction: u64, bound: i64) -> Result
     }
 }
 
-/// The accesses of a reader of the horizon.
-pub trait Read {
-    /// The error of an access.
-    type Error;
-
-    /// Reads the clock, in microseconds since 1970-01-01 UTC.
-    fn now(&mut self) -> Result<i64, Self::Error>;
-    /// Loads the floor.
-    fn floor(&mut self) -> Result<i64, Self::Error>;
-    /// Raises the floor, if it is lower.
-    fn raise_floor(&mut self, floor: i64) -> Result<(), Self::Error>;
-    /// Loads the durable floor.
-    fn durable(&mut self) -> Result<i64, Self::Error>;
-    /// Makes a floor durable: every later start of a server with these data begins at or above it.
-    fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
-    /// Orders the preceding accesses before the following ones.
-    fn fence(&mut self) -> Result<(), Self::Error>;
-
-    /// Returns the number of slots.
-    fn slots(&self) -> usize;
-    /// Loads the owner of a slot.
-    fn owner_of(&mut self, slot: usize) -> Result<Owner, Self::Error>;
-    /// Loads the bound of a slot.
-    fn bound_of(&mut self, slot: usize) -> Result<i64, Self::Error>;
-    /// Returns whether the server says that the transaction runs in the process of the slot, in the reader's database.
-    fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Self::Error>;
-    /// Returns the lowest bound of the database's prepared transactions; `None` if there are none.
-    fn prepared(&mut self) -> Result<Option<i64>, Self::Error>;
-
-    /// Returns the number of the next transaction.
-    fn next_transaction(&mut self) -> Result<u64, Self::Error>;
-    /// Returns the number before which transactions may have ended without an entry.
-    fn since(&mut self) -> Result<u64, Self::Error>;
-    /// Returns the transactions that the snapshot saw running, and the number from which on it saw none.
-    fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
-    /// Loads the state of the entry for a transaction number.
-    fn state(&mut self, transaction: u64) -> Result<u64, Self::Error>;
-    /// Loads the bound of an entry; `None` if it is of another database.
-    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Self::Error>;
-    /// Returns whether a transaction has committed, and no longer runs.
-    fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
-    /// Waits a moment for another process.
-    fn pause(&mut self) -> Result<(), Self::Error>;
-}
-
-/// The snapshot is too old: a transaction that it does not see has ended, and its bound is no longer known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooOld;
-
-/// Returns the horizon of a snapshot, in microseconds since 1970-01-01 UTC.
+/// Returns the horizon of a snapshot, in microseconds since 1970-01-01 UTC; `None` if the snapshot is too old: a transaction that it
+/// does not see has ended, and its bound is no longer known.
 ///
 /// A transaction that the snapshot does not see either published before the slots are loaded, or draws above the floor. In the
 /// first case it still runs when its slot is loaded, or is prepared when the locks are listed, or has ended. If it has ended, it
 /// has an entry.
-pub fn horizon<A: Read>(access: &mut A) -> Result<Result<i64, TooOld>, A::Error> {
+pub fn horizon<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
     let mut horizon = raise(access)?;
     access.fence()?;
     for slot in 0..access.slots() {
@@ -263,27 +217,21 @@ pub fn horizon<A: Read>(access: &mut A) -> Result<Result<i64, TooOld>, A::Error>
     let since = access.since()?;
     let (running, end) = access.unseen(next)?;
     if next.saturating_sub(end) > ENTRIES {
-        return Ok(Err(TooOld));
+        return Ok(None);
     }
     for transaction in running.into_iter().chain(end..next) {
-        let is_known = match look_up(access, transaction)? {
-            Entry::Bound(bound) => {
-                horizon = horizon.min(bound);
-                true
-            }
-            Entry::None => transaction >= since,
-            Entry::Lost => false,
-        };
-        // If it still runs, the loop above has considered it. If it has rolled back, nobody will see its rows.
-        if !is_known && access.has_committed(transaction)? {
-            return Ok(Err(TooOld));
+        match look_up(access, transaction, since)? {
+            Some(bound) => horizon = horizon.min(bound),
+            // If it still runs, the loop above has considered it. If it has rolled back, nobody will see its rows.
+            None if access.has_committed(transaction)? => return Ok(None),
+            None => {}
         }
     }
-    Ok(Ok(horizon))
+    Ok(Some(horizon))
 }
 
 /// Raises the floor to the clock, and returns it. The floor is durable first.
-pub fn raise<A: Read>(access: &mut A) -> Result<i64, A::Error> {
+pub fn raise<A: Access>(access: &mut A) -> Result<i64, A::Error> {
     loop {
         let floor = access.floor()?.max(access.now()?);
         if access.durable()? < floor {
@@ -298,34 +246,27 @@ pub fn raise<A: Read>(access: &mut A) -> Result<i64, A::Error> {
     }
 }
 
-/// An entry of the table.
-enum Entry {
-    /// The bound of the transaction; the largest number if it is of another database.
-    Bound(i64),
-    /// The transaction has no entry.
-    None,
-    /// A later transaction has the entry.
-    Lost,
-}
-
-fn look_up<A: Read>(access: &mut A, transaction: u64) -> Result<Entry, A::Error> {
+/// Returns the bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
+/// not known. Transactions before `since` may have ended without an entry.
+fn look_up<A: Access>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
     let own = transaction << 1;
     loop {
         let state = access.state(transaction)?;
+        // A later transaction has the entry.
         if state > own | 1 {
-            return Ok(Entry::Lost);
+            return Ok(None);
         }
         if state & 1 == 1 {
             access.pause()?;
             continue;
         }
         if state < own {
-            return Ok(Entry::None);
+            return Ok((transaction >= since).then_some(i64::MAX));
         }
         let bound = access.entry(transaction)?.unwrap_or(i64::MAX);
         access.fence()?;
         if access.state(transaction)? == own {
-            return Ok(Entry::Bound(bound));
+            return Ok(Some(bound));
         }
     }
 }
@@ -334,7 +275,9 @@ fn look_up<A: Read>(access: &mut A, transaction: u64) -> Result<Entry, A::Error>
 mod tests {
     use std::collections::HashSet;
 
+    use super::OnClockRollback::{Error, Reset};
     use super::*;
+    use crate::{Scru64, Scru128};
 
     /// A mistake that the search must find.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -429,101 +372,7 @@ mod tests {
         }
     }
 
-    impl Publish for Run<'_> {
-        type Error = Stop;
-
-        fn own(&self) -> Owner {
-            OWN
-        }
-        fn now(&mut self) -> Result<i64, Stop> {
-            self.access(|world| world.clock)
-        }
-        fn owner(&mut self) -> Result<Owner, Stop> {
-            self.access(|world| world.owner as i64).map(|word| Owner::from_word(word as u64))
-        }
-        fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Stop> {
-            self.access(|world| {
-                world.flush_all();
-                let is_old = world.owner == old.to_word();
-                if is_old {
-                    world.owner = new.to_word();
-                }
-                i64::from(is_old)
-            })
-            .map(|done| done == 1)
-        }
-        fn set_owner(&mut self, owner: Owner) -> Result<(), Stop> {
-            self.access(|world| {
-                world.buffer.push((true, owner.to_word()));
-                0
-            })
-            .map(drop)
-        }
-        fn bound(&mut self) -> Result<i64, Stop> {
-            self.access(|world| {
-                let stored = world.buffer.iter().rev().find(|(is_owner, _)| !is_owner);
-                stored.map_or(world.bound, |(_, bound)| *bound as i64)
-            })
-        }
-        fn set_bound(&mut self, bound: i64) -> Result<(), Stop> {
-            self.access(|world| {
-                world.buffer.push((false, bound as u64));
-                0
-            })
-            .map(drop)
-        }
-        fn floor(&mut self) -> Result<i64, Stop> {
-            self.access(|world| world.floor)
-        }
-        fn fence(&mut self) -> Result<(), Stop> {
-            let without = self.mistake == Mistake::NoFence;
-            self.access(|world| {
-                if !without {
-                    world.flush_all();
-                }
-                0
-            })
-            .map(drop)
-        }
-        fn pause(&mut self) -> Result<(), Stop> {
-            Ok(())
-        }
-    }
-
-    impl Record for Run<'_> {
-        type Error = Stop;
-
-        fn state(&mut self, _: u64) -> Result<u64, Stop> {
-            self.access(|world| world.state as i64).map(|state| state as u64)
-        }
-        fn replace_state(&mut self, _: u64, _: u64, new: u64) -> Result<bool, Stop> {
-            self.access(|world| {
-                world.flush_all();
-                world.state = new;
-                1
-            })
-            .map(|_| true)
-        }
-        fn set_entry(&mut self, _: u64, bound: i64) -> Result<(), Stop> {
-            self.access(|world| {
-                world.entry = bound;
-                0
-            })
-            .map(drop)
-        }
-        fn set_state(&mut self, _: u64, state: u64) -> Result<(), Stop> {
-            self.access(|world| {
-                world.state = state;
-                0
-            })
-            .map(drop)
-        }
-        fn pause(&mut self) -> Result<(), Stop> {
-            Ok(())
-        }
-    }
-
-    impl Read for Run<'_> {
+    impl Access for Run<'_> {
         type Error = Stop;
 
         fn now(&mut self) -> Result<i64, Stop> {
@@ -555,13 +404,103 @@ mod tests {
             .map(drop)
         }
         fn fence(&mut self) -> Result<(), Stop> {
+            // The reader's stores are visible at once.
+            if !self.is_writer {
+                return Ok(());
+            }
+            let without = self.mistake == Mistake::NoFence;
+            self.access(|world| {
+                if !without {
+                    world.flush_all();
+                }
+                0
+            })
+            .map(drop)
+        }
+        fn pause(&mut self) -> Result<(), Stop> {
             Ok(())
         }
+
+        fn own(&self) -> Owner {
+            OWN
+        }
+        fn owner(&mut self) -> Result<Owner, Stop> {
+            self.access(|world| world.owner as i64).map(|word| Owner(word as u64))
+        }
+        fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Stop> {
+            self.access(|world| {
+                world.flush_all();
+                let is_old = world.owner == old.0;
+                if is_old {
+                    world.owner = new.0;
+                }
+                i64::from(is_old)
+            })
+            .map(|done| done == 1)
+        }
+        fn set_owner(&mut self, owner: Owner) -> Result<(), Stop> {
+            self.access(|world| {
+                world.buffer.push((true, owner.0));
+                0
+            })
+            .map(drop)
+        }
+        fn bound(&mut self) -> Result<i64, Stop> {
+            self.access(|world| {
+                let stored = world.buffer.iter().rev().find(|(is_owner, _)| !is_owner);
+                stored.map_or(world.bound, |(_, bound)| *bound as i64)
+            })
+        }
+        fn set_bound(&mut self, bound: i64) -> Result<(), Stop> {
+            self.access(|world| {
+                world.buffer.push((false, bound as u64));
+                0
+            })
+            .map(drop)
+        }
+
+        fn state(&mut self, _: u64) -> Result<u64, Stop> {
+            if !self.is_writer && self.mistake == Mistake::LooksUpFirst {
+                // As it was when the snapshot was taken.
+                return Ok(0);
+            }
+            // A reader that waits for the entry would otherwise take any number of steps.
+            if !self.is_writer && self.next == self.answers.len() && self.world.state & 1 == 1 {
+                return Err(Stop);
+            }
+            self.access(|world| world.state as i64).map(|state| state as u64)
+        }
+        fn replace_state(&mut self, _: u64, _: u64, new: u64) -> Result<bool, Stop> {
+            self.access(|world| {
+                world.flush_all();
+                world.state = new;
+                1
+            })
+            .map(|_| true)
+        }
+        fn set_state(&mut self, _: u64, state: u64) -> Result<(), Stop> {
+            self.access(|world| {
+                world.state = state;
+                0
+            })
+            .map(drop)
+        }
+        fn entry(&mut self, _: u64) -> Result<Option<i64>, Stop> {
+            self.access(|world| world.entry).map(Some)
+        }
+        fn set_entry(&mut self, _: u64, bound: i64) -> Result<(), Stop> {
+            self.access(|world| {
+                world.entry = bound;
+                0
+            })
+            .map(drop)
+        }
+
         fn slots(&self) -> usize {
             1
         }
         fn owner_of(&mut self, _: usize) -> Result<Owner, Stop> {
-            self.access(|world| world.owner as i64).map(|word| Owner::from_word(word as u64))
+            self.access(|world| world.owner as i64).map(|word| Owner(word as u64))
         }
         fn bound_of(&mut self, _: usize) -> Result<i64, Stop> {
             self.access(|world| world.bound)
@@ -586,25 +525,8 @@ mod tests {
             let is_unseen = self.world.sees == Some(false) && self.mistake != Mistake::Forgets;
             Ok((if is_unseen { vec![NUMBER] } else { Vec::new() }, NUMBER + 1))
         }
-        fn state(&mut self, _: u64) -> Result<u64, Stop> {
-            if self.mistake == Mistake::LooksUpFirst {
-                // As it was when the snapshot was taken.
-                return Ok(0);
-            }
-            // A reader that waits for the entry would otherwise take any number of steps.
-            if self.next == self.answers.len() && self.world.state & 1 == 1 {
-                return Err(Stop);
-            }
-            self.access(|world| world.state as i64).map(|state| state as u64)
-        }
-        fn entry(&mut self, _: u64) -> Result<Option<i64>, Stop> {
-            self.access(|world| world.entry).map(Some)
-        }
         fn has_committed(&mut self, _: u64) -> Result<bool, Stop> {
             Ok(true)
-        }
-        fn pause(&mut self) -> Result<(), Stop> {
-            Ok(())
         }
     }
 
@@ -714,7 +636,7 @@ mod tests {
                     self.world.committed = true;
                 }
                 3 | 4 => {
-                    let bound = Publish::bound(self)?;
+                    let bound = self.bound()?;
                     record(self, NUMBER, bound)?;
                 }
                 _ => return Ok(false),
@@ -727,11 +649,11 @@ mod tests {
             match at {
                 0 => self.world.sees = Some(self.world.committed),
                 1 => {
-                    if let Ok(value) = horizon(self)? {
+                    if let Some(value) = horizon(self)? {
                         self.world.horizon = Some(value);
                     }
                 }
-                2 if self.mistake == Mistake::EvaluatesTwice => self.world.again = horizon(self)?.ok(),
+                2 if self.mistake == Mistake::EvaluatesTwice => self.world.again = horizon(self)?,
                 2 => self.world.again = self.world.horizon,
                 _ => return Ok(false),
             }
@@ -791,14 +713,14 @@ mod tests {
     #[test]
     fn generators_wait_or_refuse_behind_the_bound_like_behind_their_last_id() {
         let second = 1_000_000;
-        let at = |behind_by, strict, error| behind(100 * second, 100 * second - behind_by, strict, error);
-        let refused = |micros| Behind::Refused(Refusal::ClockMovedBack(micros));
-        assert_eq!(at(-second, true, true), Behind::Continue(101 * second));
-        assert_eq!(at(second, true, true), Behind::Continue(100 * second));
-        assert_eq!(at(2 * second, true, true), Behind::Wait(99 * second));
-        assert_eq!(at(2 * second + 1, true, false), refused(2_000_001));
-        assert_eq!(at(10 * second, false, true), Behind::Continue(100 * second));
-        assert_eq!(at(10 * second + 1, false, true), refused(10_000_001));
-        assert_eq!(at(3_600 * second, false, false), Behind::Continue(100 * second));
+        let at = |behind_by, reaction| behind::<Scru64>(100 * second, 100 * second - behind_by, reaction);
+        assert_eq!(at(-second, Error), Ok(101 * second));
+        assert_eq!(at(second, Error), Ok(100 * second));
+        assert_eq!(at(2 * second, Error), Err(Step::Wait(99 * second)));
+        assert_eq!(at(2 * second + 1, Reset), Err(Step::Refused(Refusal::ClockMovedBack(2_000_001))));
+        let at = |behind_by, reaction| behind::<Scru128>(100 * second, 100 * second - behind_by, reaction);
+        assert_eq!(at(10 * second, Error), Ok(100 * second));
+        assert_eq!(at(10 * second + 1, Error), Err(Step::Refused(Refusal::ClockMovedBack(10_000_001))));
+        assert_eq!(at(3_600 * second, Reset), Ok(100 * second));
     }
 }
