@@ -16,7 +16,7 @@ const UNUSED: &str = "draw_unlogged";
 /// The lines before the functions.
 const HEAD: &str = "
     use rand::Rng;
-    use scru_ids::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
+    use scru_ids::mark::{self, Cover, Mark, NodeCode, Reservation};
     use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
     use scru_ids::{FastRange, GeneratedId, SortableId, State, Step, Word};
     use crate::Changed;

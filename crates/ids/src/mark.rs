@@ -108,14 +108,8 @@ pub fn add(marks: &mut Vec<Mark>, new: Mark) {
 /// Sets the mark of a node back. Removes the marks of overlapping nodes that are not lower. The new mark is that of the broadest
 /// node among them, because the removed marks also covered the lower ticks of their nodes.
 pub fn set_back(marks: &mut Vec<Mark>, node: NodeCode, tick: u64) {
-    let mut broadest = node;
-    marks.retain(|old| {
-        let goes = old.node.overlaps(node) && old.tick >= tick;
-        if goes {
-            broadest = broadest.min(old.node);
-        }
-        !goes
-    });
+    let removed = marks.extract_if(.., |old| old.node.overlaps(node) && old.tick >= tick);
+    let broadest = removed.fold(node, |broadest, old| broadest.min(old.node));
     add(marks, Mark { node: broadest, tick, run: 0 });
 }
 
@@ -125,45 +119,42 @@ pub fn floor(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
     marks.iter().filter(|mark| mark.node.overlaps(node)).filter(is_foreign).map(|mark| mark.tick).max()
 }
 
-/// The change of a type's word that a node requires before its first ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry<W> {
-    /// The word must be this one. If it differs from the present word, it replaces it by a compare-and-swap.
-    At(W),
-    /// The clock must first reach this time, in microseconds since 1970-01-01 UTC.
-    Wait(i64),
-    /// The clock is too far behind.
-    Refused(Refusal),
-}
-
-/// Returns the change that a node requires before its first ID. Its IDs continue from `word`, and above the tick `floor`. `now`
-/// is in microseconds since 1970-01-01 UTC.
-pub fn enter<T: GeneratedId>(word: Word<T>, floor: Option<u64>, now: i64, rng: &mut impl Rng) -> Entry<Word<T>> {
+/// Returns the word from which a node's first ID continues: `word`, or one above the tick `floor`, which must replace it. `now` is
+/// in microseconds since 1970-01-01 UTC.
+///
+/// # Errors
+/// Returns a wait or a refusal if the clock is too far behind.
+pub fn enter<T: GeneratedId>(
+    word: Word<T>,
+    floor: Option<u64>,
+    now: i64,
+    rng: &mut impl Rng,
+) -> Result<Word<T>, Step<T>> {
     let state = match floor {
         Some(floor) if T::state_tick(T::State::unpack(word)) <= floor => T::state_after(floor, rng),
-        _ => return Entry::At(word),
+        _ => return Ok(word),
     };
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
-    match ahead::<T>(T::state_tick(state), now) {
-        ahead if ahead > MAX_PATIENCE_MICROS => Entry::Refused(Refusal::BehindMark(ahead as u64)),
-        ahead if ahead > patience => Entry::Wait(now + ahead - patience),
-        _ => Entry::At(state.pack()),
+    match delay(T::state_tick(state), now, patience) {
+        Some(delay) => Err(delay),
+        None => Ok(state.pack()),
     }
 }
 
-/// Returns how far a tick starts ahead of the clock, in microseconds; negative if it starts before.
-fn ahead<T: GeneratedId>(tick: u64, now: i64) -> i64 {
-    T::TICKS.start(tick).saturating_sub(now)
+/// Returns the wait until a tick starts no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None`
+/// if there is no need.
+fn delay<T: GeneratedId>(tick: u64, now: i64, patience: i64) -> Option<Step<T>> {
+    match T::TICKS.start(tick).saturating_sub(now) {
+        ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
+        ahead if ahead > patience => Some(Step::Wait(now + ahead - patience)),
+        _ => None,
+    }
 }
 
 /// Returns the wait or the refusal before a mark that arrived with the data of another server; `None` if the mark can be moved
 /// into the page. Does not depend on nodes: whoever restores a database can choose its mark, and must not delay other databases.
 pub fn delay_of_arrival<T: GeneratedId>(arrived: Mark, now: i64) -> Option<Step<T>> {
-    match ahead::<T>(arrived.tick, now) {
-        ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
-        ahead if ahead > MAX_AHEAD_MICROS => Some(Step::Wait(now + ahead - MAX_AHEAD_MICROS)),
-        _ => None,
-    }
+    delay(arrived.tick, now, MAX_AHEAD_MICROS)
 }
 
 /// What the next draw will do if nothing else changes, and flushes take no time.
@@ -187,12 +178,11 @@ pub fn forecast<T: GeneratedId>(
     let mut context = *context;
     let start = context.now;
     loop {
-        let step = match arrived.and_then(|arrived| delay_of_arrival::<T>(arrived, context.now)) {
+        let step = match arrived.and_then(|arrived| delay_of_arrival(arrived, context.now)) {
             Some(delay) => delay,
             None => match enter::<T>(word, floor, context.now, rng) {
-                Entry::At(word) => T::step(T::State::unpack(word), &context, rng),
-                Entry::Wait(until) => Step::Wait(until),
-                Entry::Refused(refusal) => Step::Refused(refusal),
+                Ok(word) => T::step(T::State::unpack(word), &context, rng),
+                Err(delay) => delay,
             },
         };
         let refusal = match step {
@@ -256,11 +246,9 @@ impl Reservation {
     }
 
     /// Returns the reservation that is packed into a word; `None` if there is none.
-    pub const fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
-        match NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1)) {
-            Some(node) => Some(Self { node, until: word >> T::NODE_BITS }),
-            None => None,
-        }
+    pub fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
+        let node = NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1))?;
+        Some(Self { node, until: word >> T::NODE_BITS })
     }
 }
 
@@ -302,7 +290,7 @@ mod tests {
         TICKS.at_or_before(micros).unwrap()
     }
 
-    fn entered(word: u64, floor: Option<u64>) -> Entry<u64> {
+    fn entered(word: u64, floor: Option<u64>) -> Result<u64, Step<Scru64>> {
         enter::<Scru64>(word, floor, NOON, &mut StdRng::seed_from_u64(1))
     }
 
@@ -419,12 +407,12 @@ mod tests {
     #[test]
     fn a_word_is_raised_above_the_floor() {
         let floor = tick(NOON) + 2;
-        assert_eq!(entered(last_of(tick(NOON)), Some(floor)), Entry::At(last_of(floor)));
-        assert_eq!(entered(last_of(floor) - 7, Some(floor)), Entry::At(last_of(floor)), "in the same tick");
-        assert_eq!(entered(last_of(floor) + 1, Some(floor)), Entry::At(last_of(floor) + 1));
-        assert_eq!(entered(0, Some(floor)), Entry::At(last_of(floor)));
-        assert_eq!(entered(0, None), Entry::At(0), "a new run starts at the clock");
-        assert_eq!(entered(last_of(floor), None), Entry::At(last_of(floor)));
+        assert_eq!(entered(last_of(tick(NOON)), Some(floor)), Ok(last_of(floor)));
+        assert_eq!(entered(last_of(floor) - 7, Some(floor)), Ok(last_of(floor)), "in the same tick");
+        assert_eq!(entered(last_of(floor) + 1, Some(floor)), Ok(last_of(floor) + 1));
+        assert_eq!(entered(0, Some(floor)), Ok(last_of(floor)));
+        assert_eq!(entered(0, None), Ok(0), "a new run starts at the clock");
+        assert_eq!(entered(last_of(floor), None), Ok(last_of(floor)));
     }
 
     #[test]
@@ -434,10 +422,10 @@ mod tests {
             (tick, TICKS.start(tick) - NOON)
         };
         let (near, ahead) = at(SECOND + 1);
-        assert_eq!(entered(0, Some(near)), Entry::Wait(NOON + ahead - SECOND));
+        assert_eq!(entered(0, Some(near)), Err(Step::Wait(NOON + ahead - SECOND)));
         let (far, ahead) = at(10 * SECOND);
-        assert_eq!(entered(0, Some(far)), Entry::Refused(Refusal::BehindMark(ahead as u64)));
-        assert_eq!(entered(0, Some(far - 1)), Entry::Wait(NOON + ahead - 256_000 - SECOND));
+        assert_eq!(entered(0, Some(far)), Err(Step::Refused(Refusal::BehindMark(ahead as u64))));
+        assert_eq!(entered(0, Some(far - 1)), Err(Step::Wait(NOON + ahead - 256_000 - SECOND)));
     }
 
     #[test]
@@ -518,10 +506,10 @@ mod tests {
         let millis = NOON as u64 / 1_000;
         let mut rng = StdRng::seed_from_u64(1);
         let mut enter = |word, floor| enter::<Scru128>(word, floor, NOON, &mut rng);
-        assert_eq!(enter(0, None), Entry::At(0));
-        let Entry::At(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
-        assert_eq!(enter(word, Some(millis + 9_998)), Entry::At(word));
-        assert_eq!(enter(0, Some(millis + 10_000)), Entry::Refused(Refusal::BehindMark(10_001_000)));
+        assert_eq!(enter(0, None), Ok(0));
+        let Ok(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
+        assert_eq!(enter(word, Some(millis + 9_998)), Ok(word));
+        assert_eq!(enter(0, Some(millis + 10_000)), Err(Step::Refused(Refusal::BehindMark(10_001_000))));
         let on_clock_rollback = OnClockRollback::Error;
         let context = Context { now: NOON, on_clock_rollback, settings: () };
         let state = <Scru128 as GeneratedId>::State::unpack(word);

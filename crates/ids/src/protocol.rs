@@ -10,7 +10,7 @@
 use rand::Rng;
 
 use crate::generator::{FastRange, State, Step, Word};
-use crate::mark::{self, Cover, Entry, Mark, NodeCode, Reservation};
+use crate::mark::{self, Cover, Mark, NodeCode, Reservation};
 use crate::{Context, GeneratedId};
 
 /// A position in the log.
@@ -235,9 +235,8 @@ fn enter_locked<T: GeneratedId, A: Access<T>>(
         mark::floor(&marks, node, run)
     };
     let word = match access.random(|rng| mark::enter::<T>(old, floor, now, rng))? {
-        Entry::At(word) => word,
-        Entry::Wait(until) => return Ok(Err(Some(Step::Wait(until)))),
-        Entry::Refused(refusal) => return Ok(Err(Some(Step::Refused(refusal)))),
+        Ok(word) => word,
+        Err(delay) => return Ok(Err(Some(delay))),
     };
     if word != old && !access.swap(old, word)? {
         return Ok(Err(None));
