@@ -16,6 +16,8 @@
 
 use crate::{SortableId, Stored};
 
+/// The number of bits of an ID below the millisecond on which its key can depend.
+const BELOW_MILLIS: u32 = 80;
 /// The number of low bits of a near key that hold the place within the millisecond. The upper bits hold the millisecond.
 const PLACE_BITS: u32 = 20;
 /// The distance from the origin, in either direction, up to which places are exact.
@@ -34,14 +36,23 @@ const ENOUGH: usize = 50;
 /// Computes the keys of one sort. Keys of different `SortKeys` are not comparable.
 #[derive(Debug)]
 pub struct SortKeys {
-    origins: Origins,
+    /// A direct-mapped table of origins: for each millisecond, the sequence number of the first ID seen. Consecutive milliseconds,
+    /// as in a bulk load, have different slots. The table is small at first, because most sorts have few milliseconds, and grows
+    /// when two milliseconds collide. The number of slots is a power of two.
+    ///
+    /// A millisecond keeps its first answer, an origin or `None`, because keys already computed depend on it. The table therefore
+    /// never removes an origin, and answers `None` only at its maximum size.
+    ///
+    /// From the most significant bit, a slot has a 1, the millisecond in 47 bits, and the sequence number in 80 bits. An empty slot
+    /// is 0.
+    origins: Vec<u128>,
     /// Counts distinct keys; `None` once there are enough.
     seen: Option<LinearCounter>,
 }
 
 impl Default for SortKeys {
     fn default() -> Self {
-        Self { origins: Origins::default(), seen: Some(LinearCounter::default()) }
+        Self { origins: vec![0; FEWEST_SLOTS], seen: Some(LinearCounter::default()) }
     }
 }
 
@@ -52,9 +63,9 @@ impl SortKeys {
     #[inline]
     pub fn key<T: SortableId>(&mut self, bytes: &<T::Stored as Stored>::Bytes) -> u64 {
         let head = head(bytes.as_ref());
-        let millis = (head >> 80) as u64;
+        let millis = (head >> BELOW_MILLIS) as u64;
         let key = if millis < FIRST_FAR_MILLIS {
-            let sequence = (head & ((1 << 80) - 1)) >> (80 - T::SEQUENCE_BITS);
+            let sequence = (head & ((1 << BELOW_MILLIS) - 1)) >> (BELOW_MILLIS - T::SEQUENCE_BITS);
             millis << PLACE_BITS | self.place(millis, sequence, T::SEQUENCE_BITS)
         } else {
             FAR | (head >> 65) as u64
@@ -83,7 +94,7 @@ impl SortKeys {
             return coarse(PLACE_BITS);
         }
         let outer = coarse(PLACE_BITS - 2);
-        match self.origins.of(millis, sequence) {
+        match self.origin(millis, sequence) {
             // Without an origin, all keys of the millisecond are coarse.
             None => outer,
             Some(origin) => {
@@ -98,6 +109,45 @@ impl SortKeys {
             }
         }
     }
+
+    /// Returns the origin of a millisecond, which is `sequence` if the millisecond is new, or `None` if it has no slot.
+    #[inline]
+    fn origin(&mut self, millis: u64, sequence: u128) -> Option<u128> {
+        let origin = *self.slot(millis);
+        if origin >> BELOW_MILLIS == 1 << 47 | u128::from(millis) {
+            Some(origin & ((1 << BELOW_MILLIS) - 1))
+        } else {
+            self.add(millis, sequence)
+        }
+    }
+
+    #[inline]
+    fn slot(&mut self, millis: u64) -> &mut u128 {
+        let mask = self.origins.len() - 1;
+        &mut self.origins[millis as usize & mask]
+    }
+
+    fn add(&mut self, millis: u64, sequence: u128) -> Option<u128> {
+        while *self.slot(millis) != 0 {
+            if self.origins.len() == MOST_SLOTS {
+                return None;
+            }
+            self.grow();
+        }
+        *self.slot(millis) = 1 << 127 | u128::from(millis) << BELOW_MILLIS | sequence;
+        Some(sequence)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![0; 4 * self.origins.len()];
+        for origin in core::mem::replace(&mut self.origins, larger) {
+            // Milliseconds with different slots in the smaller table have different slots in the larger one.
+            if origin != 0 {
+                *self.slot((origin >> BELOW_MILLIS) as u64) = origin;
+            }
+        }
+    }
 }
 
 /// Returns the first 16 bytes as a number. Shorter input is padded with zeros.
@@ -108,97 +158,6 @@ fn head(bytes: &[u8]) -> u128 {
         head[..bytes.len()].copy_from_slice(bytes);
         head
     }))
-}
-
-/// A direct-mapped table of origins: for each millisecond, the sequence number of the first ID seen. Consecutive
-/// milliseconds, as in a bulk load, have different slots. The table is small at first, because most sorts have few
-/// milliseconds, and grows when two milliseconds collide.
-///
-/// A millisecond keeps its first answer, an origin or `None`, because keys already computed depend on it. The table therefore
-/// never removes an origin, and answers `None` only at its maximum size.
-#[derive(Debug)]
-struct Origins {
-    /// A power of two.
-    slots: Vec<Origin>,
-}
-
-/// A slot with a millisecond of 43 bits and a sequence number of up to 80 bits. An empty slot is all zeros.
-#[derive(Clone, Copy, Debug, Default)]
-struct Origin {
-    /// From the most significant bit: a 1, the millisecond in 47 bits, and the upper 16 bits of the sequence number.
-    head: u64,
-    /// The lower 64 bits of the sequence number.
-    tail: u64,
-}
-
-impl Origin {
-    #[inline]
-    fn new(millis: u64, sequence: u128) -> Self {
-        Self { head: 1 << 63 | millis << 16 | (sequence >> 64) as u64, tail: sequence as u64 }
-    }
-
-    #[inline]
-    fn is_empty(self) -> bool {
-        self.head == 0
-    }
-
-    #[inline]
-    fn is_of(self, millis: u64) -> bool {
-        self.head >> 16 == 1 << 47 | millis
-    }
-
-    #[inline]
-    fn millis(self) -> u64 {
-        self.head << 1 >> 17
-    }
-
-    #[inline]
-    fn sequence(self) -> u128 {
-        u128::from(self.head & 0xffff) << 64 | u128::from(self.tail)
-    }
-}
-
-impl Default for Origins {
-    fn default() -> Self {
-        Self { slots: vec![Origin::default(); FEWEST_SLOTS] }
-    }
-}
-
-impl Origins {
-    /// Returns the origin of a millisecond, which is `sequence` if the millisecond is new, or `None` if it has no slot.
-    #[inline]
-    fn of(&mut self, millis: u64, sequence: u128) -> Option<u128> {
-        let slot = self.slot(millis);
-        if slot.is_of(millis) { Some(slot.sequence()) } else { self.add(millis, sequence) }
-    }
-
-    #[inline]
-    fn slot(&mut self, millis: u64) -> &mut Origin {
-        let mask = self.slots.len() - 1;
-        &mut self.slots[millis as usize & mask]
-    }
-
-    fn add(&mut self, millis: u64, sequence: u128) -> Option<u128> {
-        while !self.slot(millis).is_empty() {
-            if self.slots.len() == MOST_SLOTS {
-                return None;
-            }
-            self.grow();
-        }
-        *self.slot(millis) = Origin::new(millis, sequence);
-        Some(sequence)
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let larger = vec![Origin::default(); 4 * self.slots.len()];
-        for origin in core::mem::replace(&mut self.slots, larger) {
-            // Milliseconds with different slots in the smaller table have different slots in the larger one.
-            if !origin.is_empty() {
-                *self.slot(origin.millis()) = origin;
-            }
-        }
-    }
 }
 
 /// Estimates the number of distinct keys, up to a few hundred, by the number of bits that their hashes set in a bitmap.
