@@ -43,11 +43,11 @@ impl Ticks {
     /// # Errors
     /// Returns [`TimeError`] if `micros` is after the start of the last tick.
     pub const fn at_or_after(self, micros: i64) -> Result<u64, TimeError> {
-        match micros.checked_sub(self.epoch) {
-            Some(since) if since > 0 => self.check((since as u64).div_ceil(self.micros as u64)),
-            _ if micros <= self.epoch => Ok(0),
-            _ => Err(TimeError),
+        if micros <= self.epoch {
+            return Ok(0);
         }
+        let tick = (micros.saturating_sub(self.epoch) as u64).div_ceil(self.micros as u64);
+        if tick <= self.max { Ok(tick) } else { Err(TimeError) }
     }
 
     /// Returns the last tick that starts at or before the time `micros`, which is [`max`](Self::max) for a time after the
@@ -112,10 +112,6 @@ impl Ticks {
     /// Returns the number of ticks that start at or before the time `micros`, from 0 to `max + 1`.
     pub fn starting_until(self, micros: i64) -> u64 {
         self.within(Bound::Unbounded, Bound::Included(micros)).map_or(0, |(_, last)| last + 1)
-    }
-
-    const fn check(self, tick: u64) -> Result<u64, TimeError> {
-        if tick <= self.max { Ok(tick) } else { Err(TimeError) }
     }
 }
 
