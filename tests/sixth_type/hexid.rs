@@ -4,7 +4,7 @@
 use rand::Rng;
 
 use crate::digits::Alphabet;
-use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, text_traits};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -35,26 +35,6 @@ impl HexId {
     const fn randomness_low(self) -> u32 {
         self.randomness() as u32
     }
-}
-
-/// The state of a generator: the last ID.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HexIdState(u128);
-
-impl State for HexIdState {
-    type Word = u128;
-
-    fn pack(self) -> u128 {
-        self.0
-    }
-
-    fn unpack(word: u128) -> Self {
-        Self(word)
-    }
-}
-
-fn fresh(timestamp: u64, rng: &mut impl Rng) -> HexId {
-    HexId::from_fields(timestamp, rng.next_u64() & MAX_RANDOMNESS)
 }
 
 impl SortableId for HexId {
@@ -106,33 +86,34 @@ impl SortableId for HexId {
 impl GeneratedId for HexId {
     const BACKFILL: bool = true;
 
-    type State = HexIdState;
+    /// The last ID, or 0 if there is none.
+    type State = u128;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        fresh(tick, rng)
+        Self::from_fields(tick, rng.next_u64() & MAX_RANDOMNESS)
     }
 
-    fn state_tick(state: HexIdState) -> u64 {
-        HexId(state.0).timestamp()
+    fn state_tick(state: u128) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> HexIdState {
-        HexIdState(fresh((tick + 1).min(Self::TICKS.max), rng).0)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
+        Self::random_of((tick + 1).min(Self::TICKS.max), rng).0
     }
 
-    fn last_id(state: HexIdState) -> Option<Self> {
-        (state.0 != 0).then_some(Self(state.0))
+    fn last_id(state: u128) -> Option<Self> {
+        (state != 0).then_some(Self(state))
     }
 
-    fn step(state: HexIdState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
-        let last = Self(state.0);
+    fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state);
         let id = match place_in_time::<Self>(last.timestamp(), context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => fresh(timestamp, rng),
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::random_of(timestamp, rng),
             Ok(Moment::Same) if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
             Ok(Moment::Same) => return Step::Refused(Refusal::Exhausted),
             Err(refusal) => return Step::Refused(refusal),
         };
-        Step::Made(HexIdState(id.0), id)
+        Step::Made(id.0, id)
     }
 }
 

@@ -30,21 +30,18 @@ pub trait GeneratedId: SortableId {
     /// unique.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self;
 
-    /// Returns whether the ID has the node in `settings`; `false` for a type without nodes.
-    fn is_local(self, settings: &Self::Settings) -> bool {
-        let _ = settings;
+    /// Returns whether the ID has the node of these settings; `false` for a type without nodes.
+    fn is_local(self, _settings: &Self::Settings) -> bool {
         false
     }
 
     /// Returns the node of a generator with these settings; [`NodeCode::ALL`] for a type without nodes.
-    fn node(settings: &Self::Settings) -> NodeCode {
-        let _ = settings;
+    fn node(_settings: &Self::Settings) -> NodeCode {
         NodeCode::ALL
     }
 
     /// Returns the node of these settings as text, such as `42/8`; `None` for a type without nodes.
-    fn node_text(settings: &Self::Settings) -> Option<String> {
-        let _ = settings;
+    fn node_text(_settings: &Self::Settings) -> Option<String> {
         None
     }
 
@@ -63,8 +60,7 @@ pub trait GeneratedId: SortableId {
     fn state_after(tick: u64, rng: &mut impl Rng) -> Self::State;
 
     /// Returns the last ID; `None` if no ID has been generated, or if the state does not contain all fields of the ID.
-    fn last_id(state: Self::State) -> Option<Self> {
-        let _ = state;
+    fn last_id(_state: Self::State) -> Option<Self> {
         None
     }
 }
@@ -99,6 +95,19 @@ pub trait State: Copy + Default {
 
     /// Returns the state that packs into this word.
     fn unpack(word: Self::Word) -> Self;
+}
+
+/// An integer is its own word: the state of a generator that is the last ID.
+impl<W: Copy + Default + Ord + Debug + From<u8> + Add<Output = W>> State for W {
+    type Word = W;
+
+    fn pack(self) -> W {
+        self
+    }
+
+    fn unpack(word: W) -> W {
+        word
+    }
 }
 
 /// The input of a step, besides the state and the random source.
@@ -258,4 +267,66 @@ pub fn same_tick<T: GeneratedId>(last: u64) -> Range<i64> {
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.
 fn clock_tick<T: GeneratedId>(now: i64) -> Result<u64, Refusal> {
     T::TICKS.generated_at(now).map_err(|TimeError| Refusal::ClockOutOfRange)
+}
+
+/// A predetermined random source for the tests of the generators.
+#[cfg(test)]
+pub mod script {
+    use std::convert::Infallible;
+
+    use rand::TryRng;
+
+    use super::*;
+
+    /// A random source that returns the numbers of a list, and panics if a generator draws others.
+    pub struct Script<'a>(pub &'a [Draw]);
+
+    /// A random number, and its width.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Draw {
+        /// 32 bits.
+        Bits32(u32),
+        /// 64 bits.
+        Bits64(u64),
+    }
+
+    impl Script<'_> {
+        fn next(&mut self) -> Draw {
+            *self.0.split_off_first().expect("a random number for this draw")
+        }
+    }
+
+    impl TryRng for Script<'_> {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            match self.next() {
+                Draw::Bits32(number) => Ok(number),
+                other => panic!("drew 32 bits instead of {other:?}"),
+            }
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            match self.next() {
+                Draw::Bits64(number) => Ok(number),
+                other => panic!("drew 64 bits instead of {other:?}"),
+            }
+        }
+
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+            panic!("drew bytes instead of a number")
+        }
+    }
+
+    /// Runs a step, and asserts that it draws exactly these random numbers.
+    pub fn step<T: GeneratedId<State: Debug + PartialEq>>(
+        state: T::State,
+        context: &Context<T::Settings>,
+        draws: &[Draw],
+    ) -> Step<T> {
+        let mut script = Script(draws);
+        let step = T::step(state, context, &mut script);
+        assert!(script.0.is_empty(), "did not draw {:?}", script.0);
+        step
+    }
 }

@@ -24,8 +24,6 @@ pub mod mark;
 mod postgres;
 pub mod prefixed;
 pub mod protocol;
-#[cfg(test)]
-mod script;
 mod scru128;
 mod scru160;
 mod scru64;

@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
     use crate::OnClockRollback;
-    use crate::script::{self, Draw};
+    use crate::generator::script::{self, Draw};
 
     /// 2026-11-01 12:00 UTC, in milliseconds.
     const NOON: u64 = 1_793_534_400_000;

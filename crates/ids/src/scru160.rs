@@ -329,8 +329,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::script::Draw::{self, Bits32, Bits64};
-    use crate::script::{Script, step};
+    use crate::generator::script::Draw::{self, Bits32, Bits64};
+    use crate::generator::script::{Script, step};
     use crate::{OnClockRollback, ParseErrorKind, Refusal};
 
     /// 2026-11-01 12:00 UTC, in milliseconds.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rand::Rng;
 
 use crate::generator::{
-    Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly, same_tick,
+    Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly, same_tick,
 };
 use crate::mark::NodeCode;
 use crate::{
@@ -198,24 +198,6 @@ pub struct Scru64Settings {
     pub node: Scru64Node,
 }
 
-/// The state of a SCRU64 generator: the last ID, or 0 if there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scru64State {
-    last: u64,
-}
-
-impl State for Scru64State {
-    type Word = u64;
-
-    fn pack(self) -> u64 {
-        self.last
-    }
-
-    fn unpack(word: u64) -> Self {
-        Self { last: word }
-    }
-}
-
 /// Returns an ID of the tick after that of `last`, with a random counter.
 ///
 /// # Errors
@@ -284,7 +266,8 @@ impl GeneratedId for Scru64 {
     const FAST_PATH: Option<FastPath<Self>> =
         Some(FastPath { range: |made, settings| settings.node.range(made), id: |word| Self(word) });
 
-    type State = Scru64State;
+    /// The last ID, or 0 if there is none.
+    type State = u64;
 
     /// Returns a random ID of `tick` and of any node, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -298,9 +281,9 @@ impl GeneratedId for Scru64 {
 
     /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
     /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID of any node therefore has a later tick.
-    fn successor_state(now: i64) -> Scru64State {
+    fn successor_state(now: i64) -> u64 {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
-        Scru64State { last: Self::last_of(tick).0 }
+        Self::last_of(tick).0
     }
 
     fn node(settings: &Scru64Settings) -> NodeCode {
@@ -311,29 +294,29 @@ impl GeneratedId for Scru64 {
         Some(format!("{}/{}", settings.node.id, settings.node.size))
     }
 
-    fn state_tick(state: Scru64State) -> u64 {
-        Self(state.last).timestamp()
+    fn state_tick(state: u64) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, _: &mut impl Rng) -> Scru64State {
-        Scru64State { last: Self::last_of(tick).0 }
+    fn state_after(tick: u64, _: &mut impl Rng) -> u64 {
+        Self::last_of(tick).0
     }
 
-    fn last_id(state: Scru64State) -> Option<Self> {
-        (state.last != 0).then_some(Self(state.last))
+    fn last_id(state: u64) -> Option<Self> {
+        (state != 0).then_some(Self(state))
     }
 
     #[inline(always)]
-    fn step(state: Scru64State, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
+    fn step(state: u64, context: &Context<Scru64Settings>, rng: &mut impl Rng) -> Step<Self> {
         let node = context.settings.node;
-        let last = Self(state.last).max(node.previous);
+        let last = Self(state).max(node.previous);
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
             Ok(Moment::Fresh(tick) | Moment::Later(tick)) => Ok(node.start(tick, rng)),
             Ok(Moment::Same) => node.count(last).map_or_else(|| start_next_tick(last, context, rng), Ok),
             Err(step) => Err(step),
         };
         match next {
-            Ok(next) => Step::Made(Scru64State { last: next.0 }, next),
+            Ok(next) => Step::Made(next.0, next),
             Err(step) => step,
         }
     }
@@ -390,9 +373,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::OnClockRollback;
-    use crate::script::Draw::{self, Bits32};
-    use crate::script::{Script, step};
+    use crate::generator::script::Draw::{self, Bits32};
+    use crate::generator::script::{Script, step};
+    use crate::{OnClockRollback, State};
 
     /// The tick of 2026-11-01 12:00 UTC, and its start.
     const TICK: u64 = 7_005_993_750;
@@ -417,11 +400,11 @@ mod tests {
         Scru64::from_fields(tick, node.id << (24 - node.size) | counter).unwrap()
     }
 
-    fn used(last: Scru64) -> Scru64State {
-        Scru64State { last: last.0 }
+    fn used(last: Scru64) -> u64 {
+        last.0
     }
 
-    fn made(state: Scru64State, now: i64, node: &str, draws: &[Draw]) -> Scru64 {
+    fn made(state: u64, now: i64, node: &str, draws: &[Draw]) -> Scru64 {
         match step::<Scru64>(state, &at(now, node), draws) {
             Step::Made(next, id) => {
                 assert_eq!(next, used(id));
@@ -488,7 +471,7 @@ mod tests {
     #[test]
     fn a_fresh_generator_draws_the_counter() {
         assert_eq!(TICK as i64 * TICK_MICROS, NOON);
-        let fresh = Scru64State::default();
+        let fresh = 0;
         assert_eq!(made(fresh, NOON, "42/8", &[Bits32(0xabcd_1234)]), id(TICK, "42/8", 0x1234));
         assert_eq!(made(fresh, NOON + TICK_MICROS - 1, "42/8", &[Bits32(0)]), id(TICK, "42/8", 0));
         assert_eq!(made(fresh, NOON, "0/4", &[Bits32(u32::MAX)]), id(TICK, "0/4", (1 << 20) - 1));
@@ -496,7 +479,7 @@ mod tests {
 
     #[test]
     fn from_a_size_of_20_the_counter_begins_with_a_guard_bit() {
-        let widest = |node| made(Scru64State::default(), NOON, node, &[Bits32(u32::MAX)]);
+        let widest = |node| made(0, NOON, node, &[Bits32(u32::MAX)]);
         assert_eq!(widest("1/1"), id(TICK, "1/1", 0x7f_ffff));
         assert_eq!(widest("5/19"), id(TICK, "5/19", 0b1_1111));
         assert_eq!(widest("5/20"), id(TICK, "5/20", 0b0111));
@@ -596,7 +579,7 @@ mod tests {
     #[test]
     fn generation_continues_after_the_previous_id_of_the_node() {
         let spec = format!("{}/8", id(TICK, "42/8", 7));
-        let fresh = Scru64State::default();
+        let fresh = 0;
         assert_eq!(made(fresh, NOON, &spec, &[]), id(TICK, "42/8", 8));
         assert_eq!(made(fresh, NOON + TICK_MICROS, &spec, &[Bits32(3)]), id(TICK + 1, "42/8", 3));
         assert_eq!(made(used(id(TICK, "42/8", 9)), NOON, &spec, &[]), id(TICK, "42/8", 10), "the state is ahead");
@@ -607,7 +590,7 @@ mod tests {
     #[test]
     fn a_previous_id_in_the_future_is_refused_as_a_clock_that_moved_back() {
         let spec = format!("{}/8", id(TICK + 8, "42/8", 7));
-        let step = step::<Scru64>(Scru64State::default(), &at(NOON, &spec), &[]);
+        let step = step::<Scru64>(0, &at(NOON, &spec), &[]);
         assert_eq!(step, moved_back(8 * TICK_MICROS));
         let far = refusal_or_wait(Scru64::MIN, NOON, "zzzzzzzzzzzz/8");
         assert_eq!(far, moved_back(Scru64::MAX.timestamp_micros() - NOON));
@@ -625,7 +608,7 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_timestamp_are_generated() {
-        let fresh = Scru64State::default();
+        let fresh = 0;
         assert_eq!(made(fresh, TICK_MICROS, "0/4", &[Bits32(3)]), id(1, "0/4", 3));
         assert_eq!(made(fresh, Scru64::TICKS.start(LAST), "0/4", &[Bits32(3)]), id(LAST, "0/4", 3));
     }
@@ -653,7 +636,7 @@ mod tests {
         assert_eq!(Scru64::successor_state(NOON + 24_000 - 1), used(Scru64::last_of(TICK + 3)));
         assert_eq!(Scru64::successor_state(NOON + 24_000), used(Scru64::last_of(TICK + 4)));
         for now in [NOON, NOON + 23_999, NOON + 24_000, NOON + TICK_MICROS - 1] {
-            let last = Scru64(Scru64::successor_state(now).last);
+            let last = Scru64(Scru64::successor_state(now));
             let until = last.timestamp_micros() + TICK_MICROS - SECOND;
             assert!(now < until && until <= now + TICK_MICROS);
             for node in ["0/4", "15/4", "8388607/23"] {
@@ -676,8 +659,7 @@ mod tests {
     fn a_state_packs_into_the_last_id() {
         let state = used(id(TICK, "42/8", 7));
         assert_eq!(state.pack(), TICK << 24 | 0x2a_0007);
-        assert_eq!(Scru64State::unpack(state.pack()), state);
-        assert_eq!((Scru64State::default().pack(), Scru64State::unpack(0)), (0, Scru64State::default()));
+        assert_eq!(u64::unpack(state.pack()), state);
     }
 
     #[test]
@@ -757,7 +739,7 @@ mod tests {
     fn ids_increase_whatever_the_clock_and_the_nodes_do() {
         let mut rng = StdRng::seed_from_u64(64);
         let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
-        let (mut clock, mut state, mut last, mut spec) = (NOON, Scru64State::default(), Scru64::MIN, nodes[0]);
+        let (mut clock, mut state, mut last, mut spec) = (NOON, 0, Scru64::MIN, nodes[0]);
         let (mut ids, mut waits, mut refusals, mut counted) = (HashSet::new(), 0, 0, 0);
         let mut range = node(spec).range(last);
         for _ in 0..1_000_000 {
@@ -769,10 +751,10 @@ mod tests {
                 spec = nodes[rng.random_range(0..nodes.len())];
                 range.words.end = 0;
             }
-            let counts = range.words.contains(&state.last) && range.times.contains(&clock);
+            let counts = range.words.contains(&state) && range.times.contains(&clock);
             let step = Scru64::step(state, &at(clock, spec), &mut rng);
             if counts {
-                assert_eq!(step, Step::Made(Scru64State { last: last.0 + 1 }, Scru64(last.0 + 1)));
+                assert_eq!(step, Step::Made(last.0 + 1, Scru64(last.0 + 1)));
                 counted += 1;
             }
             match step {

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32, text_traits};
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
@@ -53,47 +53,6 @@ impl Ulid {
     }
 }
 
-/// The state of a ULID generator: the fields of the last ID.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UlidState {
-    timestamp: u64,
-    randomness: u128,
-}
-
-impl State for UlidState {
-    type Word = u128;
-
-    fn pack(self) -> u128 {
-        self.id().0
-    }
-
-    fn unpack(word: u128) -> Self {
-        let id = Ulid(word);
-        Self { timestamp: id.timestamp(), randomness: id.randomness() }
-    }
-}
-
-impl UlidState {
-    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
-        Self { timestamp, randomness: randomness(rng) }
-    }
-
-    /// Increments the randomness. Returns `None` if it overflows: in the specification, it does not carry into the timestamp.
-    fn count(self) -> Option<Self> {
-        (self.randomness < MAX_RANDOMNESS).then_some(Self { randomness: self.randomness + 1, ..self })
-    }
-
-    fn id(self) -> Ulid {
-        Ulid::from_fields(self.timestamp, self.randomness)
-    }
-}
-
-/// Returns 80 random bits.
-fn randomness(rng: &mut impl Rng) -> u128 {
-    let high = rng.next_u32() as u16;
-    u128::from(high) << 64 | u128::from(rng.next_u64())
-}
-
 impl SortableId for Ulid {
     const NAME: &'static str = "ulid";
     const TEXT_LEN: usize = 26;
@@ -138,35 +97,37 @@ impl SortableId for Ulid {
 impl GeneratedId for Ulid {
     const BACKFILL: bool = true;
 
-    type State = UlidState;
+    /// The last ID, or 0 if there is none.
+    type State = u128;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Self::from_fields(tick, randomness(rng))
+        let high = rng.next_u32() as u16;
+        Self::from_fields(tick, u128::from(high) << 64 | u128::from(rng.next_u64()))
     }
 
-    fn state_tick(state: UlidState) -> u64 {
-        state.timestamp
+    fn state_tick(state: u128) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, rng: &mut impl Rng) -> UlidState {
-        UlidState::fresh((tick + 1).min(Self::TICKS.max), rng)
+    fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
+        Self::random_of((tick + 1).min(Self::TICKS.max), rng).0
     }
 
-    fn last_id(state: UlidState) -> Option<Self> {
-        (state.timestamp != 0).then(|| state.id())
+    fn last_id(state: u128) -> Option<Self> {
+        (state != 0).then_some(Self(state))
     }
 
     #[inline(always)]
-    fn step(state: UlidState, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
-        let next = match place_in_time::<Self>(state.timestamp, context) {
-            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => UlidState::fresh(timestamp, rng),
-            Ok(Moment::Same) => match state.count() {
-                Some(next) => next,
-                None => return Step::Refused(Refusal::Exhausted),
-            },
+    fn step(state: u128, context: &Context<()>, rng: &mut impl Rng) -> Step<Self> {
+        let last = Self(state);
+        let next = match place_in_time::<Self>(last.timestamp(), context) {
+            Ok(Moment::Fresh(timestamp) | Moment::Later(timestamp)) => Self::random_of(timestamp, rng),
+            Ok(Moment::Same) if last.randomness() < MAX_RANDOMNESS => Self(last.0 + 1),
+            // In the specification, the randomness does not carry into the timestamp.
+            Ok(Moment::Same) => return Step::Refused(Refusal::Exhausted),
             Err(refusal) => return Step::Refused(refusal),
         };
-        Step::Made(next, next.id())
+        Step::Made(next.0, next)
     }
 }
 
@@ -185,9 +146,9 @@ text_traits!(Ulid);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OnClockRollback;
-    use crate::script::Draw::{self, Bits32, Bits64};
-    use crate::script::step;
+    use crate::generator::script::Draw::{self, Bits32, Bits64};
+    use crate::generator::script::step;
+    use crate::{OnClockRollback, State};
 
     /// 2026-11-01 12:00 UTC, in milliseconds.
     const NOON: u64 = 1_793_534_400_000;
@@ -199,15 +160,15 @@ mod tests {
     }
 
     /// Returns the next state and the fields of the ID that a step generates at the time `millis`.
-    fn made(state: UlidState, millis: u64, draws: &[Draw]) -> (UlidState, (u64, u128)) {
+    fn made(state: u128, millis: u64, draws: &[Draw]) -> (u128, (u64, u128)) {
         match step::<Ulid>(state, &at(millis), draws) {
             Step::Made(state, id) => (state, (id.timestamp(), id.randomness())),
             other => panic!("{other:?}"),
         }
     }
 
-    fn used(timestamp: u64, randomness: u128) -> UlidState {
-        UlidState { timestamp, randomness }
+    fn used(timestamp: u64, randomness: u128) -> u128 {
+        Ulid::from_fields(timestamp, randomness).0
     }
 
     #[test]
@@ -219,7 +180,7 @@ mod tests {
     #[test]
     fn a_fresh_generator_draws_80_bits() {
         let draws = [Bits32(0xabcd_1234), Bits64(0x5678_9abc_def0_1234)];
-        let (state, id) = made(UlidState::default(), NOON, &draws);
+        let (state, id) = made(0, NOON, &draws);
         assert_eq!(id, (NOON, 0x1234_5678_9abc_def0_1234));
         assert_eq!(state, used(NOON, 0x1234_5678_9abc_def0_1234));
     }
@@ -248,7 +209,7 @@ mod tests {
     #[test]
     fn the_example_of_the_specification_ends_at_the_last_id_of_its_millisecond() {
         let last: Ulid = "01BX5ZZKBKZZZZZZZZZZZZZZZX".parse().unwrap();
-        let (mut state, millis) = (UlidState::unpack(last.to_u128()), last.timestamp());
+        let (mut state, millis) = (last.to_u128(), last.timestamp());
         for expected in ["01BX5ZZKBKZZZZZZZZZZZZZZZY", "01BX5ZZKBKZZZZZZZZZZZZZZZZ"] {
             let Step::Made(next, id) = step::<Ulid>(state, &at(millis), &[]) else { panic!("no ID") };
             assert_eq!(id.to_string(), expected);
@@ -283,7 +244,7 @@ mod tests {
     #[test]
     fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
         let end = (LAST as i64 + 1) * 1_000;
-        for state in [UlidState::default(), used(1, 2), used(LAST, 2), used(LAST + 1, 2)] {
+        for state in [0, used(1, 2), used(LAST, 2), used(LAST + 1, 2)] {
             for now in [i64::MIN, -1, 0, 999, end, end + 999, end + 1_000, i64::MAX] {
                 let context = Context { now, ..at(0) };
                 assert_eq!(step::<Ulid>(state, &context, &[]), Step::Refused(Refusal::ClockOutOfRange), "at {now}");
@@ -293,16 +254,15 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_timestamp_are_generated() {
-        assert_eq!(made(UlidState::default(), 1, &[Bits32(0), Bits64(5)]).1, (1, 5));
-        assert_eq!(made(UlidState::default(), LAST, &[Bits32(0), Bits64(5)]).1, (LAST, 5));
+        assert_eq!(made(0, 1, &[Bits32(0), Bits64(5)]).1, (1, 5));
+        assert_eq!(made(0, LAST, &[Bits32(0), Bits64(5)]).1, (LAST, 5));
     }
 
     #[test]
     fn a_state_packs_into_the_last_id() {
         let state = used(0x1234_5678_9abc, 0xdef0_1234_5678_9abc_def0);
         assert_eq!(state.pack(), 0x1234_5678_9abc_def0_1234_5678_9abc_def0);
-        assert_eq!(UlidState::unpack(state.pack()), state);
-        assert_eq!((UlidState::default().pack(), UlidState::unpack(0)), (0, UlidState::default()));
+        assert_eq!(u128::unpack(state.pack()), state);
     }
 
     #[test]
@@ -313,7 +273,7 @@ mod tests {
 
     #[test]
     fn random_ids_draw_80_bits() {
-        let id = Ulid::random_of(NOON, &mut crate::script::Script(&[Bits32(0xffff_0001), Bits64(2)]));
+        let id = Ulid::random_of(NOON, &mut crate::generator::script::Script(&[Bits32(0xffff_0001), Bits64(2)]));
         assert_eq!(id, Ulid::from_fields(NOON, 1 << 64 | 2));
     }
 }

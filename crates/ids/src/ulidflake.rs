@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, State, Step, place_strictly};
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
 use crate::mark::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
@@ -159,24 +159,6 @@ impl UlidFlakeSettings {
     }
 }
 
-/// The state of a Ulid-Flake generator: the last ID, or 0 if there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UlidFlakeState {
-    last: u64,
-}
-
-impl State for UlidFlakeState {
-    type Word = u64;
-
-    fn pack(self) -> u64 {
-        self.last
-    }
-
-    fn unpack(word: u64) -> Self {
-        Self { last: word }
-    }
-}
-
 impl SortableId for UlidFlake {
     const NAME: &'static str = "ulidflake";
     const TEXT_LEN: usize = 13;
@@ -222,7 +204,8 @@ impl GeneratedId for UlidFlake {
     const SERVER_WIDE: bool = true;
     const NODE_BITS: u32 = SCALABILITY_BITS + 1;
 
-    type State = UlidFlakeState;
+    /// The last ID, or 0 if there is none.
+    type State = u64;
 
     /// Returns a random ID of `tick`, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -236,9 +219,9 @@ impl GeneratedId for UlidFlake {
 
     /// Returns a state whose last ID is the largest of the last tick that the predecessor may have used, which is
     /// [`MAX_AHEAD_MICROS`] ahead of `now`. The next ID therefore has a later tick.
-    fn successor_state(now: i64) -> UlidFlakeState {
+    fn successor_state(now: i64) -> u64 {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
-        UlidFlakeState { last: Self::last_of(tick).0 }
+        Self::last_of(tick).0
     }
 
     /// Returns the node with the scalability as its ID. In the stand-alone form, returns [`NodeCode::ALL`], because an ID can end
@@ -252,21 +235,21 @@ impl GeneratedId for UlidFlake {
         Some(settings.scalability.map_or_else(|| "-1".to_owned(), |number| number.to_string()))
     }
 
-    fn state_tick(state: UlidFlakeState) -> u64 {
-        Self(state.last).timestamp()
+    fn state_tick(state: u64) -> u64 {
+        Self(state).timestamp()
     }
 
-    fn state_after(tick: u64, _: &mut impl Rng) -> UlidFlakeState {
-        UlidFlakeState { last: Self::last_of(tick).0 }
+    fn state_after(tick: u64, _: &mut impl Rng) -> u64 {
+        Self::last_of(tick).0
     }
 
-    fn last_id(state: UlidFlakeState) -> Option<Self> {
-        (state.last != 0).then_some(Self(state.last))
+    fn last_id(state: u64) -> Option<Self> {
+        (state != 0).then_some(Self(state))
     }
 
     #[inline(always)]
-    fn step(state: UlidFlakeState, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
-        let (last, settings) = (Self(state.last), &context.settings);
+    fn step(state: u64, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
+        let (last, settings) = (Self(state), &context.settings);
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
             Ok(Moment::Fresh(tick) | Moment::Later(tick)) => settings.start(tick, rng),
             Ok(Moment::Same) => match settings.count(last, rng) {
@@ -275,7 +258,7 @@ impl GeneratedId for UlidFlake {
             },
             Err(step) => return step,
         };
-        Step::Made(UlidFlakeState { last: next.0 }, next)
+        Step::Made(next.0, next)
     }
 }
 
@@ -344,9 +327,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::OnClockRollback;
-    use crate::script::Draw::{self, Bits32};
-    use crate::script::{Script, step};
+    use crate::generator::script::Draw::{self, Bits32};
+    use crate::generator::script::{Script, step};
+    use crate::{OnClockRollback, State};
 
     /// 2026-11-01 12:00 UTC, in milliseconds since 2024, and in microseconds since 1970.
     const TICK: u64 = 89_467_200_000;
@@ -375,11 +358,11 @@ mod tests {
         UlidFlake::from_scalable_fields(tick, randomness, 21)
     }
 
-    fn used(last: UlidFlake) -> UlidFlakeState {
-        UlidFlakeState { last: last.0 }
+    fn used(last: UlidFlake) -> u64 {
+        last.0
     }
 
-    fn made(state: UlidFlakeState, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> UlidFlake {
+    fn made(state: u64, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> UlidFlake {
         match step::<UlidFlake>(state, &at(now, settings), draws) {
             Step::Made(next, id) => {
                 assert_eq!(next, used(id));
@@ -428,7 +411,7 @@ mod tests {
     #[test]
     fn a_fresh_generator_draws_20_bits_or_15() {
         assert_eq!(UlidFlake::TICKS.start(TICK), NOON);
-        let fresh = UlidFlakeState::default();
+        let fresh = 0;
         assert_eq!(made(fresh, NOON, STAND_ALONE, &[Bits32(0xabc1_2345)]), id(TICK, 0x1_2345));
         assert_eq!(made(fresh, NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 0xf_ffff));
         assert_eq!(made(fresh, NOON, SCALABLE, &[Bits32(0xabc1_2345)]), id(TICK, 0x2345 << 5 | 21));
@@ -487,7 +470,7 @@ mod tests {
         for (settings, room) in [(STAND_ALONE, 4_096), (SCALABLE, 128)] {
             let mut ids = 0;
             for _ in 0..400 {
-                let mut state = UlidFlakeState::default();
+                let mut state = 0;
                 while let Step::Made(next, _) = UlidFlake::step(state, &at(NOON, settings), &mut rng) {
                     (state, ids) = (next, ids + 1);
                     assert!(ids < 1 << 24, "the millisecond does not end");
@@ -574,7 +557,7 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_timestamp_are_generated() {
-        let fresh = UlidFlakeState::default();
+        let fresh = 0;
         assert_eq!(made(fresh, EPOCH + 1_000, STAND_ALONE, &[Bits32(3)]), id(1, 3));
         assert_eq!(made(fresh, UlidFlake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));
     }
@@ -611,8 +594,7 @@ mod tests {
     fn a_state_packs_into_the_last_id() {
         let state = used(id(TICK, 7));
         assert_eq!(state.pack(), TICK << 20 | 7);
-        assert_eq!(UlidFlakeState::unpack(state.pack()), state);
-        assert_eq!((UlidFlakeState::default().pack(), UlidFlakeState::unpack(0)), (0, UlidFlakeState::default()));
+        assert_eq!(u64::unpack(state.pack()), state);
     }
 
     #[test]
@@ -649,7 +631,7 @@ mod tests {
     fn ids_increase_whatever_the_clock_and_the_settings_do() {
         let mut rng = StdRng::seed_from_u64(43);
         let (mut clock, mut settings) = (NOON, STAND_ALONE);
-        let (mut state, mut last) = (UlidFlakeState::default(), UlidFlake::MIN);
+        let (mut state, mut last) = (0, UlidFlake::MIN);
         let (mut made, mut waits, mut refusals) = (0, 0, 0);
         for _ in 0..1_000_000 {
             clock += [0, 0, 0, 0, 0, 0, 0, 1, 100, 700, -100, -300][rng.random_range(0..12)];
