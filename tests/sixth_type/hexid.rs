@@ -5,7 +5,7 @@ use rand::Rng;
 
 use crate::digits::Alphabet;
 use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
@@ -124,5 +124,3 @@ impl SqlId for HexId {
         Field { name: "randomness_low", summary: "the last 32 bits", getter: Getter::Bits32(Self::randomness_low) },
     ];
 }
-
-text_traits!(HexId);

@@ -28,15 +28,14 @@ mod scru128;
 mod scru160;
 mod scru64;
 pub mod selectivity;
-mod serialize;
 pub mod setting_state;
 mod sort_key;
 mod sql;
 #[cfg(feature = "sqlx")]
 mod sqlx_postgres;
 mod standalone;
-mod stored;
 mod time;
+mod traits;
 mod ulid;
 mod ulidflake;
 mod uuidv7;
@@ -46,15 +45,13 @@ pub use generator::{
     Context, FastPath, FastRange, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment,
     OnClockRollback, Refusal, State, Step, Word, place_in_time, place_strictly,
 };
-use id::text_traits;
-pub use id::{MAX_TEXT_LEN, SortableId};
+pub use id::{MAX_TEXT_LEN, SortableId, Stored};
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use sort_key::SortKeys;
 pub use sql::{Field, FieldValue, Getter, Kind, Setting, SettingContext, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
-pub use stored::Stored;
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;
 pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};

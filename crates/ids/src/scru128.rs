@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base36, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base36};
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
 
@@ -230,8 +230,6 @@ impl SqlId for Scru128 {
         },
     ];
 }
-
-text_traits!(Scru128);
 
 #[cfg(test)]
 mod tests {

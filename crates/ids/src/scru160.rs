@@ -5,7 +5,7 @@ use rand::Rng;
 use crate::generator::{Context, Moment, State, Step, place_in_time};
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base16, base32, text_traits,
+    base16, base32,
 };
 
 /// The length of the hexadecimal text, in digits.
@@ -320,8 +320,6 @@ impl SqlId for Scru160 {
         },
     ];
 }
-
-text_traits!(Scru160);
 
 #[cfg(test)]
 mod tests {

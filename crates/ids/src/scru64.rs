@@ -10,7 +10,7 @@ use crate::generator::{
 use crate::mark::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base36, text_traits,
+    base36,
 };
 
 /// The number of bits that the node ID and the counter share.
@@ -362,8 +362,6 @@ impl SqlId for Scru64 {
         },
     }];
 }
-
-text_traits!(Scru64);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32};
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
@@ -140,8 +140,6 @@ impl SqlId for Ulid {
         getter: Getter::Bits80(Self::randomness_bytes),
     }];
 }
-
-text_traits!(Ulid);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_s
 use crate::mark::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base32, text_traits,
+    base32,
 };
 
 const RANDOMNESS_BITS: u32 = 20;
@@ -318,8 +318,6 @@ impl SqlId for UlidFlake {
         },
     ];
 }
-
-text_traits!(UlidFlake);
 
 #[cfg(test)]
 mod tests {

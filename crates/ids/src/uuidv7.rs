@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32, text_traits};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32};
 
 const MAX_COUNTER: u64 = (1 << 42) - 1;
 
@@ -261,8 +261,6 @@ impl SqlId for Uuidv7 {
         },
     ];
 }
-
-text_traits!(Uuidv7);
 
 #[cfg(test)]
 mod tests {
