@@ -3,12 +3,10 @@
 
 use rand::Rng;
 
-use crate::digits::Alphabet;
+use crate::digits::BASE16;
 use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-static ALPHABET: Alphabet = Alphabet::any_case(DIGITS);
 const MAX_RANDOMNESS: u64 = (1 << 48) - 1;
 
 /// An ID, as the integer of its big-endian bytes.
@@ -58,14 +56,14 @@ impl SortableId for HexId {
     }
 
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        let groups = ALPHABET.groups_of_four::<16, 24, 6>(text)?;
+        let groups = BASE16.groups_of_four::<24, 6>(text)?;
         Ok(Self(groups.iter().fold(0, |value, group| value << 16 | *group as u128)))
     }
 
     fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         let digits = &mut buffer[..Self::TEXT_LEN];
         for (place, digit) in digits.iter_mut().rev().enumerate() {
-            *digit = DIGITS[(self.0 >> (4 * place)) as usize & 0xf];
+            *digit = b"0123456789abcdef"[(self.0 >> (4 * place)) as usize & 0xf];
         }
         digits
     }

@@ -1,35 +1,72 @@
-//! The decoding of digits, common to all alphabets.
+//! The digits of the texts: base 16, base 32 and base 36. Output is in the case of the alphabet. Input is case-insensitive, except
+//! the suffix of a TypeID.
 
 use crate::error::{ParseError, ParseErrorKind};
+
+/// Hexadecimal digits.
+pub static BASE16: Alphabet<16, 256> = Alphabet::any_case(b"0123456789abcdef");
+
+/// Crockford's alphabet, which omits I, L, O and U. They are invalid digits: I and L do not stand for 1, and O does not stand for
+/// 0.
+pub static CROCKFORD: Alphabet<32, 1024> = Alphabet::any_case(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ");
+
+/// Crockford's alphabet in lower case only: the digits of a TypeID's suffix.
+pub static CROCKFORD_LOWER: Alphabet<32, 1024> = Alphabet::exact(b"0123456789abcdefghjkmnpqrstvwxyz");
+
+/// The alphabet base32hex of RFC 4648, which has the letters from A to V.
+pub static BASE32HEX: Alphabet<32, 1024> = Alphabet::any_case(b"0123456789ABCDEFGHIJKLMNOPQRSTUV");
+
+/// All digits and letters.
+pub static BASE36: Alphabet<36, 1296> = Alphabet::any_case(b"0123456789abcdefghijklmnopqrstuvwxyz");
+
+/// 36^12: the number of SCRU64 IDs, and one more than the largest.
+pub const POW_12: u64 = 36_u64.pow(12);
+const POW_8: u64 = 36_u64.pow(8);
+const POW_4: u64 = 36_u64.pow(4);
+
+/// The largest leading digit of a number in range. 13 digits of base 32 hold 65 bits, of which numbers have 63; 26 digits hold
+/// 130 bits, of which numbers have 128.
+const MAX_LEADING: u64 = 7;
 
 /// The value of a byte that is not a digit. Larger than any number of four digits.
 const NO_DIGIT: u32 = 1 << 21;
 
-/// The value of every byte as a digit, or [`NO_DIGIT`].
-pub struct Alphabet([u32; 256]);
+/// The error of a well-formed text that denotes a number above the largest ID.
+const OUT_OF_RANGE: ParseError = ParseError { kind: ParseErrorKind::OutOfRange, position: 0 };
 
-impl Alphabet {
-    /// Returns a case-insensitive alphabet. The value of a digit is its position in `digits`.
-    pub const fn any_case(digits: &[u8]) -> Self {
-        let mut values = [NO_DIGIT; 256];
-        let mut value = 0;
-        while value < digits.len() {
-            values[digits[value].to_ascii_lowercase() as usize] = value as u32;
-            values[digits[value].to_ascii_uppercase() as usize] = value as u32;
-            value += 1;
+/// The digits of a base, of which there are `PAIRS` pairs.
+pub struct Alphabet<const RADIX: usize, const PAIRS: usize> {
+    /// The value of every byte as a digit, or [`NO_DIGIT`].
+    values: [u32; 256],
+    /// The text of every two-digit number, so that one table look-up writes two digits.
+    pairs: [[u8; 2]; PAIRS],
+}
+
+impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
+    /// Returns an alphabet of exactly these digits. The value of a digit is its position.
+    pub const fn exact(digits: &[u8; RADIX]) -> Self {
+        const { assert!(PAIRS == RADIX * RADIX) };
+        let mut alphabet = Self { values: [NO_DIGIT; 256], pairs: [[0; 2]; PAIRS] };
+        let mut number = 0;
+        while number < PAIRS {
+            let [high, low] = [number / RADIX, number % RADIX];
+            alphabet.pairs[number] = [digits[high], digits[low]];
+            alphabet.values[digits[low] as usize] = low as u32;
+            number += 1;
         }
-        Self(values)
+        alphabet
     }
 
-    /// Returns an alphabet of exactly these digits. The value of a digit is its position in `digits`.
-    pub const fn exact(digits: &[u8]) -> Self {
-        let mut values = [NO_DIGIT; 256];
+    /// Returns an alphabet that writes these digits, and reads letters in any case.
+    pub const fn any_case(digits: &[u8; RADIX]) -> Self {
+        let mut alphabet = Self::exact(digits);
         let mut value = 0;
-        while value < digits.len() {
-            values[digits[value] as usize] = value as u32;
+        while value < RADIX {
+            alphabet.values[digits[value].to_ascii_lowercase() as usize] = value as u32;
+            alphabet.values[digits[value].to_ascii_uppercase() as usize] = value as u32;
             value += 1;
         }
-        Self(values)
+        alphabet
     }
 
     /// Returns the numbers that the `N` digits of `text` denote in groups of four, from the most significant group. The first
@@ -39,20 +76,22 @@ impl Alphabet {
     /// Returns [`ParseErrorKind::InvalidDigit`] for the first byte that is not a digit. If all bytes are digits but their number
     /// is not `N`, returns [`ParseErrorKind::TooShort`] or [`ParseErrorKind::TooLong`].
     #[inline(always)]
-    pub fn groups_of_four<const RADIX: u64, const N: usize, const GROUPS: usize>(
+    pub fn groups_of_four<const N: usize, const GROUPS: usize>(
         &self,
         text: &[u8],
     ) -> Result<[u64; GROUPS], ParseError> {
-        const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as u64) };
+        let radix = RADIX as u64;
+        const { assert!(N.div_ceil(4) == GROUPS && RADIX.pow(4) < NO_DIGIT as usize) };
         let Ok(text) = <&[u8; N]>::try_from(text) else {
             return Err(self.parse_error(text, N));
         };
         let mut groups = [0; GROUPS];
         for (group, digits) in groups.iter_mut().rev().zip(text.rchunks(4)) {
-            *group = digits.iter().fold(0, |number, &digit| number * RADIX + u64::from(self.0[usize::from(digit)]));
+            *group =
+                digits.iter().fold(0, |number, &digit| number * radix + u64::from(self.values[usize::from(digit)]));
         }
         // One comparison checks four digits: a NO_DIGIT among them makes the number too large.
-        if groups.iter().any(|&number| number >= RADIX.pow(4)) {
+        if groups.iter().any(|&number| number >= radix.pow(4)) {
             return Err(self.parse_error(text, N));
         }
         Ok(groups)
@@ -61,7 +100,7 @@ impl Alphabet {
     #[cold]
     #[inline(never)]
     fn parse_error(&self, text: &[u8], expected: usize) -> ParseError {
-        let invalid = text.iter().position(|&byte| self.0[usize::from(byte)] == NO_DIGIT);
+        let invalid = text.iter().position(|&byte| self.values[usize::from(byte)] == NO_DIGIT);
         let received = text.len();
         match invalid {
             Some(position) => ParseError { kind: ParseErrorKind::InvalidDigit, position },
@@ -73,5 +112,357 @@ impl Alphabet {
     }
 }
 
-/// The error of a well-formed text that denotes a number above the largest ID.
-pub const OUT_OF_RANGE: ParseError = ParseError { kind: ParseErrorKind::OutOfRange, position: 0 };
+impl Alphabet<16, 256> {
+    /// Writes 20 bytes as 40 digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than 40 bytes.
+    #[inline(always)]
+    pub fn encode_40<'a>(&self, bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
+        let digits = &mut buffer[..40];
+        for (byte, pair) in bytes.iter().zip(digits.as_chunks_mut().0) {
+            *pair = self.pairs[usize::from(*byte)];
+        }
+        digits
+    }
+
+    /// Parses 40 digits as 20 bytes.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four).
+    #[inline(always)]
+    pub fn decode_40(&self, text: &[u8]) -> Result<[u8; 20], ParseError> {
+        let groups_of_four = self.groups_of_four::<40, 10>(text)?;
+        let mut bytes = [0; 20];
+        for (number, bytes) in groups_of_four.iter().zip(bytes.as_chunks_mut::<2>().0) {
+            *bytes = (*number as u16).to_be_bytes();
+        }
+        Ok(bytes)
+    }
+}
+
+impl Alphabet<32, 1024> {
+    /// Fills `digits` with the low bits of `number`. The number of digits must be even, and at most twelve.
+    #[inline(always)]
+    fn write(&self, number: u64, digits: &mut [u8]) {
+        for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
+            *pair = self.pairs[(number >> (10 * place)) as usize % 1024];
+        }
+    }
+
+    /// Writes a number below 2^63 as 13 digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than 13 bytes.
+    #[inline(always)]
+    pub fn encode_13<'a>(&self, number: u64, buffer: &'a mut [u8]) -> &'a [u8] {
+        debug_assert!(number < 1 << 63);
+        let digits = &mut buffer[..13];
+        digits[0] = self.pairs[(number >> 60) as usize][1];
+        self.write(number, &mut digits[1..]);
+        digits
+    }
+
+    /// Parses 13 digits.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four), and [`ParseErrorKind::OutOfRange`] for 2^63 or more.
+    #[inline(always)]
+    pub fn decode_13(&self, text: &[u8]) -> Result<u64, ParseError> {
+        let [top, high, middle, low] = self.groups_of_four::<13, 4>(text)?;
+        if top > MAX_LEADING {
+            return Err(OUT_OF_RANGE);
+        }
+        Ok(top << 60 | high << 40 | middle << 20 | low)
+    }
+
+    /// Writes a number as 26 digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than 26 bytes.
+    #[inline(always)]
+    pub fn encode_26<'a>(&self, number: u128, buffer: &'a mut [u8]) -> &'a [u8] {
+        let digits = &mut buffer[..26];
+        self.write((number >> 120) as u64, &mut digits[..2]);
+        self.write((number >> 60) as u64, &mut digits[2..14]);
+        self.write(number as u64, &mut digits[14..]);
+        digits
+    }
+
+    /// Parses 26 digits.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four), and [`ParseErrorKind::OutOfRange`] for 2^128 or more.
+    #[inline(always)]
+    pub fn decode_26(&self, text: &[u8]) -> Result<u128, ParseError> {
+        let [top, a, b, c, d, e, f] = self.groups_of_four::<26, 7>(text)?;
+        if top >> 5 > MAX_LEADING {
+            return Err(OUT_OF_RANGE);
+        }
+        let [high, low] = [[a, b, c], [d, e, f]].map(|[a, b, c]| u128::from(a << 40 | b << 20 | c));
+        Ok(u128::from(top) << 120 | high << 60 | low)
+    }
+
+    /// Writes 20 bytes as 32 digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than 32 bytes.
+    #[inline(always)]
+    pub fn encode_32<'a>(&self, bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
+        let eight_bytes = |first: usize| bytes[first..].first_chunk().map_or(0, |eight| u64::from_be_bytes(*eight));
+        let digits = &mut buffer[..32];
+        // The first 60 bits, the next 60, and the last 40.
+        self.write(eight_bytes(0) >> 4, &mut digits[..12]);
+        self.write(eight_bytes(7), &mut digits[12..24]);
+        self.write(eight_bytes(12), &mut digits[24..]);
+        digits
+    }
+
+    /// Parses 32 digits as 20 bytes.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four).
+    #[inline(always)]
+    pub fn decode_32(&self, text: &[u8]) -> Result<[u8; 20], ParseError> {
+        let groups_of_four = self.groups_of_four::<32, 8>(text)?;
+        let mut bytes = [0; 20];
+        for ([high, low], bytes) in groups_of_four.as_chunks().0.iter().zip(bytes.as_chunks_mut::<5>().0) {
+            bytes.copy_from_slice(&(high << 20 | low).to_be_bytes()[3..]);
+        }
+        Ok(bytes)
+    }
+}
+
+impl Alphabet<36, 1296> {
+    /// Writes a number below 36^12 as twelve digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than twelve bytes.
+    #[inline(always)]
+    pub fn encode_12<'a>(&self, number: u64, buffer: &'a mut [u8]) -> &'a [u8] {
+        const PAIR: u64 = 36 * 36;
+        debug_assert!(number < POW_12);
+        let digits = &mut buffer[..12];
+        // No quotient depends on another, so the processor computes them in parallel.
+        let quotients = [
+            number,
+            number / PAIR,
+            number / POW_4,
+            number / (PAIR * POW_4),
+            number / POW_8,
+            number / (PAIR * POW_8),
+            0,
+        ];
+        for (place, pair) in digits.as_chunks_mut().0.iter_mut().rev().enumerate() {
+            *pair = self.pairs[(quotients[place] - quotients[place + 1] * PAIR) as usize];
+        }
+        digits
+    }
+
+    /// Writes a number as 25 digits to the beginning of `buffer`, and returns the digits.
+    ///
+    /// # Panics
+    /// Panics if `buffer` is shorter than 25 bytes.
+    #[inline(always)]
+    pub fn encode_25<'a>(&self, number: u128, buffer: &'a mut [u8]) -> &'a [u8] {
+        let (high, low) = divide_by_pow_13(number);
+        let (middle, low) = divide_by_pow_12(low);
+        let digits = &mut buffer[..25];
+        self.encode_12(high, &mut digits[..12]);
+        digits[12] = self.pairs[middle as usize][1];
+        self.encode_12(low, &mut digits[13..]);
+        digits
+    }
+
+    /// Parses twelve digits.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four).
+    #[inline(always)]
+    pub fn decode_12(&self, text: &[u8]) -> Result<u64, ParseError> {
+        let [high, middle, low] = self.groups_of_four::<12, 3>(text)?;
+        Ok((high * POW_4 + middle) * POW_4 + low)
+    }
+
+    /// Parses 25 digits.
+    ///
+    /// # Errors
+    /// As [`groups_of_four`](Self::groups_of_four), and [`ParseErrorKind::OutOfRange`] for 2^128 or more.
+    #[inline(always)]
+    pub fn decode_25(&self, text: &[u8]) -> Result<u128, ParseError> {
+        let [top, groups_of_four @ ..] = self.groups_of_four::<25, 7>(text)?;
+        let [high, middle, low] = [0, 2, 4].map(|first| groups_of_four[first] * POW_4 + groups_of_four[first + 1]);
+        let upper = u128::from(top * POW_8 + high) * u128::from(POW_8) + u128::from(middle);
+        upper.checked_mul(u128::from(POW_8)).and_then(|upper| upper.checked_add(u128::from(low))).ok_or(OUT_OF_RANGE)
+    }
+}
+
+/// Returns the quotient and the remainder of a division by 36^13.
+///
+/// The compiler turns a 64-bit division by a constant into a multiplication, but a 128-bit division into a call. This function
+/// therefore estimates the quotient from the upper 64 bits, and corrects the estimate. 36^13 is 2^26 × 3^26, so the lowest 26
+/// bits of the number do not affect the quotient.
+#[inline(always)]
+fn divide_by_pow_13(number: u128) -> (u64, u128) {
+    const DIVISOR: u64 = 3_u64.pow(26);
+    const RECIPROCAL: u64 = ((1 << 105) / DIVISOR as u128) as u64;
+    let dividend = number >> 26;
+    // The bits cut off from the dividend reduce the estimate by less than 2^38 / 3^26 = 0.11, and those cut off from
+    // the reciprocal by less than 0.13. Rounded down, the estimate is at most one too small.
+    let estimate = ((u128::from((dividend >> 38) as u64) * u128::from(RECIPROCAL)) >> 67) as u64;
+    let rest = (dividend as u64).wrapping_sub(estimate.wrapping_mul(DIVISOR));
+    let one_more = rest >= DIVISOR;
+    let (quotient, rest) = if one_more { (estimate + 1, rest - DIVISOR) } else { (estimate, rest) };
+    (quotient, u128::from(rest) << 26 | number & 0x3ff_ffff)
+}
+
+/// Returns the quotient and the remainder of a number below 36^13 divided by 36^12, which is 2^24 × 3^24.
+#[inline(always)]
+fn divide_by_pow_12(number: u128) -> (u64, u64) {
+    const DIVISOR: u64 = 3_u64.pow(24);
+    let dividend = (number >> 24) as u64;
+    (dividend / DIVISOR, (dividend % DIVISOR) << 24 | number as u64 & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES: [u8; 20] = [
+        0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10, 0x00, 0xff,
+        0x0f, 0xf0,
+    ];
+
+    #[test]
+    fn bytes_are_written_in_lower_case_and_read_in_any() {
+        assert_eq!(BASE16.encode_40(&BYTES, &mut [0; 40]), b"0123456789abcdeffedcba987654321000ff0ff0");
+        assert_eq!(BASE16.decode_40(b"0123456789abcdeffedcba987654321000ff0ff0"), Ok(BYTES));
+        assert_eq!(BASE16.decode_40(b"0123456789ABCDEFfedcba987654321000FF0fF0"), Ok(BYTES));
+    }
+
+    #[test]
+    fn letters_after_f_are_not_digits() {
+        let error = ParseError { kind: ParseErrorKind::InvalidDigit, position: 39 };
+        assert_eq!(BASE16.decode_40(b"0123456789abcdeffedcba987654321000ff0ffg"), Err(error));
+    }
+
+    #[test]
+    fn crockford_digits_are_written_with_leading_zeros() {
+        assert_eq!(CROCKFORD.encode_13(0, &mut [0; 13]), b"0000000000000");
+        assert_eq!(CROCKFORD.encode_13(31, &mut [0; 13]), b"000000000000Z");
+        assert_eq!(CROCKFORD.encode_13(32, &mut [0; 13]), b"0000000000010");
+        assert_eq!(CROCKFORD.encode_13((1 << 63) - 1, &mut [0; 13]), b"7ZZZZZZZZZZZZ");
+        assert_eq!(CROCKFORD.encode_26(0, &mut [0; 26]), b"00000000000000000000000000");
+        assert_eq!(CROCKFORD.encode_26(u128::MAX, &mut [0; 26]), b"7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+    }
+
+    #[test]
+    fn every_power_of_32_is_a_one_and_zeros() {
+        let text = |digits: usize, power: usize| format!("{:0>width$}1{:0>power$}", "", "", width = digits - 1 - power);
+        for power in 0..13 {
+            assert_eq!(CROCKFORD.decode_13(text(13, power).as_bytes()), Ok(1 << (5 * power)));
+            assert_eq!(CROCKFORD.encode_13(1 << (5 * power), &mut [0; 13]), text(13, power).as_bytes());
+        }
+        for power in 0..26 {
+            assert_eq!(CROCKFORD.decode_26(text(26, power).as_bytes()), Ok(1 << (5 * power)));
+            assert_eq!(CROCKFORD.encode_26(1 << (5 * power), &mut [0; 26]), text(26, power).as_bytes());
+        }
+    }
+
+    #[test]
+    fn every_digit_has_its_value_in_either_case() {
+        for (value, digit) in b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".iter().enumerate() {
+            let mut text = *b"0000000000000";
+            text[12] = *digit;
+            assert_eq!(CROCKFORD.decode_13(&text), Ok(value as u64));
+            assert_eq!(CROCKFORD.decode_13(&text.to_ascii_lowercase()), Ok(value as u64));
+        }
+        for (value, digit) in b"0123456789ABCDEFGHIJKLMNOPQRSTUV".iter().enumerate() {
+            let mut text = [b'0'; 32];
+            text[31] = *digit;
+            let mut bytes = [0; 20];
+            bytes[19] = value as u8;
+            assert_eq!(BASE32HEX.decode_32(&text), Ok(bytes));
+            assert_eq!(BASE32HEX.decode_32(&text.to_ascii_lowercase()), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn crockford_has_no_i_l_o_and_u_and_base32hex_ends_at_v() {
+        for letter in *b"ILOUilou" {
+            let mut text = *b"0000000000000";
+            text[5] = letter;
+            let error = ParseError { kind: ParseErrorKind::InvalidDigit, position: 5 };
+            assert_eq!(CROCKFORD.decode_13(&text), Err(error));
+        }
+        for letter in *b"WXYZwxyz" {
+            let mut text = [b'0'; 32];
+            text[7] = letter;
+            assert_eq!(BASE32HEX.decode_32(&text), Err(ParseError { kind: ParseErrorKind::InvalidDigit, position: 7 }));
+        }
+    }
+
+    #[test]
+    fn leading_digits_above_7_are_out_of_range() {
+        assert_eq!(CROCKFORD.decode_13(b"8000000000000"), Err(OUT_OF_RANGE));
+        assert_eq!(CROCKFORD.decode_13(b"zzzzzzzzzzzzz"), Err(OUT_OF_RANGE));
+        assert_eq!(CROCKFORD.decode_26(b"80000000000000000000000000"), Err(OUT_OF_RANGE));
+        assert_eq!(CROCKFORD.decode_26(b"7zzzzzzzzzzzzzzzzzzzzzzzzz"), Ok(u128::MAX));
+    }
+
+    /// The test vector "fooba" of RFC 4648, section 10, four times.
+    #[test]
+    fn base32hex_is_that_of_rfc_4648() {
+        let bytes = b"foobafoobafoobafooba";
+        assert_eq!(BASE32HEX.encode_32(bytes, &mut [0; 40]), b"CPNMUOJ1CPNMUOJ1CPNMUOJ1CPNMUOJ1");
+        assert_eq!(BASE32HEX.decode_32(b"CPNMUOJ1CPNMUOJ1CPNMUOJ1CPNMUOJ1"), Ok(*bytes));
+    }
+
+    #[test]
+    fn every_bit_of_twenty_bytes_has_its_place() {
+        for bit in 0..160 {
+            let mut bytes = [0; 20];
+            bytes[bit / 8] = 0x80 >> (bit % 8);
+            let mut text = [b'0'; 32];
+            text[bit / 5] = b"G8421"[bit % 5];
+            assert_eq!(BASE32HEX.encode_32(&bytes, &mut [0; 32]), text);
+            assert_eq!(BASE32HEX.decode_32(&text), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn twelve_digits_are_written_with_leading_zeros() {
+        assert_eq!(BASE36.encode_12(0, &mut [0; 12]), b"000000000000");
+        assert_eq!(BASE36.encode_12(35, &mut [0; 12]), b"00000000000z");
+        assert_eq!(BASE36.encode_12(36, &mut [0; 12]), b"000000000010");
+        assert_eq!(BASE36.encode_12(POW_12 - 1, &mut [0; 12]), b"zzzzzzzzzzzz");
+    }
+
+    #[test]
+    fn any_twelve_digits_are_a_number() {
+        assert_eq!(BASE36.decode_12(b"000000000000"), Ok(0));
+        assert_eq!(BASE36.decode_12(b"zZzzzzzzzZzz"), Ok(POW_12 - 1));
+        assert_eq!(
+            BASE36.decode_12(b"0u375nxqh5cq"),
+            u64::from_str_radix("0u375nxqh5cq", 36).map_err(|_| OUT_OF_RANGE)
+        );
+    }
+
+    #[test]
+    fn texts_of_another_length_are_refused() {
+        let refused = |text: &[u8]| BASE36.decode_12(text).map_err(|error| (error.kind, error.position));
+        assert_eq!(refused(b""), Err((ParseErrorKind::TooShort { expected: 12, received: 0 }, 0)));
+        assert_eq!(refused(b"00000000000"), Err((ParseErrorKind::TooShort { expected: 12, received: 11 }, 11)));
+        assert_eq!(refused(b"0000000000000"), Err((ParseErrorKind::TooLong { expected: 12, received: 13 }, 12)));
+        assert_eq!(refused(b"00000000000-0"), Err((ParseErrorKind::InvalidDigit, 11)));
+    }
+
+    #[test]
+    fn every_power_of_36_is_a_one_and_zeros() {
+        for power in 0..25 {
+            let text = format!("{:0>width$}1{:0>power$}", "", "", width = 24 - power);
+            assert_eq!(BASE36.decode_25(text.as_bytes()), Ok(36_u128.pow(power as u32)), "{text}");
+            assert_eq!(BASE36.encode_25(36_u128.pow(power as u32), &mut [0; 25]), text.as_bytes());
+        }
+    }
+}

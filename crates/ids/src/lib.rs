@@ -11,9 +11,6 @@
 //! server.
 #![forbid(unsafe_code)]
 
-pub mod base16;
-pub mod base32;
-pub mod base36;
 mod digits;
 mod error;
 mod generator;

@@ -33,17 +33,17 @@ pub fn split(text: &[u8]) -> (&[u8], &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base32;
+    use crate::digits::CROCKFORD_LOWER;
 
     fn type_id(prefix: &str, uuid: u128) -> String {
         assert!(is_prefix(prefix.as_bytes()));
-        let text = join(prefix.as_bytes(), base32::encode_crockford_lower_26(uuid, &mut [0; 26]));
+        let text = join(prefix.as_bytes(), CROCKFORD_LOWER.encode_26(uuid, &mut [0; 26]));
         String::from_utf8(text).unwrap()
     }
 
     fn parsed(text: &str) -> Option<(&str, u128)> {
         let (prefix, suffix) = split(text.as_bytes());
-        let uuid = base32::decode_crockford_lower_26(suffix).ok()?;
+        let uuid = CROCKFORD_LOWER.decode_26(suffix).ok()?;
         is_prefix(prefix).then(|| (str::from_utf8(prefix).unwrap(), uuid))
     }
 

@@ -2,8 +2,9 @@
 
 use rand::Rng;
 
+use crate::digits::BASE36;
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base36};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
 
@@ -155,11 +156,11 @@ impl SortableId for Scru128 {
 
     #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        base36::decode_25(text).map(Self)
+        BASE36.decode_25(text).map(Self)
     }
 
     fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        base36::encode_25(self.0, buffer)
+        BASE36.encode_25(self.0, buffer)
     }
 
     fn tick(self) -> u64 {

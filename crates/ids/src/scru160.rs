@@ -2,10 +2,10 @@
 
 use rand::Rng;
 
+use crate::digits::{BASE16, BASE32HEX};
 use crate::generator::{Context, Moment, State, Step, place_in_time};
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base16, base32,
 };
 
 /// The length of the hexadecimal text, in digits.
@@ -216,13 +216,13 @@ impl SortableId for Scru160 {
 
     #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        if text.len() == HEX_LEN { base16::decode_40(text) } else { base32::decode_hex_32(text) }.map(Self)
+        if text.len() == HEX_LEN { BASE16.decode_40(text) } else { BASE32HEX.decode_32(text) }.map(Self)
     }
 
     fn digits<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
         match settings.output {
-            Scru160Output::Base32Hex => base32::encode_hex_32(&self.0, buffer),
-            Scru160Output::Hex => base16::encode_40(&self.0, buffer),
+            Scru160Output::Base32Hex => BASE32HEX.encode_32(&self.0, buffer),
+            Scru160Output::Hex => BASE16.encode_40(&self.0, buffer),
         }
     }
 

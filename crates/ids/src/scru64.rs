@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use rand::Rng;
 
+use crate::digits::{BASE36, POW_12};
 use crate::generator::{
     Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly, same_tick,
 };
 use crate::mark::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base36,
 };
 
 /// The number of bits that the node ID and the counter share.
@@ -42,7 +42,7 @@ pub struct Scru64(u64);
 impl Scru64 {
     /// Returns the ID with this integer value, or `None` if the value is 36^12 or more.
     pub const fn from_u64(value: u64) -> Option<Self> {
-        if value < base36::POW_12 { Some(Self(value)) } else { None }
+        if value < POW_12 { Some(Self(value)) } else { None }
     }
 
     /// Returns the integer value.
@@ -223,7 +223,7 @@ impl SortableId for Scru64 {
     const NAME: &'static str = "scru64";
     const TEXT_LEN: usize = 12;
     const MIN: Self = Self(0);
-    const MAX: Self = Self(base36::POW_12 - 1);
+    const MAX: Self = Self(POW_12 - 1);
     const TICKS: Ticks = Ticks { epoch: 0, micros: 256_000, max: Self::MAX.timestamp() };
     const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
 
@@ -240,11 +240,11 @@ impl SortableId for Scru64 {
 
     #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        base36::decode_12(text).map(Self)
+        BASE36.decode_12(text).map(Self)
     }
 
     fn digits<'a>(self, _: &Scru64Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        base36::encode_12(self.0, buffer)
+        BASE36.encode_12(self.0, buffer)
     }
 
     fn tick(self) -> u64 {
@@ -447,9 +447,9 @@ mod tests {
 
     #[test]
     fn ids_are_below_36_to_the_12() {
-        assert_eq!(Scru64::from_u64(base36::POW_12 - 1), Some(Scru64::MAX));
-        assert_eq!(Scru64::from_u64(base36::POW_12), None);
-        assert_eq!(Scru64::from_stored(base36::POW_12 as i64), None);
+        assert_eq!(Scru64::from_u64(POW_12 - 1), Some(Scru64::MAX));
+        assert_eq!(Scru64::from_u64(POW_12), None);
+        assert_eq!(Scru64::from_stored(POW_12 as i64), None);
         assert_eq!([-1, i64::MIN, i64::MAX].map(Scru64::from_stored), [None; 3]);
         assert_eq!(Scru64::from_fields(9_u64.pow(12) - 1, u32::MAX), Some(Scru64::MAX));
         assert_eq!(Scru64::from_fields(9_u64.pow(12), 0), None);

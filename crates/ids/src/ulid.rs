@@ -2,8 +2,9 @@
 
 use rand::Rng;
 
+use crate::digits::CROCKFORD;
 use crate::generator::{Context, Moment, Refusal, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_RANDOMNESS: u128 = (1 << 80) - 1;
 
@@ -74,11 +75,11 @@ impl SortableId for Ulid {
 
     #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        base32::decode_crockford_26(text).map(Self)
+        CROCKFORD.decode_26(text).map(Self)
     }
 
     fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        base32::encode_crockford_26(self.0, buffer)
+        CROCKFORD.encode_26(self.0, buffer)
     }
 
     fn tick(self) -> u64 {

@@ -2,11 +2,11 @@
 
 use rand::Rng;
 
+use crate::digits::CROCKFORD;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
 use crate::mark::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-    base32,
 };
 
 const RANDOMNESS_BITS: u32 = 20;
@@ -180,11 +180,11 @@ impl SortableId for UlidFlake {
 
     #[inline]
     fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        base32::decode_crockford_13(text).map(Self)
+        CROCKFORD.decode_13(text).map(Self)
     }
 
     fn digits<'a>(self, _: &UlidFlakeSettings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        base32::encode_crockford_13(self.0, buffer)
+        CROCKFORD.encode_13(self.0, buffer)
     }
 
     fn tick(self) -> u64 {

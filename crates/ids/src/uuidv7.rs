@@ -2,9 +2,10 @@
 
 use rand::Rng;
 
+use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
 use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
-use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks, base32};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u64 = (1 << 42) - 1;
 
@@ -187,11 +188,11 @@ impl SortableId for Uuidv7 {
     }
 
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        base32::encode_crockford_lower_26(self.0, buffer)
+        CROCKFORD_LOWER.encode_26(self.0, buffer)
     }
 
     fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
-        base32::decode_crockford_lower_26(text).map(Self)
+        CROCKFORD_LOWER.decode_26(text).map(Self)
     }
 
     fn tick(self) -> u64 {
