@@ -82,8 +82,6 @@ impl SortableId for HexId {
 }
 
 impl GeneratedId for HexId {
-    const BACKFILL: bool = true;
-
     /// The last ID, or 0 if there is none.
     type State = u128;
 

@@ -13,7 +13,7 @@ pub trait GeneratedId: SortableId {
     /// Whether IDs are unique only if all sessions of a server share one generator state.
     const SERVER_WIDE: bool = false;
     /// Whether an ID has enough random bits to be unique without a generator state.
-    const BACKFILL: bool = false;
+    const BACKFILL: bool = !Self::SERVER_WIDE;
     /// The width of the largest [`NodeCode`] that [`node`](Self::node) returns, in bits.
     const NODE_BITS: u32 = 1;
     /// The fast path, which generates the same IDs as [`step`](Self::step). `None` unless most IDs of the type are the previous

@@ -107,9 +107,11 @@ impl Scru128State {
     }
 
     fn later(self, timestamp: u64, rng: &mut impl Rng) -> Self {
-        let counter_lo = rng.next_u32() & MAX_COUNTER;
         let counter_hi_age = self.counter_hi_age + (timestamp - self.timestamp);
-        Self { timestamp, counter_lo, counter_hi_age, ..self }.renew_counter_hi(rng)
+        if counter_hi_age >= COUNTER_HI_LIFE {
+            return Self::fresh(timestamp, rng);
+        }
+        Self { timestamp, counter_lo: rng.next_u32() & MAX_COUNTER, counter_hi_age, ..self }
     }
 
     /// Increments `counter_lo`, which carries into `counter_hi` and the timestamp, as the specification recommends.
@@ -121,17 +123,6 @@ impl Scru128State {
             return Self { counter_lo: 0, counter_hi: self.counter_hi + 1, ..self };
         }
         Self { counter_hi: 0, ..self }.later(self.timestamp + 1, rng)
-    }
-
-    fn renew_counter_hi(self, rng: &mut impl Rng) -> Self {
-        if self.counter_hi_age < COUNTER_HI_LIFE {
-            return self;
-        }
-        Self { counter_hi: rng.next_u32() & MAX_COUNTER, counter_hi_age: 0, ..self }
-    }
-
-    fn id(self, rng: &mut impl Rng) -> Scru128 {
-        Scru128::from_fields(self.timestamp, self.counter_hi, self.counter_lo, rng.next_u32())
     }
 }
 
@@ -177,8 +168,6 @@ impl SortableId for Scru128 {
 }
 
 impl GeneratedId for Scru128 {
-    const BACKFILL: bool = true;
-
     type State = Scru128State;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -205,7 +194,8 @@ impl GeneratedId for Scru128 {
             // Both counters overflowed in the last millisecond before the reserved one.
             return Step::Refused(Refusal::ClockOutOfRange);
         }
-        Step::Made(next, next.id(rng))
+        let id = Self::from_fields(next.timestamp, next.counter_hi, next.counter_lo, rng.next_u32());
+        Step::Made(next, id)
     }
 }
 

@@ -240,8 +240,6 @@ impl SortableId for Scru160 {
 }
 
 impl GeneratedId for Scru160 {
-    const BACKFILL: bool = true;
-
     type State = Scru160State;
 
     /// Returns a random ID of `tick`, with the default usage of the counter.

@@ -144,7 +144,7 @@ impl FromStr for Scru64Node {
         let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
         let (node, size) =
             parts.ok_or("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".")?;
-        let size = parse_size(size).ok_or_else(|| {
+        let size = parse_digits(size, 10, 3).filter(|size| (1..NODE_CTR_BITS).contains(size)).ok_or_else(|| {
             format!("The node_id_size after the slash must be a number from 1 to 23, not \"{size}\".")
         })?;
         if node.len() == Scru64::TEXT_LEN {
@@ -153,7 +153,11 @@ impl FromStr for Scru64Node {
                 .map_err(|error| format!("\"{node}\" before the slash is not a valid SCRU64 ID: {error}."))?;
             return Ok(Self { id: previous.node_id(size), size, previous });
         }
-        let id = parse_node_id(node).ok_or_else(|| {
+        let id = match node.strip_prefix("0x").or_else(|| node.strip_prefix("0X")) {
+            Some(digits) => parse_digits(digits, 16, 6),
+            None => parse_digits(node, 10, 8),
+        };
+        let id = id.ok_or_else(|| {
             format!(
                 "\"{node}\" before the slash is neither a node_id of at most 8 characters, decimal or hexadecimal with \
                  \"0x\", nor a SCRU64 ID of 12 digits."
@@ -166,26 +170,9 @@ impl FromStr for Scru64Node {
     }
 }
 
-fn parse_size(text: &str) -> Option<u32> {
-    if text.len() > 3 {
-        return None;
-    }
-    parse_digits(text, 10).filter(|size| (1..NODE_CTR_BITS).contains(size))
-}
-
-fn parse_node_id(text: &str) -> Option<u32> {
-    if text.len() > 8 {
-        return None;
-    }
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => parse_digits(digits, 16),
-        None => parse_digits(text, 10),
-    }
-}
-
-/// Parses a number without a sign.
-fn parse_digits(text: &str, radix: u32) -> Option<u32> {
-    if text.starts_with('+') {
+/// Parses a number without a sign, of at most `max_len` digits.
+fn parse_digits(text: &str, radix: u32, max_len: usize) -> Option<u32> {
+    if text.len() > max_len || text.starts_with('+') {
         return None;
     }
     u32::from_str_radix(text, radix).ok()

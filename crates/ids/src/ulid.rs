@@ -96,8 +96,6 @@ impl SortableId for Ulid {
 }
 
 impl GeneratedId for Ulid {
-    const BACKFILL: bool = true;
-
     /// The last ID, or 0 if there is none.
     type State = u128;
 

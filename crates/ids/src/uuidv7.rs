@@ -12,10 +12,8 @@ const MAX_COUNTER: u64 = (1 << 42) - 1;
 /// The bits of `counter` that stand above the variant.
 const COUNTER_LOW_BITS: u32 = 30;
 
-const VERSION: u128 = 7 << 76;
-const VERSION_MASK: u128 = 0xf << 76;
-const VARIANT: u128 = 0b10 << 62;
-const VARIANT_MASK: u128 = 0b11 << 62;
+const VERSION_AND_VARIANT: u128 = 7 << 76 | 0b10 << 62;
+const VERSION_AND_VARIANT_MASK: u128 = 0xf << 76 | 0b11 << 62;
 
 /// The positions of the hyphens in the text.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
@@ -57,9 +55,8 @@ impl Uuidv7 {
         let (high, low) = (counter >> COUNTER_LOW_BITS, counter & ((1 << COUNTER_LOW_BITS) - 1));
         Self(
             (timestamp as u128) << 80
-                | VERSION
+                | VERSION_AND_VARIANT
                 | (high as u128) << 64
-                | VARIANT
                 | (low as u128) << 32
                 | entropy as u128,
         )
@@ -72,8 +69,7 @@ impl Uuidv7 {
 
     /// Returns the 42-bit `counter`.
     pub const fn counter(self) -> u64 {
-        let (high, low) = ((self.0 >> 64) as u64 & 0xfff, (self.0 >> 32) as u64 & ((1 << COUNTER_LOW_BITS) - 1));
-        high << COUNTER_LOW_BITS | low
+        (self.counter_hi() as u64) << COUNTER_LOW_BITS | self.counter_lo() as u64
     }
 
     /// Returns the 32-bit `entropy`.
@@ -83,12 +79,12 @@ impl Uuidv7 {
 
     /// Returns the high 12 bits of `counter`.
     const fn counter_hi(self) -> u32 {
-        (self.counter() >> COUNTER_LOW_BITS) as u32
+        (self.0 >> 64) as u32 & 0xfff
     }
 
     /// Returns the low 30 bits of `counter`.
     const fn counter_lo(self) -> u32 {
-        self.counter() as u32 & ((1 << COUNTER_LOW_BITS) - 1)
+        (self.0 >> 32) as u32 & ((1 << COUNTER_LOW_BITS) - 1)
     }
 }
 
@@ -141,7 +137,7 @@ impl SortableId for Uuidv7 {
     type Settings = ();
 
     fn is_id(self) -> bool {
-        self.0 & VERSION_MASK == VERSION && self.0 & VARIANT_MASK == VARIANT
+        self.0 & VERSION_AND_VARIANT_MASK == VERSION_AND_VARIANT
     }
 
     fn to_stored(self) -> [u8; 16] {
@@ -209,8 +205,6 @@ impl SortableId for Uuidv7 {
 }
 
 impl GeneratedId for Uuidv7 {
-    const BACKFILL: bool = true;
-
     type State = Uuidv7State;
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
