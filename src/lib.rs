@@ -28,7 +28,7 @@ extern "C-unwind" fn _PG_init() {
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {
         if pg_sys::process_shared_preload_libraries_in_progress {
-            generate::shared::preload();
+            generate::memory::preload();
             generate::startup::register();
         }
     }

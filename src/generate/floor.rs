@@ -7,9 +7,9 @@ use scru_ids::horizon::LEAD_MICROS;
 use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
 
 use crate::call::error::Error;
-use crate::generate::horizon_memory::{self, Header, Memory, attached};
 use crate::generate::mark_page::MarkPage;
 use crate::generate::mark_sequence::{self, CarriedFloor};
+use crate::generate::memory::{self, Header, HorizonMemory};
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, log, transaction};
 
@@ -17,8 +17,8 @@ use crate::pg::{clock, log, transaction};
 static CARRIED: PerProcess<Cell<Option<i64>>> = PerProcess::new(Cell::new(None));
 
 /// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
-pub fn memory() -> Result<Option<Memory>, Error> {
-    let memory = attached()?;
+pub fn memory() -> Result<Option<HorizonMemory>, Error> {
+    let memory = memory::of_horizon()?;
     if let Some(memory) = memory.filter(|memory| !is_known(*memory)) {
         learn(memory)?;
     }
@@ -27,13 +27,13 @@ pub fn memory() -> Result<Option<Memory>, Error> {
 
 /// Returns whether this process need not call [`learn`] or [`learn_or_ignore`].
 #[inline]
-pub fn is_known(memory: Memory) -> bool {
+pub fn is_known(memory: HorizonMemory) -> bool {
     CARRIED.get().is_some() && memory.has_begun()
 }
 
 /// Raises the floor to the durable one, and to the one with which this database has arrived from another server.
 #[cold]
-fn learn(memory: Memory) -> Result<(), Error> {
+fn learn(memory: HorizonMemory) -> Result<(), Error> {
     if !memory.has_begun() {
         begin(memory)?;
     }
@@ -48,7 +48,7 @@ fn learn(memory: Memory) -> Result<(), Error> {
 }
 
 /// Lets the sequence of this database carry a floor that is not below a horizon, before that is returned.
-pub fn carry(memory: Memory, horizon: i64) -> Result<(), Error> {
+pub fn carry(memory: HorizonMemory, horizon: i64) -> Result<(), Error> {
     let durable = || memory.header.durable.load(Ordering::SeqCst);
     // It is above the durable floor if an administrator has set that back.
     let is_enough = |carried: i64| (horizon..=durable()).contains(&carried);
@@ -69,7 +69,7 @@ pub fn carry(memory: Memory, horizon: i64) -> Result<(), Error> {
 
 /// Reads the durable floor for the first time since the start of the server.
 #[cold]
-fn begin(memory: Memory) -> Result<(), Error> {
+fn begin(memory: HorizonMemory) -> Result<(), Error> {
     let Header { floor, durable, since, prepared, .. } = memory.header;
     let logged = match MarkPage::pin_existing() {
         // SAFETY: the buffer is pinned for this call.
@@ -92,7 +92,7 @@ fn begin(memory: Memory) -> Result<(), Error> {
 /// Reads the durable floor. Generation continues if that fails: as long as the page cannot be read, there are no horizons. Then only
 /// the clock is above those from before the start.
 #[cold]
-pub fn learn_or_ignore(memory: Memory) -> Result<(), Error> {
+pub fn learn_or_ignore(memory: HorizonMemory) -> Result<(), Error> {
     if transaction::is_parallel() {
         return learn(memory);
     }
@@ -104,7 +104,7 @@ pub fn learn_or_ignore(memory: Memory) -> Result<(), Error> {
 ///
 /// # Errors
 /// XX001 if the page of the marks is damaged.
-pub fn make_durable(memory: Memory, floor: i64) -> Result<(), Error> {
+pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
     let logged = floor.saturating_add(LEAD_MICROS);
     let position = {
         let page = page()?;
@@ -151,5 +151,5 @@ pub fn set_back(mark: i64) -> Result<(), Error> {
 fn page() -> Result<MarkPage, Error> {
     // SAFETY: the buffer is pinned for this call.
     let page = unsafe { MarkPage::lock(MarkPage::pin(), true) };
-    page.ok_or_else(horizon_memory::no_memory)
+    page.ok_or_else(memory::no_memory)
 }

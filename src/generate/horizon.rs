@@ -9,7 +9,7 @@ use scru_ids::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
 use crate::generate::floor;
-use crate::generate::horizon_memory::{Memory, Slot, attached, no_memory};
+use crate::generate::memory::{self, HorizonMemory, Slot};
 use crate::generate::{old_sessions, returned};
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
@@ -61,7 +61,7 @@ fn publish_first() -> Result<i64, Error> {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
-    let from = match attached()? {
+    let from = match memory::of_horizon()? {
         Some(memory) => {
             if !floor::is_known(memory) {
                 floor::learn_or_ignore(memory)?;
@@ -106,7 +106,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
 }
 
 fn end(number: u64, is_prepared: bool) -> Result<(), Error> {
-    match attached()? {
+    match memory::of_horizon()? {
         Some(memory) => Backend::new(memory).record(number, is_prepared),
         None => Ok(()),
     }
@@ -114,14 +114,14 @@ fn end(number: u64, is_prepared: bool) -> Result<(), Error> {
 
 /// This process's access to the shared memory.
 struct Backend {
-    memory: Memory,
+    memory: HorizonMemory,
     slot: &'static Slot,
     own: Owner,
     snapshot: Option<Snapshot>,
 }
 
 impl Backend {
-    fn new(memory: Memory) -> Self {
+    fn new(memory: HorizonMemory) -> Self {
         let (index, own) = transaction::own();
         Self { memory, slot: &memory.slots[index], own, snapshot: None }
     }
@@ -298,7 +298,7 @@ pub fn of_statement() -> Result<i64, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut backend = Backend::new(floor::memory()?.ok_or_else(no_memory)?);
+    let mut backend = Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?);
     backend.snapshot = Some(snapshot);
     old_sessions::refuse(backend.memory)?;
     let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
@@ -312,7 +312,7 @@ pub fn of_statement() -> Result<i64, Error> {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn floor() -> Result<i64, Error> {
-    horizon::raise(&mut Backend::new(floor::memory()?.ok_or_else(no_memory)?))
+    horizon::raise(&mut Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?))
 }
 
 #[cold]
@@ -327,7 +327,7 @@ fn too_old() -> Error {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
-    let mut backend = Backend::new(attached()?.ok_or_else(no_memory)?);
+    let mut backend = Backend::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
     let mut holders = Vec::new();
     for slot in 0..backend.slots() {
         let owner = backend.owner_of(slot)?;
@@ -348,7 +348,7 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn own_bound() -> Result<Option<i64>, Error> {
-    let Some(memory) = attached()? else { return Ok(None) };
+    let Some(memory) = memory::of_horizon()? else { return Ok(None) };
     let backend = Backend::new(memory);
     let is_published = backend.slot.owner.load(Ordering::SeqCst) == backend.own.0;
     Ok(is_published.then(|| backend.slot.bound.load(Ordering::SeqCst)))

@@ -6,12 +6,12 @@ use pgrx::PgSqlErrorCode as SqlState;
 use scru_ids::horizon::Owner;
 
 use crate::call::error::Error;
-use crate::generate::horizon_memory::{Header, Memory, attached};
+use crate::generate::memory::{self, Header, HorizonMemory};
 use crate::pg::{log, process, transaction};
 use crate::settings;
 
 /// Raises 55000 if a session of this database may have loaded an older library, which publishes nothing.
-pub fn refuse(memory: Memory) -> Result<(), Error> {
+pub fn refuse(memory: HorizonMemory) -> Result<(), Error> {
     let Header { old_sessions, since, .. } = memory.header;
     if old_sessions.load(Ordering::SeqCst) == 0 {
         return Ok(());
@@ -74,7 +74,7 @@ pub fn note() -> Result<(), Error> {
     if old.is_empty() {
         return Ok(());
     }
-    let Some(memory) = attached()? else { return Ok(()) };
+    let Some(memory) = memory::of_horizon()? else { return Ok(()) };
     memory.header.old_sessions.store(1, Ordering::SeqCst);
     for (index, pid) in old {
         memory.slots[index].old.store(pid, Ordering::SeqCst);

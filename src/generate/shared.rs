@@ -1,36 +1,21 @@
 //! Server-wide generators: one shared word per type, an atomic integer in shared memory, and the extension's accesses for the
 //! [`protocol`] by which the backends share it.
-//!
-//! Preloading is optional: the first backend that needs the word allocates it.
 
-use core::cell::Cell;
-use std::ffi::CString;
-
-use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
+use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::horizon::behind;
 use scru_ids::mark::{self, Mark, Reservation};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word, id_systems};
+use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word};
 
 use crate::call::error::Error;
-use crate::generate::id_type::{Atomic, Memory, OpenFastPath, Shared, SharedWord, Type};
+use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::MarkPage;
 use crate::generate::random;
-use crate::generate::{horizon, horizon_memory, mark_sequence, old_marks};
+use crate::generate::{horizon, mark_sequence, memory, old_marks};
 use crate::pg::catalog::Schema;
-use crate::pg::process::PerProcess;
-use crate::pg::{clock, datum, log, server};
+use crate::pg::{clock, log};
 use crate::settings;
-
-/// The size of a word in shared memory, in bytes. It is the same for all types.
-const WORD_SIZE: usize = size_of::<u128>();
-
-/// The size of [`Shared`], in bytes.
-const SHARED_SIZE: usize = size_of::<Shared>();
-
-/// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
-const ALLOCATION_SIZE: usize = 128;
 
 /// A backend's access to what the backends share.
 struct Backend<T: Type> {
@@ -47,7 +32,7 @@ struct Backend<T: Type> {
 
 impl<T: Type> Backend<T> {
     fn new(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Self, Error> {
-        Ok(Self { memory: memory::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
+        Ok(Self { memory: memory::of_type::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
     }
 
     /// Returns the locked page.
@@ -260,7 +245,7 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
     if !Word::<T>::is_lock_free() {
         return Ok(Status { state: None, reserved_until: None, reserved: Reservation::NONE, failed: None });
     }
-    let memory = memory::<T>()?;
+    let memory = memory::of_type::<T>()?;
     let word = Word::<T>::load(memory.word);
     let reserved = memory.shared.reserved.load(Ordering::Acquire);
     let failed = memory.shared.failed.load(Ordering::Relaxed) as i64;
@@ -280,7 +265,7 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
 /// # Errors
 /// As [`MarkPage::marks`] and [`old_marks::read`].
 pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
-    let run = &memory::<T>()?.shared.run;
+    let run = &memory::of_type::<T>()?.shared.run;
     let (mut marks, run) = match MarkPage::pin_existing() {
         // SAFETY: the buffer is pinned for this call.
         Some(buffer) => match unsafe { MarkPage::lock(buffer, false) } {
@@ -301,7 +286,7 @@ pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)
 /// # Errors
 /// Returns an error if shared memory is not available.
 pub fn is_news<T: Type>(message: &str, is_of_database: bool) -> Result<bool, Error> {
-    let Shared { announced, announced_of_databases, .. } = memory::<T>()?.shared;
+    let Shared { announced, announced_of_databases, .. } = memory::of_type::<T>()?.shared;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
     Ok(if is_of_database {
         let bit = 1 << (checksum % 64);
@@ -316,7 +301,7 @@ pub fn is_news<T: Type>(message: &str, is_of_database: bool) -> Result<bool, Err
 /// # Errors
 /// Returns an error if shared memory is not available.
 pub fn is_first_warning<T: Type>() -> Result<bool, Error> {
-    Ok(memory::<T>()?.shared.warned.swap(1, Ordering::Relaxed) == 0)
+    Ok(memory::of_type::<T>()?.shared.warned.swap(1, Ordering::Relaxed) == 0)
 }
 
 /// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
@@ -336,118 +321,4 @@ pub fn draw_fast<T: Type>() -> Option<T> {
     let mut backend = Backend { memory: *memory, schema, on_clock_rollback, from: i64::MIN, clock: 0, page: None };
     let drawn = protocol::draw_fast(&mut backend, range).ok().flatten();
     drawn.filter(|_| backend.clock >= from).map(fast_path.id)
-}
-
-#[inline]
-fn memory<T: Type>() -> Result<Memory<T>, Error> {
-    match T::process().memory.get() {
-        Some(memory) => Ok(memory),
-        None => look_up::<T>(),
-    }
-}
-
-/// Finds or allocates the shared memory, and keeps its address.
-///
-/// # Errors
-/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
-#[cold]
-#[inline(never)]
-fn look_up<T: Type>() -> Result<Memory<T>, Error> {
-    if !Word::<T>::is_lock_free() {
-        let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-            .detail("The processor has no atomic operation on 128 bits.")
-            .hint("Set scru.generator_scope to \"backend\"."));
-    }
-    let find = || {
-        let word = server::shared_memory(&word_name::<T>(), WORD_SIZE);
-        Ok((word, server::shared_memory(&mark_name::<T>(), SHARED_SIZE)))
-    };
-    let (word, shared) = PgTryBuilder::new(find)
-        .catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(horizon_memory::no_memory()))
-        .execute()?;
-    // SAFETY: each allocation has the size and the alignment of its type, is initially zero, and remains for the life of the
-    // process.
-    let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::process().memory.set(Some(memory));
-    Ok(memory)
-}
-
-/// Returns the name by which the backends find a type's word. Another layout of the word requires another version in the name.
-fn word_name<T: Type>() -> CString {
-    datum::c_string(format!("scru {} generator v1", T::NAME))
-}
-
-/// Returns the name by which the backends find a type's [`Shared`].
-fn mark_name<T: Type>() -> CString {
-    datum::c_string(format!("scru {} mark v2", T::NAME))
-}
-
-static PREV_SHMEM_REQUEST_HOOK: PerProcess<Cell<pg_sys::shmem_request_hook_type>> = PerProcess::new(Cell::new(None));
-static PREV_SHMEM_STARTUP_HOOK: PerProcess<Cell<pg_sys::shmem_startup_hook_type>> = PerProcess::new(Cell::new(None));
-
-/// Installs the hooks that allocate shared memory.
-///
-/// # Safety
-/// Must be called once, from `_PG_init` when the server starts.
-pub unsafe fn preload() {
-    // SAFETY: guaranteed by the caller. Each hook calls the one that it replaces, as the server requires.
-    unsafe {
-        PREV_SHMEM_REQUEST_HOOK.set(pg_sys::shmem_request_hook);
-        PREV_SHMEM_STARTUP_HOOK.set(pg_sys::shmem_startup_hook);
-        pg_sys::shmem_request_hook = Some(request);
-        pg_sys::shmem_startup_hook = Some(startup);
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn request() {
-    // SAFETY: the postmaster calls this hook when libraries may request shared memory.
-    unsafe {
-        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.get() {
-            prev();
-        }
-        macro_rules! request {
-            ($name:ident, $id:ident) => {
-                pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
-            };
-        }
-        id_systems!(request);
-        horizon_memory::request();
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn startup() {
-    // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash.
-    unsafe {
-        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.get() {
-            prev();
-        }
-        macro_rules! start {
-            ($name:ident, $id:ident) => {
-                start::<scru_ids::$id>();
-            };
-        }
-        id_systems!(start);
-        horizon_memory::start();
-    }
-}
-
-/// Allocates a type's shared memory.
-///
-/// # Safety
-/// Must be called from the startup hook of shared memory.
-unsafe fn start<T: Type>() {
-    if !Word::<T>::is_lock_free() {
-        return;
-    }
-    let mut found = false;
-    // SAFETY: as in `look_up`. The children of the postmaster inherit the addresses.
-    let memory = unsafe {
-        let word = pg_sys::ShmemInitStruct(word_name::<T>().as_ptr(), WORD_SIZE, &mut found);
-        let shared = pg_sys::ShmemInitStruct(mark_name::<T>().as_ptr(), SHARED_SIZE, &mut found);
-        Memory::<T> { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() }
-    };
-    T::process().memory.set(Some(memory));
 }
