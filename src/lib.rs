@@ -29,7 +29,7 @@ extern "C-unwind" fn _PG_init() {
     unsafe {
         if pg_sys::process_shared_preload_libraries_in_progress {
             generate::memory::preload();
-            generate::startup::register();
+            generate::node::register();
         }
     }
 }

@@ -18,4 +18,3 @@ pub mod old_sessions;
 pub mod random;
 pub mod returned;
 pub mod shared;
-pub mod startup;

@@ -1,16 +1,19 @@
-//! The number of this server in its 64-bit IDs: `T_is_local`, the log message that names the node, and the warning that another
-//! server may have the same number.
+//! The number of this server in its 64-bit IDs: `T_is_local`, the log message that names the node, the background worker that
+//! writes it when recovery has finished, and the warning that another server may have the same number.
 
-use core::ffi::CStr;
+use core::ptr;
+use core::sync::atomic::Ordering;
 
+use pgrx::bgworkers::BackgroundWorkerBuilder;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState};
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
+use scru_ids::{GeneratedId, registry};
 
 use crate::call::Call;
-use crate::call::error::Error;
-use crate::generate::id_type::Type;
-use crate::generate::shared;
+use crate::call::error::{self, Error};
+use crate::generate::id_type::{Shared, Type};
+use crate::generate::memory;
 use crate::pg::{catalog, transaction};
 use crate::settings;
 use crate::settings::hosts::{self, Mismatch};
@@ -29,8 +32,7 @@ pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
 /// As [`check_host`]. Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
-    let is_announced = T::process().announced.get() == Some(settings::changes());
-    if is_announced { Ok(()) } else { announce_change::<T>() }
+    if T::process().announced.get() == Some(settings::changes()) { Ok(()) } else { announce_change::<T>() }
 }
 
 #[cold]
@@ -39,15 +41,8 @@ fn announce_change<T: Type>() -> Result<(), Error> {
     check_host::<T>()?;
     log::<T>()?;
     let is_first = T::process().announced.replace(Some(settings::changes())).is_none();
-    if is_first
-        && let Some(reason) = reason_to_warn::<T>()
-        && let Some(node) = settings::deciding::<T>()
-        // Citus opens many connections for one statement.
-        && (!matches!(reason, Reason::Citus) || shared::is_first_warning::<T>()?)
-    {
-        warn(&node, reason);
-    }
-    Ok(())
+    // A parallel query warns at most once.
+    if is_first && !transaction::is_parallel_worker() { warn::<T>() } else { Ok(()) }
 }
 
 /// Checks that the node belongs to this server, if `scru.node_hosts` says to which servers it belongs.
@@ -72,77 +67,60 @@ fn belongs_to_others(Deciding { name, value, .. }: &Deciding, Mismatch { hosts, 
         ))
 }
 
-/// Why another server may have the same number.
-#[derive(Clone, Copy)]
-enum Reason {
-    Citus,
-    Subscription,
-}
-
-impl Reason {
-    /// Returns the DETAIL of the warning.
-    fn detail(self) -> &'static str {
-        match self {
-            Self::Citus => "This server is a Citus node, and other nodes may have the same value.",
-            Self::Subscription => "This server subscribes to another one, which may have the same value.",
-        }
-    }
-
-    /// Returns where to set the number, as a part of the HINT.
-    fn place(self) -> &'static str {
-        match self {
-            // Citus propagates ALTER ROLE ALL SET to all nodes.
-            Self::Citus => {
-                "(on the coordinator in its configuration file, on workers with ALTER ROLE ALL SET while \
-                 citus.enable_alter_role_set_propagation is off)"
-            }
-            Self::Subscription => "with ALTER ROLE ALL SET",
-        }
-    }
-}
-
-/// Returns the reason to warn. Returns `None` if the number is set, or if no other server is known. Returns `None` in a parallel
-/// worker, so that a parallel query warns at most once.
-fn reason_to_warn<T: Type>() -> Option<Reason> {
-    if transaction::is_parallel_worker() || !settings::deciding::<T>().is_some_and(|node| node.is_default()) {
-        None
-    } else if is_in_citus() {
-        Some(Reason::Citus)
-    } else {
-        has_subscriptions().then_some(Reason::Subscription)
-    }
-}
-
-/// Logs the node with which IDs of a type are generated: after each start of the server, and when it has changed.
+/// Logs the node with which IDs of a type are generated: after each start of the server, and when it differs from that of the last
+/// message by any process.
 ///
 /// # Errors
 /// Returns an error if shared memory is not available.
-pub fn log<T: Type>() -> Result<(), Error> {
+fn log<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
     let Deciding { name, value, .. } = &node;
     let message =
         format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
-    if shared::is_news::<T>(&message, node.is_of_database())? {
-        report(PgLogLevel::LOG, SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
+    let Shared { announced, announced_of_databases, .. } = memory::of_type::<T>()?.shared;
+    let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
+    let is_news = if node.is_of_database() {
+        // News only once, because sessions of several databases alternate.
+        let bit = 1 << (checksum % 64);
+        announced_of_databases.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    } else {
+        announced.swap(checksum, Ordering::Relaxed) != checksum
+    };
+    if is_news {
+        ErrorReport::new(SqlState::ERRCODE_SUCCESSFUL_COMPLETION, message, "log").report(PgLogLevel::LOG);
     }
     Ok(())
 }
 
-fn warn(node: &Deciding, reason: Reason) {
-    let Deciding { name, value, .. } = node;
+/// Warns if the number is not set, and another server may have the same one.
+fn warn<T: Type>() -> Result<(), Error> {
+    let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(Deciding::is_default) else {
+        return Ok(());
+    };
+    let (detail, place) = if is_in_citus() {
+        // Once for all sessions: Citus opens many connections for one statement.
+        if memory::of_type::<T>()?.shared.warned.swap(1, Ordering::Relaxed) != 0 {
+            return Ok(());
+        }
+        // Citus propagates ALTER ROLE ALL SET to all nodes.
+        (
+            "This server is a Citus node, and other nodes may have the same value.",
+            "(on the coordinator in its configuration file, on workers with ALTER ROLE ALL SET while \
+             citus.enable_alter_role_set_propagation is off)",
+        )
+    } else if has_subscriptions() {
+        ("This server subscribes to another one, which may have the same value.", "with ALTER ROLE ALL SET")
+    } else {
+        return Ok(());
+    };
     let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
-    let hint = format!("Give each server its own scru.{name} {}, and reconnect.", reason.place());
-    report(PgLogLevel::WARNING, SqlState::ERRCODE_WARNING, message, Some((reason.detail(), hint)));
-}
-
-fn report(level: PgLogLevel, sqlstate: SqlState, message: String, detail_and_hint: Option<(&str, String)>) {
-    let mut report = ErrorReport::new(sqlstate, message, "announce");
-    if let Some((detail, hint)) = detail_and_hint {
-        report = report.set_detail(detail).set_hint(hint);
-    }
-    report.report(level);
+    ErrorReport::new(SqlState::ERRCODE_WARNING, message, "warn")
+        .set_detail(detail)
+        .set_hint(format!("Give each server its own scru.{name} {place}, and reconnect."))
+        .report(PgLogLevel::WARNING);
+    Ok(())
 }
 
 /// Returns whether any database of the server has a subscription, or this database one of pglogical; false if the catalog is
@@ -156,7 +134,46 @@ fn has_subscriptions() -> bool {
 
 /// Returns whether Citus is loaded. The server then knows its settings.
 fn is_in_citus() -> bool {
-    const SETTING: &CStr = c"citus.shard_count";
     // SAFETY: a look-up.
-    unsafe { !pg_sys::GetConfigOption(SETTING.as_ptr(), true, false).is_null() }
+    unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() }
+}
+
+/// Registers the background worker that logs the node when recovery has finished. Must be called from `_PG_init` when the server
+/// starts. If the worker fails, the node is logged with the first ID.
+pub fn register() {
+    // Reading the values of ALTER ROLE ALL SET needs a database.
+    BackgroundWorkerBuilder::new("scru node")
+        .set_library("scru")
+        .set_function("scru_name_node")
+        .enable_spi_access()
+        .load();
+}
+
+/// The entry point of the worker that logs the node.
+#[pg_guard]
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn scru_name_node(_argument: Datum) {
+    // SAFETY: a background worker begins with these calls. Afterwards it has the settings of all roles. Every server has the
+    // database.
+    unsafe {
+        pg_sys::BackgroundWorkerUnblockSignals();
+        pg_sys::BackgroundWorkerInitializeConnectionByOid(
+            Oid::from(pg_sys::Template1DbOid),
+            Oid::INVALID,
+            pg_sys::BGWORKER_BYPASS_ALLOWCONN,
+        );
+    }
+    macro_rules! log {
+        ($name:ident, $id:ident) => {
+            // While a value is refused, no ID is generated, and each attempt raises the error.
+            if scru_ids::$id::SERVER_WIDE
+                && settings::check_none_refused::<scru_ids::$id>().is_ok()
+                && let Err(error) = check_host::<scru_ids::$id>().and_then(|()| log::<scru_ids::$id>())
+            {
+                // SAFETY: nothing is left to drop. The process ends, and the server writes the error to its log.
+                unsafe { error::report(error, ptr::null_mut()) };
+            }
+        };
+    }
+    registry!(log);
 }

@@ -280,30 +280,6 @@ pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)
     Ok(Some((marks, run, mark_sequence::look::<T>(schema.oid()))))
 }
 
-/// Returns whether a log message that names the node differs from the last one by any process since the start of the server. A
-/// message about a node of a database is news once, because sessions of several databases alternate.
-///
-/// # Errors
-/// Returns an error if shared memory is not available.
-pub fn is_news<T: Type>(message: &str, is_of_database: bool) -> Result<bool, Error> {
-    let Shared { announced, announced_of_databases, .. } = memory::of_type::<T>()?.shared;
-    let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
-    Ok(if is_of_database {
-        let bit = 1 << (checksum % 64);
-        announced_of_databases.fetch_or(bit, Ordering::Relaxed) & bit == 0
-    } else {
-        announced.swap(checksum, Ordering::Relaxed) != checksum
-    })
-}
-
-/// Returns whether no process has called this function for the type since the start of the server.
-///
-/// # Errors
-/// Returns an error if shared memory is not available.
-pub fn is_first_warning<T: Type>() -> Result<bool, Error> {
-    Ok(memory::of_type::<T>()?.shared.warned.swap(1, Ordering::Relaxed) == 0)
-}
-
 /// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
 /// or if another backend was faster.
 #[inline(always)]
