@@ -7,8 +7,8 @@ use scru_ids::horizon::LEAD_MICROS;
 use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
 
 use crate::call::error::Error;
-use crate::generate::mark_page::MarkPage;
-use crate::generate::mark_sequence::{self, CarriedFloor};
+use crate::generate::mark_page::{MarkPage, Pinned};
+use crate::generate::mark_sequence::{self, Value};
 use crate::generate::memory::{self, Header, HorizonMemory};
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, log, transaction};
@@ -38,12 +38,12 @@ fn learn(memory: HorizonMemory) -> Result<(), Error> {
         begin(memory)?;
     }
     let carried = mark_sequence::read_floor();
-    if let Some(CarriedFloor { time, has_arrived: true, .. }) = carried {
+    if let Some(Value { value: time, has_arrived: true, .. }) = carried {
         make_durable(memory, time.saturating_sub(LEAD_MICROS))?;
         memory.header.floor.fetch_max(time, Ordering::SeqCst);
-        mark_sequence::write_floor(|present| (present.has_arrived && present.time == time).then_some(time));
+        mark_sequence::write_floor(|present| (present.has_arrived && present.value == time).then_some(time));
     }
-    CARRIED.set(Some(carried.map_or(0, |carried| carried.time)));
+    CARRIED.set(Some(carried.map_or(0, |carried| carried.value)));
     Ok(())
 }
 
@@ -53,12 +53,12 @@ pub fn carry(memory: HorizonMemory, horizon: i64) -> Result<(), Error> {
     // It is above the durable floor if an administrator has set that back.
     let is_enough = |carried: i64| (horizon..=durable()).contains(&carried);
     while !CARRIED.get().is_some_and(is_enough) {
-        let next = |present: &CarriedFloor| (!present.has_arrived && !is_enough(present.time)).then(durable);
+        let next = |present: &Value| (!present.has_arrived && !is_enough(present.value)).then(durable);
         match mark_sequence::write_floor(next) {
             Some(carried) if carried.has_arrived => learn(memory)?,
             Some(carried) => {
                 log::flush(carried.position);
-                CARRIED.set(Some(carried.time));
+                CARRIED.set(Some(carried.value));
                 break;
             }
             None => break,
@@ -71,14 +71,8 @@ pub fn carry(memory: HorizonMemory, horizon: i64) -> Result<(), Error> {
 #[cold]
 fn begin(memory: HorizonMemory) -> Result<(), Error> {
     let Header { floor, durable, since, prepared, .. } = memory.header;
-    let logged = match MarkPage::pin_existing() {
-        // SAFETY: the buffer is pinned for this call.
-        Some(buffer) => match unsafe { MarkPage::lock(buffer, true) } {
-            Some(page) => page.floor()?,
-            None => 0,
-        },
-        None => 0,
-    };
+    let page = Pinned::existing().and_then(|page| page.lock(true));
+    let logged = page.map_or(Ok(0), |page| page.floor())?;
     durable.fetch_max(logged, Ordering::SeqCst);
     floor.fetch_max(logged, Ordering::SeqCst);
     if !transaction::carried_bounds().is_empty() {
@@ -149,7 +143,5 @@ pub fn set_back(mark: i64) -> Result<(), Error> {
 
 /// Returns the locked page of the marks.
 fn page() -> Result<MarkPage, Error> {
-    // SAFETY: the buffer is pinned for this call.
-    let page = unsafe { MarkPage::lock(MarkPage::pin(), true) };
-    page.ok_or_else(memory::no_memory)
+    Pinned::new().lock(true).ok_or_else(memory::no_memory)
 }

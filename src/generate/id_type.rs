@@ -2,7 +2,6 @@
 
 use core::cell::Cell;
 
-use pgrx::pg_sys::panic::CaughtError;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use scru_ids::{FastRange, GeneratedId, Setting, SqlId, State, Stored, Word};
 
@@ -94,12 +93,6 @@ impl Shared {
     #[cold]
     pub fn note_failure(&self) {
         self.failed.store(clock::now() as u64, Ordering::Relaxed);
-    }
-
-    /// Records that the page could not be accessed, and raises the server's error again.
-    pub fn fail(&self, cause: CaughtError) -> ! {
-        self.note_failure();
-        cause.rethrow()
     }
 }
 

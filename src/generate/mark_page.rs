@@ -7,6 +7,7 @@
 //! number (4), the version of the layout (2), the number of entries (2), the CRC-32 of the entries (4), 4 bytes of zeros, and the
 //! entries, each with the name of a type, padded with zeros (12), a node (4), a tick (8) and a run (8).
 
+use core::array;
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::ptr;
@@ -35,98 +36,78 @@ const HEADER: usize = 16;
 const ENTRY: usize = 32;
 const NAME: usize = 12;
 
-/// The name in the entry with the floor of the horizons, which has a time in place of a tick. No type can have it.
-const FLOOR: [u8; NAME] = *b"\0horizon\0\0\0\0";
+/// The name in an entry.
+#[derive(Clone, Copy)]
+pub struct Name([u8; NAME]);
+
+impl Name {
+    /// The name in the entry with the floor of the horizons, which has a time in place of a tick. No type can have it.
+    const FLOOR: Self = Self(*b"\0horizon\0\0\0\0");
+
+    /// Returns the name of a type, padded with zeros.
+    pub fn of<T: SortableId>() -> Self {
+        const { assert!(T::NAME.len() < NAME, "the page has 12 bytes for the name of a type") };
+        Self(array::from_fn(|index| T::NAME.as_bytes().get(index).copied().unwrap_or_default()))
+    }
+}
 
 /// Whether this process has found the file.
 static EXISTS: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
+
+/// The pinned buffer of the page.
+pub struct Pinned(pg_sys::Buffer);
+
+impl Pinned {
+    /// Reads the page. Creates it if it does not exist.
+    pub fn new() -> Self {
+        if !EXISTS.get() {
+            server::create_global_page(NUMBER);
+            EXISTS.set(true);
+        }
+        Self(server::read_global_page(NUMBER))
+    }
+
+    /// Reads the page; `None` if it does not exist.
+    pub fn existing() -> Option<Self> {
+        server::global_page_exists(NUMBER).then(|| Self(server::read_global_page(NUMBER)))
+    }
+
+    /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
+    pub fn lock(self, wait: bool) -> Option<MarkPage> {
+        // SAFETY: the buffer is pinned, and its pin is passed on.
+        unsafe { LockedPage::lock(self.0, wait) }.map(MarkPage)
+    }
+}
 
 /// The locked page.
 pub struct MarkPage(LockedPage);
 
 impl MarkPage {
-    /// Reads the page, and returns its pinned buffer. Creates the page if it does not exist.
-    pub fn pin() -> pg_sys::Buffer {
-        if !EXISTS.get() {
-            server::create_global_page(NUMBER);
-            EXISTS.set(true);
-        }
-        server::read_global_page(NUMBER)
-    }
-
-    /// Reads the page, and returns its pinned buffer; `None` if it does not exist.
-    pub fn pin_existing() -> Option<pg_sys::Buffer> {
-        server::global_page_exists(NUMBER).then(|| server::read_global_page(NUMBER))
-    }
-
-    /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
-    ///
-    /// # Safety
-    /// `buffer` is from [`pin`](Self::pin) or [`pin_existing`](Self::pin_existing), and is passed once.
-    pub unsafe fn lock(buffer: pg_sys::Buffer, wait: bool) -> Option<Self> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { LockedPage::lock(buffer, wait) }.map(Self)
-    }
-
-    /// Returns the marks of a type.
+    /// Returns the marks under a name.
     ///
     /// # Errors
     /// XX001 if the page is not one of this extension, or is damaged.
-    pub fn marks<T: SortableId>(&self) -> Result<Vec<Mark>, Error> {
-        self.marks_of(padded::<T>())
-    }
-
-    fn marks_of(&self, name: [u8; NAME]) -> Result<Vec<Mark>, Error> {
-        let entries = self.entries()?;
+    pub fn marks(&self, name: Name) -> Result<Vec<Mark>, Error> {
         let mark = |entry: &[u8]| {
-            let node = NodeCode::from_u32(u32::from_le_bytes(part(entry, NAME)))?;
-            let (tick, run) = (u64::from_le_bytes(part(entry, 16)), u64::from_le_bytes(part(entry, 24)));
-            Some(Mark { node, tick, run })
+            let node = NodeCode::from_u32(u32::from_le_bytes(*entry[NAME..].first_chunk()?))?;
+            let tick = u64::from_le_bytes(*entry[16..].first_chunk()?);
+            Some(Mark { node, tick, run: u64::from_le_bytes(*entry[24..].first_chunk()?) })
         };
-        Ok(entries.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name)).filter_map(mark).collect())
+        Ok(self.entries()?.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name.0)).filter_map(mark).collect())
     }
 
-    /// Replaces the marks of a type, and logs the page. Returns the position of the end of the record.
+    /// Replaces the marks under a name, and logs the page. Returns the position of the end of the record.
     ///
     /// # Errors
     /// As [`marks`](Self::marks).
-    pub fn log<T: SortableId>(&self, marks: &[Mark]) -> Result<Position, Error> {
-        self.log_of(padded::<T>(), marks)
-    }
-
-    /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
-    ///
-    /// # Errors
-    /// As [`marks`](Self::marks).
-    pub fn floor(&self) -> Result<i64, Error> {
-        Ok(self.marks_of(FLOOR)?.first().map_or(0, |mark| mark.tick as i64))
-    }
-
-    /// Replaces the durable floor of the horizons, and logs the page. Returns the position of the end of the record.
-    ///
-    /// # Errors
-    /// As [`marks`](Self::marks).
-    pub fn log_floor(&self, floor: i64) -> Result<Position, Error> {
-        self.log_of(FLOOR, &[Mark { node: NodeCode::ALL, tick: floor as u64, run: 0 }])
-    }
-
-    /// Returns the position of the end of the record that has last changed the page.
-    pub fn position(&self) -> Position {
-        self.0.position()
-    }
-
-    fn log_of(&self, name: [u8; NAME], marks: &[Mark]) -> Result<Position, Error> {
-        let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name)).flatten().copied();
+    pub fn log(&self, name: Name, marks: &[Mark]) -> Result<Position, Error> {
+        let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name.0)).flatten().copied();
         let entry = |mark: &Mark| {
-            let mut entry = [0; ENTRY];
-            entry[..NAME].copy_from_slice(&name);
-            entry[NAME..16].copy_from_slice(&mark.node.to_u32().to_le_bytes());
-            entry[16..24].copy_from_slice(&mark.tick.to_le_bytes());
-            entry[24..].copy_from_slice(&mark.run.to_le_bytes());
-            entry
+            let (node, tick, run) = (mark.node.to_u32().to_le_bytes(), mark.tick.to_le_bytes(), mark.run.to_le_bytes());
+            [name.0.as_slice(), &node, &tick, &run].concat()
         };
         let entries: Vec<u8> = others.chain(marks.iter().flat_map(entry)).collect();
-        let content = [&header(&entries), entries.as_slice()].concat();
+        let content = [header(&entries), entries].concat();
         debug_assert!(START + content.len() <= pg_sys::BLCKSZ as usize, "MAX_MARKS of each type fit into the page");
         // SAFETY: the closure writes within the page, and keeps its standard layout.
         let position = unsafe {
@@ -139,15 +120,35 @@ impl MarkPage {
         Ok(position)
     }
 
+    /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    ///
+    /// # Errors
+    /// As [`marks`](Self::marks).
+    pub fn floor(&self) -> Result<i64, Error> {
+        Ok(self.marks(Name::FLOOR)?.first().map_or(0, |mark| mark.tick as i64))
+    }
+
+    /// Replaces the durable floor of the horizons, and logs the page. Returns the position of the end of the record.
+    ///
+    /// # Errors
+    /// As [`marks`](Self::marks).
+    pub fn log_floor(&self, floor: i64) -> Result<Position, Error> {
+        self.log(Name::FLOOR, &[Mark { node: NodeCode::ALL, tick: floor as u64, run: 0 }])
+    }
+
+    /// Returns the position of the end of the record that has last changed the page.
+    pub fn position(&self) -> Position {
+        self.0.position()
+    }
+
     /// Returns the entries of all types; none if the page has never been written.
     fn entries(&self) -> Result<&[u8], Error> {
         if self.0.is_new() {
             return Ok(&[]);
         }
         let content = &self.0.bytes()[START..];
-        let count = u16::from_le_bytes(part(content, 6)) as usize;
-        let entries = content.get(HEADER..HEADER + count * ENTRY);
-        match entries {
+        let count = u16::from_le_bytes([content[6], content[7]]) as usize;
+        match content.get(HEADER..HEADER + count * ENTRY) {
             Some(entries) if content.starts_with(&header(entries)) => Ok(entries),
             _ => Err(foreign_page()),
         }
@@ -155,26 +156,9 @@ impl MarkPage {
 }
 
 /// Returns the page's own header for these entries.
-fn header(entries: &[u8]) -> [u8; HEADER] {
-    let mut header = [0; HEADER];
-    header[..4].copy_from_slice(&MAGIC);
-    header[4..6].copy_from_slice(&VERSION.to_le_bytes());
-    header[6..8].copy_from_slice(&((entries.len() / ENTRY) as u16).to_le_bytes());
-    header[8..12].copy_from_slice(&crc32fast::hash(entries).to_le_bytes());
-    header
-}
-
-/// Returns the name of a type, padded with zeros.
-fn padded<T: SortableId>() -> [u8; NAME] {
-    const { assert!(T::NAME.len() < NAME, "the page has 12 bytes for the name of a type") };
-    let mut name = [0; NAME];
-    name[..T::NAME.len()].copy_from_slice(T::NAME.as_bytes());
-    name
-}
-
-/// Returns the part of a slice that begins at an offset.
-fn part<const LENGTH: usize>(bytes: &[u8], offset: usize) -> [u8; LENGTH] {
-    core::array::from_fn(|index| bytes[offset + index])
+fn header(entries: &[u8]) -> Vec<u8> {
+    let (count, checksum) = ((entries.len() / ENTRY) as u16, crc32fast::hash(entries));
+    [MAGIC.as_slice(), &VERSION.to_le_bytes(), &count.to_le_bytes(), &checksum.to_le_bytes(), &[0; 4]].concat()
 }
 
 #[cold]

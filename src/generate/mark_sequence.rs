@@ -1,8 +1,8 @@
 //! The sequences of each database. `T_mark` carries the high-water mark of a type, `scru_horizon_mark` the floor of the horizons,
 //! on the ways on which rows travel without the log: pg_dump, pg_upgrade, CREATE DATABASE.
 //!
-//! The value is a packed [`Reservation`], or a time in microseconds since 1970-01-01 UTC. `log_cnt`, which dumps leave out, is the system identifier of the server that wrote the
-//! value, so that a value that has arrived from another server is recognized.
+//! The value is a packed [`Reservation`], or a time in microseconds since 1970-01-01 UTC. `log_cnt`, which dumps leave out, is the
+//! system identifier of the server that wrote the value, so that a value that has arrived from another server is recognized.
 
 use core::ffi::CStr;
 
@@ -17,10 +17,6 @@ use crate::pg::{catalog, datum};
 /// The schema in which the server permits no sequences, and the schema that has them if the extension is there.
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 const HOME: &CStr = c"scru_marks";
-
-/// The locks for a look at a sequence and for drawing.
-const READING: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
-const WRITING: LOCKMODE = pg_sys::RowExclusiveLock as LOCKMODE;
 
 /// An open sequence, whose page is locked. The page is released first.
 struct Sequence {
@@ -38,71 +34,74 @@ impl Drop for OpenRelation {
     }
 }
 
-/// Returns the mark that the sequence of the extension in a schema carries, and its version; `Nothing` if there is no sequence.
-pub fn read<T: GeneratedId>(schema: Oid) -> (Carried, Version) {
-    match Sequence::of::<T>(schema, WRITING, true) {
-        Some(sequence) => (sequence.carried::<T>(), sequence.page.position()),
-        None => (Carried::Nothing, 0),
-    }
-}
-
-/// Like [`read`] without the version, also on a standby. Returns `Nothing` if another backend has locked the page of the sequence.
-pub fn look<T: GeneratedId>(schema: Oid) -> Carried {
-    Sequence::of::<T>(schema, READING, false).map_or(Carried::Nothing, |sequence| sequence.carried::<T>())
-}
-
-/// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
-/// sequence; `None` and writes nothing if `old` is given and is not the present version.
-pub fn write<T: GeneratedId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
-    let Some(sequence) = Sequence::of::<T>(schema, WRITING, true) else { return Some(0) };
-    if old.is_some_and(|old| old != sequence.page.position()) {
-        return None;
-    }
-    Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>() as i64))
-}
-
-/// The floor that the sequence of this database carries.
-pub struct CarriedFloor {
-    /// The time, in microseconds since 1970-01-01 UTC.
-    pub time: i64,
+/// What a sequence carries.
+#[derive(Clone, Copy)]
+pub struct Value {
+    /// The packed [`Reservation`], or the time of the floor; 0 if nobody has written one.
+    pub value: i64,
     /// Whether another server has written it.
     pub has_arrived: bool,
     /// The position of the end of the record that has written it.
     pub position: Position,
 }
 
+/// Returns the mark that the sequence of the extension in a schema carries, and its version; `Nothing` if there is no sequence.
+/// Without `write`, works on a standby, too, and returns `Nothing` if another backend has locked the page of the sequence.
+pub fn read<T: GeneratedId>(schema: Oid, write: bool) -> (Carried, Version) {
+    let Some(sequence) = Sequence::of::<T>(schema, write) else { return (Carried::Nothing, 0) };
+    let Value { value, has_arrived, position } = sequence.value();
+    let reservation = Reservation::unpack::<T>(value as u64);
+    let carried = match reservation.map(|Reservation { node, until }| Mark { node, tick: until, run: 0 }) {
+        Some(mark) if has_arrived => Carried::Arrived(mark),
+        mark => Carried::Own(mark),
+    };
+    (carried, position)
+}
+
+/// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
+/// sequence; `None` and writes nothing if `old` is given and is not the present version.
+pub fn write<T: GeneratedId>(schema: Oid, old: Option<Version>, new: Mark) -> Option<Position> {
+    let Some(sequence) = Sequence::of::<T>(schema, true) else { return Some(0) };
+    if old.is_some_and(|old| old != sequence.page.position()) {
+        return None;
+    }
+    Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>() as i64))
+}
+
 /// Returns the floor that the sequence of this database carries; `None` if there is no sequence.
-pub fn read_floor() -> Option<CarriedFloor> {
-    Some(Sequence::of_floor()?.floor())
+pub fn read_floor() -> Option<Value> {
+    Some(Sequence::of_floor()?.value())
 }
 
 /// Writes the floor that `next` returns for the present one to the sequence of this database, as written by this server. Returns
 /// the floor that it then carries; `None` if there is no sequence.
-pub fn write_floor(next: impl FnOnce(&CarriedFloor) -> Option<i64>) -> Option<CarriedFloor> {
+pub fn write_floor(next: impl FnOnce(&Value) -> Option<i64>) -> Option<Value> {
     let sequence = Sequence::of_floor()?;
-    let present = sequence.floor();
+    let present = sequence.value();
     Some(match next(&present) {
-        Some(time) => CarriedFloor { time, has_arrived: false, position: sequence.write(time) },
+        Some(value) => Value { value, has_arrived: false, position: sequence.write(value) },
         None => present,
     })
 }
 
 impl Sequence {
-    fn of<T: GeneratedId>(schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
+    fn of<T: GeneratedId>(schema: Oid, write: bool) -> Option<Self> {
         if !T::SERVER_WIDE {
             return None;
         }
-        Self::open(&datum::c_string(format!("{}_mark", T::NAME)), schema, mode, wait)
+        Self::open(&datum::c_string(format!("{}_mark", T::NAME)), schema, write)
     }
 
     fn of_floor() -> Option<Self> {
         // SAFETY: called in a transaction.
         let schema = unsafe { catalog::schema_of_extension(c"scru") }?;
-        Self::open(c"scru_horizon_mark", schema, WRITING, true)
+        Self::open(c"scru_horizon_mark", schema, true)
     }
 
-    /// Opens and locks a sequence; `None` if it does not exist, or if another backend has locked its page and `wait` is false.
-    fn open(name: &CStr, schema: Oid, mode: LOCKMODE, wait: bool) -> Option<Self> {
+    /// Opens and locks a sequence; `None` if it does not exist. Without `write`, only for a look: works on a standby, too, and
+    /// returns `None` if another backend has locked its page.
+    fn open(name: &CStr, schema: Oid, write: bool) -> Option<Self> {
+        let mode = (if write { pg_sys::RowExclusiveLock } else { pg_sys::AccessShareLock }) as LOCKMODE;
         // SAFETY: look-ups in the catalogs. The lock on the sequence keeps its file while it is open.
         unsafe {
             let mut relation = pg_sys::get_relname_relid(name.as_ptr(), schema);
@@ -120,18 +119,17 @@ impl Sequence {
             if (*(*relation).rd_rel).relkind as u8 != pg_sys::RELKIND_SEQUENCE {
                 return None;
             }
-            let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), wait)?;
+            let page = LockedPage::lock(pg_sys::ReadBuffer(relation, 0), write)?;
             Some(Self { page, _relation: open })
         }
     }
 
-    /// Returns the floor that the sequence carries; 0 if nobody has written one.
-    fn floor(&self) -> CarriedFloor {
+    /// Returns what the sequence carries.
+    fn value(&self) -> Value {
         // SAFETY: the page is locked.
-        let data = unsafe { *self.data() };
-        let time = if data.is_called { data.last_value } else { 0 };
-        let has_arrived = data.is_called && data.log_cnt != system_identifier();
-        CarriedFloor { time, has_arrived, position: self.page.position() }
+        let FormData_pg_sequence_data { last_value, log_cnt, is_called } = unsafe { *self.data() };
+        let (value, has_arrived) = if is_called { (last_value, log_cnt != system_identifier()) } else { (0, false) };
+        Value { value, has_arrived, position: self.page.position() }
     }
 
     /// Writes a value, as written by this server. Returns the position of the end of the record.
@@ -144,16 +142,6 @@ impl Sequence {
                 (*data).log_cnt = system_identifier();
                 (*data).is_called = true;
             })
-        }
-    }
-
-    fn carried<T: GeneratedId>(&self) -> Carried {
-        // SAFETY: the page is locked.
-        let data = unsafe { *self.data() };
-        let mark = Reservation::unpack::<T>(data.last_value as u64).filter(|_| data.is_called);
-        match mark.map(|Reservation { node, until }| Mark { node, tick: until, run: 0 }) {
-            Some(mark) if data.log_cnt != system_identifier() => Carried::Arrived(mark),
-            mark => Carried::Own(mark),
         }
     }
 

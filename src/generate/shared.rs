@@ -10,8 +10,8 @@ use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word};
 
 use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
-use crate::generate::mark_page::MarkPage;
-use crate::generate::random;
+use crate::generate::mark_page::{MarkPage, Name, Pinned};
+use crate::generate::random::Random;
 use crate::generate::{horizon, mark_sequence, memory, old_marks};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, log};
@@ -44,7 +44,7 @@ impl<T: Type> Backend<T> {
 
 impl<T: Type> Access<T> for Backend<T> {
     type Error = Error;
-    type Random = random::Random;
+    type Random = Random;
 
     #[inline(always)]
     fn context(&self, now: i64) -> Context<T::Settings> {
@@ -73,8 +73,8 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     #[inline(always)]
-    fn random<R>(&mut self, draw: impl FnOnce(&mut random::Random) -> R) -> Result<R, Error> {
-        Ok(draw(&mut random::Random::get()?))
+    fn random<R>(&mut self, draw: impl FnOnce(&mut Random) -> R) -> Result<R, Error> {
+        Ok(draw(&mut Random::get()?))
     }
 
     #[inline(always)]
@@ -88,9 +88,11 @@ impl<T: Type> Access<T> for Backend<T> {
 
     fn lock(&mut self, wait: bool) -> Result<bool, Error> {
         let shared = self.memory.shared;
-        let buffer = PgTryBuilder::new(MarkPage::pin).catch_others(|cause| shared.fail(cause)).execute();
-        // SAFETY: the buffer is pinned for this call.
-        self.page = unsafe { MarkPage::lock(buffer, wait) };
+        let pinned = PgTryBuilder::new(Pinned::new).catch_others(|cause| {
+            shared.note_failure();
+            cause.rethrow()
+        });
+        self.page = pinned.execute().lock(wait);
         Ok(self.page.is_some())
     }
 
@@ -100,15 +102,11 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     fn marks(&mut self) -> Result<Vec<Mark>, Error> {
-        let marks = self.page().marks::<T>();
-        if marks.is_err() {
-            self.memory.shared.note_failure();
-        }
-        marks
+        self.page().marks(Name::of::<T>()).inspect_err(|_| self.memory.shared.note_failure())
     }
 
     fn log(&mut self, marks: &[Mark]) -> Result<Position, Error> {
-        self.page().log::<T>(marks)
+        self.page().log(Name::of::<T>(), marks)
     }
 
     fn reserve(&mut self, reserved: u64) -> Result<(), Error> {
@@ -150,8 +148,7 @@ impl<T: Type> Access<T> for Backend<T> {
             let start = clock::monotonic_micros();
             log::flush(position);
             let taken = clock::monotonic_micros() - start;
-            let flush_time = &self.memory.shared.flush_time;
-            flush_time.fetch_max(taken, Ordering::Relaxed);
+            self.memory.shared.flush_time.fetch_max(taken, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -180,7 +177,7 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     fn carried(&mut self) -> Result<(Carried, Version), Error> {
-        Ok(mark_sequence::read::<T>(self.schema.oid()))
+        Ok(mark_sequence::read::<T>(self.schema.oid(), true))
     }
 
     fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Error> {
@@ -266,18 +263,18 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
 /// As [`MarkPage::marks`] and [`old_marks::read`].
 pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
     let run = &memory::of_type::<T>()?.shared.run;
-    let (mut marks, run) = match MarkPage::pin_existing() {
-        // SAFETY: the buffer is pinned for this call.
-        Some(buffer) => match unsafe { MarkPage::lock(buffer, false) } {
-            Some(page) => (page.marks::<T>()?, run.load(Ordering::Relaxed)),
-            None => return Ok(None),
-        },
+    let (mut marks, run) = match Pinned::existing() {
+        Some(page) => {
+            let Some(page) = page.lock(false) else { return Ok(None) };
+            (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed))
+        }
         None => (Vec::new(), 0),
     };
     for left in old_marks::read::<T>()? {
         mark::add(&mut marks, left);
     }
-    Ok(Some((marks, run, mark_sequence::look::<T>(schema.oid()))))
+    let (carried, _) = mark_sequence::read::<T>(schema.oid(), false);
+    Ok(Some((marks, run, carried)))
 }
 
 /// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
