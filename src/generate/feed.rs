@@ -1,14 +1,13 @@
 //! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and the guard of a table.
 
 use pgrx::PgSqlErrorCode as SqlState;
-use pgrx::datum::TimestampWithTimeZone;
 use pgrx::pg_sys::{self, Datum, Oid};
 use scru_ids::{Stored, id_systems};
 
 use crate::call::Call;
 use crate::call::error::Error;
+use crate::generate::horizon;
 use crate::generate::id_type::Type;
-use crate::generate::{horizon, old_sessions};
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
 use crate::pg::trigger::TypeName;
@@ -59,10 +58,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
 pub fn holders(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let holders = if log::is_in_recovery() { Vec::new() } else { horizon::holders()? };
-        let row = |(pid, bound): (Option<i32>, i64)| -> (Option<i32>, Option<TimestampWithTimeZone>) {
-            (pid, epoch::of_unix_micros(bound))
-        };
-        Ok(holders.into_iter().map(row).collect::<Vec<_>>())
+        Ok(holders.into_iter().map(|(pid, bound)| (pid, epoch::of_unix_micros(bound))).collect::<Vec<_>>())
     })
 }
 
@@ -128,9 +124,4 @@ fn not_own(type_name: &str, column: &[u8]) -> Error {
     Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .detail("A reader of the table may already have passed it.")
         .hint(format!("Let the column's default, or gen_{type_name}() in the same transaction, generate the ID."))
-}
-
-/// `scru_note_old_sessions() → void`, which the scripts of the extension call and drop.
-pub fn note_old_sessions(_call: Call) -> Result<Datum, Error> {
-    old_sessions::note().map(|()| Datum::null())
 }

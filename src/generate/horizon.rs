@@ -1,16 +1,17 @@
 //! The extension's accesses for the [`horizon`]: the transactions of this process publish, and others read.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use core::sync::atomic::{Ordering, fence};
+use std::collections::HashMap;
 
-use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
+use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
-use crate::generate::floor;
 use crate::generate::memory::{self, HorizonMemory, Slot};
-use crate::generate::{old_sessions, returned};
+use crate::generate::{floor, old_versions};
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
 use crate::pg::{clock, log};
@@ -83,8 +84,7 @@ fn publish_first() -> Result<i64, Error> {
 
 /// Raises the time at or above which this process draws.
 pub fn advance(from: i64) {
-    let drawing = DRAWING.get();
-    DRAWING.set(Drawing { from: drawing.from.max(from), ..drawing });
+    DRAWING.update(|drawing| Drawing { from: drawing.from.max(from), ..drawing });
 }
 
 #[pg_guard]
@@ -98,17 +98,11 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     if (published().is_some() || transaction::has_led())
         && !log::is_in_recovery()
         && let Some(number) = transaction::own_number()
-        && let Err(error) = end(number, is_prepared)
+        && let Err(error) = memory::of_horizon()
+            .and_then(|memory| memory.map_or(Ok(()), |memory| Backend::new(memory).record(number, is_prepared)))
     {
         // SAFETY: nothing is left to drop. The transaction rolls back.
         unsafe { crate::call::error::report(error, core::ptr::null_mut()) };
-    }
-}
-
-fn end(number: u64, is_prepared: bool) -> Result<(), Error> {
-    match memory::of_horizon()? {
-        Some(memory) => Backend::new(memory).record(number, is_prepared),
-        None => Ok(()),
     }
 }
 
@@ -126,12 +120,15 @@ impl Backend {
         Self { memory, slot: &memory.slots[index], own, snapshot: None }
     }
 
+    /// Returns the bound that this process's transaction has published; `None` if it has drawn no ID.
+    fn own_bound(&self) -> Option<i64> {
+        let is_published = self.slot.owner.load(Ordering::SeqCst) == self.own.0;
+        is_published.then(|| self.slot.bound.load(Ordering::SeqCst))
+    }
+
     /// Records the bound of this process's transaction, if it has published one.
     fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
-        if self.slot.owner.load(Ordering::SeqCst) != self.own.0 {
-            return Ok(());
-        }
-        let bound = self.slot.bound.load(Ordering::SeqCst);
+        let Some(bound) = self.own_bound() else { return Ok(()) };
         if is_prepared {
             self.memory.header.prepared.store(1, Ordering::SeqCst);
             transaction::carry_bound(bound);
@@ -279,8 +276,47 @@ fn own_database() -> u64 {
 /// Returns the bounds of this database's prepared transactions.
 fn prepared_bounds() -> impl Iterator<Item = i64> {
     let own = own_database();
-    let carried = transaction::carried_bounds().into_iter();
-    carried.filter(move |(database, _)| u64::from(database.to_u32()) == own).map(|(_, bound)| bound)
+    let is_own = move |&(database, _): &(Oid, i64)| u64::from(database.to_u32()) == own;
+    transaction::carried_bounds().into_iter().filter(is_own).map(|(_, bound)| bound)
+}
+
+/// The horizons that this process has returned in a transaction, by the content of the snapshots.
+///
+/// The server evaluates a STABLE function any number of times in a statement. Two values for one snapshot would together be wrong,
+/// because a transaction may roll back in between. So the first one is returned again.
+struct Returned {
+    local: u64,
+    last: Option<(Box<[u32]>, i64)>,
+    all: HashMap<Box<[u32]>, i64>,
+    /// The number of values at which those of snapshots that are gone are removed.
+    full: usize,
+}
+
+static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
+
+/// Returns the horizon that was returned for a snapshot in this transaction.
+fn returned(snapshot: &Snapshot) -> Option<i64> {
+    let returned = RETURNED.borrow();
+    let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
+    match &returned.last {
+        Some((content, value)) if snapshot.has(content) => Some(*value),
+        _ => returned.all.get(&snapshot.content()).copied(),
+    }
+}
+
+/// Remembers the horizon that is returned for a snapshot.
+fn remember(snapshot: &Snapshot, value: i64) {
+    let content = snapshot.content();
+    let local = u64::from(transaction::local());
+    let mut returned = RETURNED.borrow_mut();
+    returned.take_if(|returned| returned.local != local);
+    let returned = returned.get_or_insert_with(|| Returned { local, last: None, all: HashMap::new(), full: 64 });
+    if returned.all.len() >= returned.full {
+        returned.all.retain(|content, _| !Snapshot::is_gone(content));
+        returned.full = 64.max(2 * returned.all.len());
+    }
+    returned.all.insert(content.clone(), value);
+    returned.last = Some((content, value));
 }
 
 /// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC.
@@ -290,7 +326,7 @@ fn prepared_bounds() -> impl Iterator<Item = i64> {
 pub fn of_statement() -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
-    if let Some(value) = returned::returned(&snapshot) {
+    if let Some(value) = returned(&snapshot) {
         return Ok(value);
     }
     if transaction::is_parallel_worker() {
@@ -300,10 +336,10 @@ pub fn of_statement() -> Result<i64, Error> {
     }
     let mut backend = Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?);
     backend.snapshot = Some(snapshot);
-    old_sessions::refuse(backend.memory)?;
+    old_versions::refuse_sessions(backend.memory)?;
     let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
     floor::carry(backend.memory, value)?;
-    returned::remember(&snapshot, value);
+    remember(&snapshot, value);
     Ok(value)
 }
 
@@ -336,9 +372,7 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
             holders.push((Some(owner.pid() as i32), bound));
         }
     }
-    if backend.memory.header.prepared.load(Ordering::SeqCst) != 0 {
-        holders.extend(prepared_bounds().map(|bound| (None, bound)));
-    }
+    holders.extend(prepared_bounds().map(|bound| (None, bound)));
     holders.sort_by_key(|(_, bound)| *bound);
     Ok(holders)
 }
@@ -348,8 +382,5 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 pub fn own_bound() -> Result<Option<i64>, Error> {
-    let Some(memory) = memory::of_horizon()? else { return Ok(None) };
-    let backend = Backend::new(memory);
-    let is_published = backend.slot.owner.load(Ordering::SeqCst) == backend.own.0;
-    Ok(is_published.then(|| backend.slot.bound.load(Ordering::SeqCst)))
+    Ok(memory::of_horizon()?.and_then(|memory| Backend::new(memory).own_bound()))
 }

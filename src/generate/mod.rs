@@ -1,7 +1,7 @@
 //! The generation of IDs: the draw, the state that processes share, and the marks that make 64-bit IDs unique for ever.
 //!
-//! The decisions are in `scru_ids::protocol`, `scru_ids::mark` and `scru_ids::horizon`; the files here perform their accesses. docs/design.md explains
-//! them. Uses [`crate::settings`] and the folders below it.
+//! The decisions are in `scru_ids::protocol`, `scru_ids::mark` and `scru_ids::horizon`; the files here perform their accesses.
+//! docs/design.md explains them. Uses [`crate::settings`] and the folders below it.
 
 pub mod admin;
 pub mod draw;
@@ -13,8 +13,6 @@ pub mod mark_page;
 pub mod mark_sequence;
 pub mod memory;
 pub mod node;
-pub mod old_marks;
-pub mod old_sessions;
+pub mod old_versions;
 pub mod random;
-pub mod returned;
 pub mod shared;

@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::{MarkPage, Name, Pinned};
 use crate::generate::random::Random;
-use crate::generate::{horizon, mark_sequence, memory, old_marks};
+use crate::generate::{horizon, mark_sequence, memory, old_versions};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, log};
 use crate::settings;
@@ -159,11 +159,11 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     fn left(&mut self) -> Result<Vec<Mark>, Error> {
-        old_marks::read::<T>()
+        old_versions::marks::<T>()
     }
 
     fn forget_left(&mut self) -> Result<(), Error> {
-        old_marks::remove::<T>();
+        old_versions::remove_marks::<T>();
         Ok(())
     }
 
@@ -260,7 +260,7 @@ pub fn status<T: Type>() -> Result<Status<T>, Error> {
 /// do. Works on a standby, too. Returns `None` if another backend has locked the page.
 ///
 /// # Errors
-/// As [`MarkPage::marks`] and [`old_marks::read`].
+/// As [`MarkPage::marks`] and [`old_versions::marks`].
 pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
     let run = &memory::of_type::<T>()?.shared.run;
     let (mut marks, run) = match Pinned::existing() {
@@ -270,7 +270,7 @@ pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)
         }
         None => (Vec::new(), 0),
     };
-    for left in old_marks::read::<T>()? {
+    for left in old_versions::marks::<T>()? {
         mark::add(&mut marks, left);
     }
     let (carried, _) = mark_sequence::read::<T>(schema.oid(), false);
