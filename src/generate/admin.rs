@@ -1,36 +1,26 @@
 //! Functions for administrators: the state of the generators, and the correction of a wrong high-water mark.
 
+use core::sync::atomic::Ordering;
+
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::mark::{self, Forecast, Mark};
+use scru_ids::mark::{self, Forecast, Mark, Reservation};
 use scru_ids::protocol::Carried;
 use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems, registry};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::generate::id_type::Type;
+use crate::generate::id_type::{SharedWord, Type};
 use crate::generate::random::Random;
-use crate::generate::shared::Status;
-use crate::generate::{draw, floor, node, shared};
+use crate::generate::{draw, floor, memory, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
 
-/// A row of `scru_generators` in 0.2.0: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded.
-type OldRow = (
-    &'static str,
-    &'static str,
-    Option<String>,
-    Option<String>,
-    Option<TimestampWithTimeZone>,
-    Option<Interval>,
-    Option<TimestampWithTimeZone>,
-    bool,
-);
-
-/// A row of `scru_generators`: additionally the source of the node, the mark, its lead over the clock, what the next draw does, for
-/// how long it waits, why it is refused, and the time of the last failure.
+/// A row of `scru_generators`: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded, source of
+/// the node, mark, its lead over the clock, what the next draw does, for how long it waits, why it is refused, and the time of the
+/// last failure.
 type Row = (
     &'static str,
     &'static str,
@@ -58,7 +48,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(call.schema())?);
+                rows.push(row::<scru_ids::$id>(Some(call.schema()))?);
             };
         }
         id_systems!(add);
@@ -66,13 +56,13 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `scru_generators` of 0.2.0, with the columns up to `preloaded`.
+/// `scru_generators` of 0.2.0, with the columns up to `preloaded`: the server reads as many as the SQL declares.
 pub fn all_until_0_2_0(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.push(old_row::<scru_ids::$id>(&shared::status::<scru_ids::$id>()?)?);
+                rows.push(row::<scru_ids::$id>(None)?);
             };
         }
         registry!(add);
@@ -80,37 +70,51 @@ pub fn all_until_0_2_0(call: Call) -> Result<Datum, Error> {
     })
 }
 
-fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
-    let status = shared::status::<T>()?;
-    let (name, scope, node, last_id, last_time, ahead, reserved_until, preloaded) = old_row::<T>(&status)?;
-    let source = settings::deciding::<T>().map(|deciding| deciding.source());
-    let Outlook { mark, wait, reason } = outlook::<T>(schema, &status);
-    let mark = mark.map(|tick| T::TICKS.start(tick));
+/// Returns the row of a type. Without the schema of the extension, the outlook is empty.
+fn row<T: Type>(schema: Option<Schema>) -> Result<Row, Error> {
+    let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
+    let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
+    // Without atomic operations for the word, no state is shared.
+    let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
+    let word = memory.map(|memory| Word::<T>::load(memory.word));
+    let state = word.filter(|word| *word != Word::<T>::default()).map(T::State::unpack);
+    let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
+    let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
+    let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
+    let outlook = schema.map(|schema| outlook::<T>(schema, state, reserved));
+    let Outlook { mark, wait, reason } = match outlook.transpose() {
+        Ok(outlook) => outlook.unwrap_or_default(),
+        Err(reason) => Outlook { reason: Some(reason), ..Outlook::default() },
+    };
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, Some(_)) => "wait",
         (None, None) => "continue",
     };
+    let start = |tick| T::TICKS.start(tick);
+    let lead = |micros: i64| interval(micros - clock::now());
+    let (last, mark) = (state.map(T::state_tick).map(start), mark.map(start));
     Ok((
-        name,
-        scope,
+        T::NAME,
+        if is_server_wide { "server" } else { "backend" },
         node,
-        last_id,
-        last_time,
-        ahead,
-        reserved_until,
-        preloaded,
-        source,
+        state.and_then(T::last_id).map(text),
+        last.and_then(epoch::of_unix_micros),
+        last.and_then(lead),
+        reservation.map(|reservation| start(reservation.until)).and_then(epoch::of_unix_micros),
+        settings::is_preloaded(),
+        settings::deciding::<T>().map(|deciding| deciding.source()),
         mark.and_then(epoch::of_unix_micros),
-        mark.and_then(|micros| interval(micros - clock::now())),
+        mark.and_then(lead),
         draw,
         wait.and_then(interval),
         reason,
-        status.failed.and_then(epoch::of_unix_micros),
+        (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
     ))
 }
 
 /// What the next draw of a type will do. On a standby: after its promotion.
+#[derive(Default)]
 struct Outlook {
     /// The last tick up to which IDs may have been generated; `None` if there is no mark, or if the state is not shared.
     mark: Option<u64>,
@@ -120,34 +124,22 @@ struct Outlook {
     reason: Option<String>,
 }
 
-impl Outlook {
-    fn refused(reason: String) -> Self {
-        Self { mark: None, wait: None, reason: Some(reason) }
-    }
-}
-
-fn outlook<T: Type>(schema: Schema, status: &Status<T>) -> Outlook {
+/// Returns what the next draw will do; the reason why it is refused if that depends on no mark.
+fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
     let server_wide = settings::common().server_wide;
-    if let Err(refused) = settings::check_none_refused::<T>() {
-        return Outlook::refused(refused.message());
-    }
-    if T::SERVER_WIDE
-        && let Err(refused) = node::check_host::<T>()
-    {
-        return Outlook::refused(refused.message());
+    settings::check_none_refused::<T>().map_err(Error::message)?;
+    if T::SERVER_WIDE {
+        node::check_host::<T>().map_err(Error::message)?;
     }
     let settings = settings::of::<T>();
     let mut context = Context { settings, on_clock_rollback: settings::common().on_clock_rollback, now: clock::now() };
-    let (word, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
+    let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
         context.on_clock_rollback = OnClockRollback::Error;
-        let (marks, run, carried) = match marks::<T>(schema) {
-            Ok(marks) => marks,
-            Err(reason) => return Outlook::refused(reason),
-        };
+        let (marks, run, carried) = marks::<T>(schema)?;
         let node = T::node(&settings);
         let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
         let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick));
-        let floor = if mark::is_of::<T>(status.reserved, node) {
+        let floor = if mark::is_of::<T>(reserved, node) {
             None
         } else if T::SERVER_WIDE && marks.is_empty() {
             // As the protocol begins without any mark.
@@ -155,23 +147,18 @@ fn outlook<T: Type>(schema: Schema, status: &Status<T>) -> Outlook {
         } else {
             mark::floor(&marks, node, run)
         };
-        (status.state.map_or_else(Word::<T>::default, State::pack), of_others, floor, arrived)
+        (state, of_others, floor, arrived)
     } else {
-        let state = T::process().generator.get();
-        (state.map_or_else(Word::<T>::default, State::pack), None, None, None)
+        (T::process().generator.get(), None, None, None)
     };
-    let forecast = Random::get().map(|mut rng| mark::forecast::<T>(word, floor, arrived, &context, &mut rng));
-    match forecast {
-        Ok(Forecast { wait, refusal }) => Outlook {
-            mark,
-            wait: (wait > 0).then_some(wait),
-            reason: refusal.map(|refusal| draw::refused::<T>(refusal, server_wide).message()),
-        },
-        Err(error) => Outlook::refused(error.message()),
-    }
+    let word = state.map_or_else(Word::<T>::default, State::pack);
+    let mut random = Random::get().map_err(Error::message)?;
+    let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, arrived, &context, &mut random);
+    let reason = refusal.map(|refusal| draw::refused::<T>(refusal, server_wide).message());
+    Ok(Outlook { mark, wait: (wait > 0).then_some(wait), reason })
 }
 
-/// Returns the type's marks, the number of the run, and the mark that the database carries, or the message of the error that a draw would raise.
+/// As [`shared::marks`], after a wait for the lock of the page; or the message of the error that a draw would raise.
 fn marks<T: Type>(schema: Schema) -> Result<(Vec<Mark>, u64, Carried), String> {
     loop {
         match transaction::attempt(|| shared::marks::<T>(schema))?.map_err(Error::message)? {
@@ -183,22 +170,6 @@ fn marks<T: Type>(schema: Schema) -> Result<(Vec<Mark>, u64, Carried), String> {
 
 fn interval(micros: i64) -> Option<Interval> {
     Interval::new(0, 0, micros).ok()
-}
-
-fn old_row<T: Type>(status: &Status<T>) -> Result<OldRow, Error> {
-    let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
-    let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
-    let last_micros = status.state.map(|state| T::TICKS.start(T::state_tick(state)));
-    Ok((
-        T::NAME,
-        if is_server_wide { "server" } else { "backend" },
-        node,
-        status.state.and_then(T::last_id).map(text),
-        last_micros.and_then(epoch::of_unix_micros),
-        last_micros.and_then(|micros| interval(micros - clock::now())),
-        status.reserved_until.and_then(epoch::of_unix_micros),
-        settings::is_preloaded(),
-    ))
 }
 
 fn text<T: Type>(id: T) -> String {

@@ -11,8 +11,7 @@ use crate::generate::id_type::Type;
 use crate::generate::random::Random;
 use crate::generate::{horizon, node, shared};
 use crate::pg::{clock, epoch, log};
-use crate::settings;
-use crate::settings::Common;
+use crate::settings::{self, Common};
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -56,7 +55,7 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
             };
             step
         } else {
-            own_step::<T>(common, from)?
+            own_step::<T>(common.on_clock_rollback, from)?
         };
         match step {
             Step::Made(_, id) => return Ok(id),
@@ -89,8 +88,7 @@ fn not_generated<T: Type>() -> Error {
 
 /// Takes one step from the state of this process. The clock counts as reading at least `from`.
 #[inline(always)]
-fn own_step<T: Type>(common: Common, from: i64) -> Result<Step<T>, Error> {
-    let Common { on_clock_rollback, .. } = common;
+fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<Step<T>, Error> {
     let mut now = clock::now();
     if now < from {
         match behind(from, now, on_clock_rollback) {

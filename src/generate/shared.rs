@@ -4,9 +4,9 @@
 use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::horizon::behind;
-use scru_ids::mark::{self, Mark, Reservation};
+use scru_ids::mark::{self, Mark};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, GeneratedId, OnClockRollback, State, Step, Word};
+use scru_ids::{Context, OnClockRollback, Step, Word};
 
 use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
@@ -220,40 +220,6 @@ pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<
     let mut backend = Backend::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
     let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
     if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
-}
-
-/// The status of a type's server-wide generator.
-pub struct Status<T: GeneratedId> {
-    /// The state; `None` if it is unused.
-    pub state: Option<T::State>,
-    /// The start of the last reserved tick, in microseconds since 1970-01-01 UTC; `None` if there is no reservation.
-    pub reserved_until: Option<i64>,
-    /// The packed reservation.
-    pub reserved: u64,
-    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; `None` if there is none.
-    pub failed: Option<i64>,
-}
-
-/// Returns the status of a type's server-wide generator.
-///
-/// # Errors
-/// Returns an error if shared memory is not available.
-pub fn status<T: Type>() -> Result<Status<T>, Error> {
-    if !Word::<T>::is_lock_free() {
-        return Ok(Status { state: None, reserved_until: None, reserved: Reservation::NONE, failed: None });
-    }
-    let memory = memory::of_type::<T>()?;
-    let word = Word::<T>::load(memory.word);
-    let reserved = memory.shared.reserved.load(Ordering::Acquire);
-    let failed = memory.shared.failed.load(Ordering::Relaxed) as i64;
-    Ok(Status {
-        state: (word != Word::<T>::default()).then(|| T::State::unpack(word)),
-        reserved_until: Reservation::unpack::<T>(reserved)
-            .filter(|_| T::SERVER_WIDE)
-            .map(|reserved| T::TICKS.start(reserved.until)),
-        reserved,
-        failed: (failed != 0).then_some(failed),
-    })
 }
 
 /// Returns the type's marks, the number of the run, and the mark that the database carries, for a look at what the next draw will
