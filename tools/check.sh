@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # check.sh CONCERN…: builds the library in the dev profile, installs it into the private copy of the server, and runs the tests of
-# the concerns, such as `io` for src/functions/io.rs: tests/pg_regress/sql/io.sql and the files tests/e2e/test_io*.py. Tests that
-# compare times need the release profile and are left out.
+# the concerns, such as `range` for src/functions/range.rs: tests/pg_regress/sql/range.sql, and the end-to-end tests in files whose
+# names contain the word, such as test_time_compare_range.py. Tests that compare times need the release profile and are left out.
 source "$(dirname "$0")/lib/env.sh"
 
 [ $# != 0 ] || die 'Missing concern: make check ONLY=io'
 regress=() e2e=()
 for concern in "$@"; do
-    mapfile -t files < <(find tests/pg_regress/sql tests/e2e -name "$concern.sql" -o -name "test_$concern.py" -o -name "test_${concern}_*.py")
+    mapfile -t files < <(find tests/pg_regress/sql tests/e2e -regextype posix-extended \
+        -regex ".*/($concern\.sql|test_(.*_)?$concern(_.*)?\.py)")
     [ ${#files[@]} != 0 ] || die "No regression test and no end-to-end test is called $concern."
     for file in "${files[@]}"; do
         case $file in *.sql) regress+=("$concern") ;; *) e2e+=("$file") ;; esac
