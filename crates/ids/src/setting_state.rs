@@ -71,7 +71,7 @@ pub struct Sourced<V> {
     pub value: V,
 }
 
-/// The process's state of a setting that not every user may change.
+/// The process's state of a setting.
 #[derive(Debug)]
 pub struct SettingState<V> {
     /// The last value that the server has assigned.
