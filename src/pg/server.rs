@@ -291,7 +291,8 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
-        let find = || Some(shared_memory(name, size_of::<AtomicU32>()));
+        // One cache line, of which the handle takes four bytes.
+        let find = || Some(shared_memory(name, 64));
         let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
         // SAFETY: the allocation has this size, and remains. Handles are not 0.
         unsafe {

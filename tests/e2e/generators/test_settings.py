@@ -113,7 +113,7 @@ def test_unknown_setting_names_are_rejected(connection):
 # ---------------------------------------------------------------------------------------- the settings of generators
 
 of_generators = oldest_and_newest(
-    "the rules are in src/settings/definitions.rs, which does not depend on the version; the tests of"
+    "the rules are in src/settings/sources.rs, which does not depend on the version; the tests of"
     " scru.on_clock_rollback run on all"
 )
 
