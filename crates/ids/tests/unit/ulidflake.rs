@@ -1,0 +1,336 @@
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::generator::script::Draw::{self, Bits32};
+use crate::generator::script::{Script, step};
+use crate::{OnClockRollback, State};
+
+/// 2026-11-01 12:00 UTC, in milliseconds since 2024, and in microseconds since 1970.
+const TICK: u64 = 89_467_200_000;
+const NOON: i64 = 1_793_534_400_000_000;
+const SECOND: i64 = 1_000_000;
+/// The last timestamp that is not reserved.
+const LAST: u64 = UlidFlake::TICKS.max - 1;
+
+const STAND_ALONE: UlidFlakeSettings =
+    UlidFlakeSettings { scalability: None, entropy_bits: 8, on_overflow: UlidFlakeOverflow::Wait };
+const SCALABLE: UlidFlakeSettings = UlidFlakeSettings { scalability: Some(21), ..STAND_ALONE };
+
+fn refusing(settings: UlidFlakeSettings) -> UlidFlakeSettings {
+    UlidFlakeSettings { on_overflow: UlidFlakeOverflow::Error, ..settings }
+}
+
+fn at(now: i64, settings: UlidFlakeSettings) -> Context<UlidFlakeSettings> {
+    Context { now, on_clock_rollback: OnClockRollback::Reset, settings }
+}
+
+fn id(tick: u64, randomness: u32) -> UlidFlake {
+    UlidFlake::from_fields(tick, randomness)
+}
+
+fn scalable(tick: u64, randomness: u32) -> UlidFlake {
+    UlidFlake::from_scalable_fields(tick, randomness, 21)
+}
+
+fn used(last: UlidFlake) -> u64 {
+    last.0
+}
+
+fn made(state: u64, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> UlidFlake {
+    match step::<UlidFlake>(state, &at(now, settings), draws) {
+        Step::Made(next, id) => {
+            assert_eq!(next, used(id));
+            id
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs a step that generates no ID.
+fn refusal_or_wait(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
+    step::<UlidFlake>(used(last), &at(now, settings), draws)
+}
+
+#[test]
+fn an_id_is_local_to_its_number() {
+    let other = UlidFlakeSettings { scalability: Some(20), ..STAND_ALONE };
+    let is_local = |settings| scalable(TICK, 9).is_local(&settings);
+    assert_eq!([SCALABLE, other, STAND_ALONE].map(is_local), [true, false, false]);
+}
+
+#[test]
+fn ids_are_not_negative() {
+    assert_eq!(UlidFlake::from_u64((1 << 63) - 1), Some(UlidFlake::MAX));
+    assert_eq!(UlidFlake::from_u64(1 << 63), None);
+    assert_eq!(UlidFlake::from_stored(i64::MAX), Some(UlidFlake::MAX));
+    assert_eq!([-1, i64::MIN].map(UlidFlake::from_stored), [None; 2]);
+}
+
+#[test]
+fn fields_are_cut_to_their_width() {
+    assert_eq!(UlidFlake::from_fields(u64::MAX, u32::MAX), UlidFlake::MAX);
+    assert_eq!(UlidFlake::from_fields(1 << 43 | 1, 1 << 20 | 2), UlidFlake(1 << 20 | 2));
+    assert_eq!(UlidFlake::from_scalable_fields(1, 1 << 15 | 2, 1 << 5 | 3), UlidFlake(1 << 20 | 2 << 5 | 3));
+}
+
+/// The example of the specification: `New().Int()` and `New()`.
+#[test]
+fn the_specification_s_example_has_both_forms() {
+    let id: UlidFlake = "00CMXB6TAK4SA".parse().unwrap();
+    assert_eq!(id.to_u64(), 14_246_757_444_195_114);
+    assert_eq!(id.randomness(), 627_498);
+    assert_eq!((id.scalable_randomness(), id.scalability()), (19_609, 10), "the last digit, A");
+}
+
+#[test]
+fn a_fresh_generator_draws_20_bits_or_15() {
+    assert_eq!(UlidFlake::TICKS.start(TICK), NOON);
+    let fresh = 0;
+    assert_eq!(made(fresh, NOON, STAND_ALONE, &[Bits32(0xabc1_2345)]), id(TICK, 0x1_2345));
+    assert_eq!(made(fresh, NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 0xf_ffff));
+    assert_eq!(made(fresh, NOON, SCALABLE, &[Bits32(0xabc1_2345)]), id(TICK, 0x2345 << 5 | 21));
+    assert_eq!(made(fresh, NOON, SCALABLE, &[Bits32(u32::MAX)]), id(TICK, 0x7fff << 5 | 21));
+}
+
+#[test]
+fn within_a_millisecond_randomness_is_counted_up_by_n() {
+    assert_eq!(made(used(id(TICK, 7)), NOON, STAND_ALONE, &[Bits32(0xffff_ff01)]), id(TICK, 8));
+    assert_eq!(made(used(id(TICK, 7)), NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 7 + 255));
+    assert_eq!(made(used(scalable(TICK, 7)), NOON, SCALABLE, &[Bits32(3)]), scalable(TICK, 10));
+}
+
+#[test]
+fn n_has_as_many_bits_as_set_and_is_never_0() {
+    for entropy_bits in 1..=16 {
+        let settings = UlidFlakeSettings { entropy_bits, ..STAND_ALONE };
+        let largest = (1 << entropy_bits) - 1;
+        assert_eq!(made(used(id(TICK, 0)), NOON, settings, &[Bits32(u32::MAX)]), id(TICK, largest));
+        let draws = [Bits32(0), Bits32(!largest), Bits32(1)];
+        assert_eq!(made(used(id(TICK, 0)), NOON, settings, &draws), id(TICK, 1), "0 is discarded");
+    }
+}
+
+#[test]
+fn n_is_uniform() {
+    let (mut rng, mut counts) = (StdRng::seed_from_u64(8), [0_u32; 8]);
+    let settings = UlidFlakeSettings { entropy_bits: 3, ..STAND_ALONE };
+    for _ in 0..70_000 {
+        counts[settings.increment(&mut rng) as usize] += 1;
+    }
+    assert_eq!(counts[0], 0);
+    assert!(counts[1..].iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn in_a_later_millisecond_randomness_is_drawn_anew() {
+    assert_eq!(made(used(id(TICK, 0xf_ffff)), NOON + 1_000, STAND_ALONE, &[Bits32(3)]), id(TICK + 1, 3));
+    assert_eq!(made(used(id(TICK, 0xf_ffff)), NOON + 1_000, SCALABLE, &[Bits32(3)]), scalable(TICK + 1, 3));
+}
+
+#[test]
+fn overflow_waits_for_the_millisecond_after_the_last_id() {
+    let wait = Step::Wait(NOON + 1_000);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON, STAND_ALONE, &[Bits32(1)]), wait);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ff01), NOON + 999, STAND_ALONE, &[Bits32(255)]), wait);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), wait);
+    assert_eq!(refusal_or_wait(scalable(TICK, 0x7fff), NOON, SCALABLE, &[Bits32(1)]), wait);
+    assert_eq!(refusal_or_wait(scalable(TICK, 0x7f01), NOON, SCALABLE, &[Bits32(255)]), wait);
+}
+
+/// On average, the randomness starts at half of its range and increases by 128.
+#[test]
+fn a_millisecond_has_room_for_4096_ids_or_128_on_average() {
+    let mut rng = StdRng::seed_from_u64(20);
+    for (settings, room) in [(STAND_ALONE, 4_096), (SCALABLE, 128)] {
+        let mut ids = 0;
+        for _ in 0..400 {
+            let mut state = 0;
+            while let Step::Made(next, _) = UlidFlake::step(state, &at(NOON, settings), &mut rng) {
+                (state, ids) = (next, ids + 1);
+                assert!(ids < 1 << 24, "the millisecond does not end");
+            }
+        }
+        assert!((room * 9 / 10..room * 11 / 10).contains(&(ids / 400)), "{ids}");
+    }
+}
+
+#[test]
+fn randomness_is_used_to_its_last_value() {
+    assert_eq!(made(used(id(TICK, 0xf_ff00)), NOON, STAND_ALONE, &[Bits32(255)]), id(TICK, 0xf_ffff));
+    assert_eq!(made(used(scalable(TICK, 0x7f00)), NOON, SCALABLE, &[Bits32(255)]), scalable(TICK, 0x7fff));
+}
+
+#[test]
+fn overflow_is_refused_if_on_overflow_is_error() {
+    let refused = Step::Refused(Refusal::Exhausted);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON, refusing(STAND_ALONE), &[Bits32(1)]), refused);
+    assert_eq!(refusal_or_wait(scalable(TICK, 0x7fff), NOON, refusing(SCALABLE), &[Bits32(1)]), refused);
+}
+
+#[test]
+fn overflow_waits_for_a_clock_that_is_behind() {
+    let wait = Step::Wait(NOON + 1_000);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - 1, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+    assert_eq!(refusal_or_wait(id(TICK, 0xf_ffff), NOON - SECOND, refusing(STAND_ALONE), &[Bits32(1)]), wait);
+}
+
+#[test]
+fn ids_continue_with_the_last_millisecond_after_a_rollback_of_a_second() {
+    assert_eq!(made(used(id(TICK, 7)), NOON - 1, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
+    assert_eq!(made(used(id(TICK, 7)), NOON - SECOND, STAND_ALONE, &[Bits32(1)]), id(TICK, 8));
+    assert_eq!(made(used(scalable(TICK, 7)), NOON - SECOND, SCALABLE, &[Bits32(1)]), scalable(TICK, 8));
+}
+
+#[test]
+fn generation_waits_after_a_rollback_of_up_to_two_seconds() {
+    for behind in [SECOND + 1, 2 * SECOND] {
+        assert_eq!(refusal_or_wait(id(TICK, 7), NOON - behind, STAND_ALONE, &[]), Step::Wait(NOON - SECOND));
+    }
+}
+
+#[test]
+fn a_larger_rollback_is_refused_with_its_distance_for_any_setting() {
+    for settings in [STAND_ALONE, SCALABLE, refusing(STAND_ALONE)] {
+        for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
+            for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
+                let context = Context { on_clock_rollback, ..at(NOON - behind, settings) };
+                let refused = step::<UlidFlake>(used(id(TICK, 7)), &context, &[]);
+                assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(behind as u64)));
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_increase_when_the_form_changes_within_a_millisecond() {
+    let n = &[Bits32(1)];
+    for low in [0, 20, 21, 22, 31] {
+        let next = made(used(id(TICK, 7 << 5 | low)), NOON, SCALABLE, n);
+        assert_eq!(next, scalable(TICK, 8), "after {low}");
+    }
+    assert_eq!(made(used(scalable(TICK, 7)), NOON, STAND_ALONE, n), id(TICK, (7 << 5 | 21) + 1), "and back");
+    let other = UlidFlakeSettings { scalability: Some(0), ..STAND_ALONE };
+    assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), UlidFlake::from_scalable_fields(TICK, 8, 0));
+    assert_eq!(
+        refusal_or_wait(id(TICK, 0x7fff << 5), NOON, SCALABLE, n),
+        Step::Wait(NOON + 1_000),
+        "0x7fff is not reused"
+    );
+}
+
+#[test]
+fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
+    let end = UlidFlake::TICKS.start(LAST + 1);
+    for last in [UlidFlake::MIN, id(1, 2), id(LAST, 2), UlidFlake::MAX] {
+        for now in [i64::MIN, 0, EPOCH - 1, EPOCH, EPOCH + 999, end, end + 999, end + 1_000, i64::MAX] {
+            let step = refusal_or_wait(last, now, STAND_ALONE, &[]);
+            assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange), "at {now}");
+        }
+    }
+}
+
+#[test]
+fn the_first_and_the_last_timestamp_are_generated() {
+    let fresh = 0;
+    assert_eq!(made(fresh, EPOCH + 1_000, STAND_ALONE, &[Bits32(3)]), id(1, 3));
+    assert_eq!(made(fresh, UlidFlake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));
+}
+
+#[test]
+fn a_state_at_the_reserved_timestamp_is_refused() {
+    let now = UlidFlake::TICKS.start(LAST);
+    let refused = Step::Refused(Refusal::ClockOutOfRange);
+    assert_eq!(refusal_or_wait(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);
+    assert_eq!(refusal_or_wait(UlidFlake::MAX, now, STAND_ALONE, &[]), refused);
+}
+
+#[test]
+fn a_successor_begins_after_the_millisecond_a_second_ahead() {
+    assert_eq!(UlidFlake::successor_state(NOON), used(UlidFlake::last_of(TICK + 1_000)));
+    assert_eq!(UlidFlake::successor_state(NOON + 999), used(UlidFlake::last_of(TICK + 1_000)));
+    for settings in [STAND_ALONE, SCALABLE] {
+        let last = UlidFlake::last_of(TICK + 1_000);
+        let until = NOON + 1_001_000;
+        assert_eq!(refusal_or_wait(last, NOON, settings, &[Bits32(1)]), Step::Wait(until));
+        assert_eq!(refusal_or_wait(last, until - 1, settings, &[Bits32(1)]), Step::Wait(until));
+        assert_eq!(made(used(last), until, settings, &[Bits32(0)]).timestamp(), TICK + 1_001);
+    }
+}
+
+#[test]
+fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
+    assert_eq!(UlidFlake::successor_state(i64::MIN), used(UlidFlake::last_of(0)));
+    assert_eq!(UlidFlake::successor_state(i64::MAX), used(UlidFlake::MAX));
+    assert_eq!(made(UlidFlake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));
+}
+
+#[test]
+fn a_state_packs_into_the_last_id() {
+    let state = used(id(TICK, 7));
+    assert_eq!(state.pack(), TICK << 20 | 7);
+    assert_eq!(u64::unpack(state.pack()), state);
+}
+
+#[test]
+fn random_ids_draw_20_bits() {
+    assert_eq!(UlidFlake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
+}
+
+/// The defaults of the settings result in the default `UlidFlakeSettings`, and every setting stores its value.
+#[test]
+fn settings_keep_their_values() {
+    let mut settings =
+        UlidFlakeSettings { scalability: Some(3), entropy_bits: 1, on_overflow: UlidFlakeOverflow::Error };
+    for setting in UlidFlake::SETTINGS {
+        match setting.kind {
+            Kind::Integer { default, apply, .. } => apply(&mut settings, default),
+            Kind::Choice { apply, .. } => apply(&mut settings, 0),
+            Kind::Text { .. } => panic!("no text"),
+        }
+    }
+    assert_eq!(settings, UlidFlakeSettings::default());
+    let [Kind::Integer { apply: scalability, .. }, Kind::Integer { apply: entropy_bits, .. }, _] =
+        [0, 1, 2].map(|setting: usize| &UlidFlake::SETTINGS[setting].kind)
+    else {
+        panic!("two numbers")
+    };
+    scalability(&mut settings, 0);
+    entropy_bits(&mut settings, 16);
+    assert_eq!(settings, UlidFlakeSettings { scalability: Some(0), entropy_bits: 16, ..STAND_ALONE });
+    scalability(&mut settings, 31);
+    assert_eq!(settings.scalability, Some(31));
+}
+
+#[test]
+fn ids_increase_whatever_the_clock_and_the_settings_do() {
+    let mut rng = StdRng::seed_from_u64(43);
+    let (mut clock, mut settings) = (NOON, STAND_ALONE);
+    let (mut state, mut last) = (0, UlidFlake::MIN);
+    let (mut made, mut waits, mut refusals) = (0, 0, 0);
+    for _ in 0..1_000_000 {
+        clock += [0, 0, 0, 0, 0, 0, 0, 1, 100, 700, -100, -300][rng.random_range(0..12)];
+        if rng.random_range(0..50) == 0 {
+            settings.scalability = [None, Some(0), Some(21), Some(31)][rng.random_range(0..4)];
+            settings.entropy_bits = rng.random_range(1..=16);
+            settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][rng.random_range(0..2)];
+        }
+        match UlidFlake::step(state, &at(clock, settings), &mut rng) {
+            Step::Made(next, id) => {
+                assert!(id > last);
+                assert!(settings.scalability.is_none_or(|number| id.scalability() == number));
+                (state, last, made) = (next, id, made + 1);
+            }
+            Step::Wait(until) => {
+                assert_eq!(until, last.timestamp_micros() + 1_000);
+                assert!(clock < until);
+                (clock, waits) = (until, waits + 1);
+            }
+            Step::Refused(refusal) => {
+                assert_eq!((refusal, settings.on_overflow), (Refusal::Exhausted, UlidFlakeOverflow::Error));
+                (clock, refusals) = (clock + 500, refusals + 1);
+            }
+        }
+    }
+    assert!(made > 500_000 && waits > 1_000 && refusals > 1_000, "{made}, {waits}, {refusals}");
+}
