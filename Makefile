@@ -54,7 +54,7 @@ test-mark: ## Test the high-water mark with all clock differences and delays of 
 	@TEST_ALL_CLOCK_DIFFERENCES=1 ALL_DELAYS=1 tools/check.sh mark promotion slow_disk
 
 test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
-	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) tools/check.sh horizon_rows
+	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) PYTEST_ADDOPTS='-k readers_receive' tools/check.sh horizon_load
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored

@@ -73,7 +73,9 @@ packages() {
         tools/setup.sh packages
         workers=2
     fi
-    /usr/bin/python3 -m pytest --junit-xml="$LOGS/pytest-packages.xml" --numprocesses="$workers" --dist=loadfile tests/packages
+    # -rs lists the skipped tests with their reasons. Without the cache provider, pytest writes nothing into the tree.
+    /usr/bin/python3 -m pytest -p no:cacheprovider -rs --strict-markers --junit-xml="$LOGS/pytest-packages.xml" \
+        --numprocesses="$workers" --dist=loadfile tests/packages
 }
 
 # One second per target; `make fuzz` runs longer.

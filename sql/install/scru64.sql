@@ -520,4 +520,3 @@ SELECT pg_catalog.pg_extension_config_dump('scru64_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
 WHERE extname OPERATOR(pg_catalog.=) 'scru';
-

@@ -10,7 +10,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import amcheck
 import expect
 import plans
 from idtypes import TYPES, IdType, each_type, of_types
@@ -204,7 +203,7 @@ def test_an_id_and_jsonb_in_one_gin_index(connection, id_type):
 def test_gin_indexes_are_consistent(connection, id_type):
     """amcheck finds no error in an index that has been built, nor in one that has been filled row by row. The rows
     include NULLs, and many have the same ID."""
-    amcheck.install(connection)
+    expect.install_amcheck(connection)
     connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX filled ON ids USING gin (id)")
     texts = [id_type.text(value) for value in id_type.samples(5000, 8)]
     insert = f"INSERT INTO ids SELECT t::{id_type.name} FROM unnest(%s::text[]) AS t"

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 import psycopg
 import pytest
 
-import amcheck
 import expect
 from faults import ENDS, bring_back
 from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULIDFLAKE
@@ -55,7 +54,7 @@ def assert_all_are_there(server, count: int) -> None:
 def test_a_killed_server_recovers(new_server, end):
     server = new_server()
     with server.connect() as connection:
-        amcheck.install(connection)
+        expect.install_amcheck(connection)
         create_orders(connection)
         insert(connection, 5000)
         if end == "kill":
@@ -67,7 +66,7 @@ def test_a_killed_server_recovers(new_server, end):
     with server.connect() as connection:
         insert(connection, 1000)
         for id_type in TYPES:
-            amcheck.check(connection, f"{id_type.name}_orders_pkey")
+            expect.intact(connection, f"{id_type.name}_orders_pkey")
     assert_all_are_there(server, 6000)
 
 
@@ -123,7 +122,7 @@ def test_ids_committed_under_load_survive(new_server):
             assert_all_different(there)
             assert_all_different(committed[id_type])
             assert set(committed[id_type]) <= set(there)
-            amcheck.check_if_there(connection, f"{id_type.name}_orders_pkey")
+            expect.intact_if_amcheck(connection, f"{id_type.name}_orders_pkey")
 
 
 def test_a_standby_reads_and_takes_over(new_server):

@@ -10,7 +10,7 @@ import random
 import psycopg
 import pytest
 
-import amcheck
+import expect
 import plans
 from idtypes import IdType, each_server_wide_type, each_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
@@ -95,7 +95,7 @@ def test_order_across_parallel_workers(connection, id_type):
 @pytest.mark.parametrize("workers", [0, 4])
 def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
     """Builds indexes with one process, and with several, each of which sorts a part of the table."""
-    amcheck.install(connection)
+    expect.install_amcheck(connection)
     values = crowded(id_type, 100_000)
     load(connection, id_type, values)
     connection.execute(f"SET max_parallel_maintenance_workers = {workers}; SET min_parallel_table_scan_size = 0")
@@ -103,7 +103,7 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
     connection.execute("CREATE INDEX ids_id ON ids (id)")
     connection.execute("CREATE INDEX ids_desc ON ids (id DESC NULLS LAST)")
     for index in "ids_id", "ids_desc":
-        amcheck.check(connection, index)
+        expect.intact(connection, index)
     connection.execute("VACUUM ANALYZE ids")
     connection.execute("SET enable_seqscan = off; SET enable_sort = off")
     assert "Index Only Scan" in explain(connection, "SELECT id FROM ids ORDER BY id")
@@ -114,7 +114,7 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
 @each_type
 def test_a_grown_index_is_in_order(connection, id_type):
     """Tests an index with duplicates after insertions and deletions."""
-    amcheck.install(connection)
+    expect.install_amcheck(connection)
     connection.execute(f"CREATE TABLE ids (id {id_type.name}); CREATE INDEX ids_id ON ids (id)")
     for seed in range(3):
         values = id_type.samples(20_000, seed) + crowded(id_type, 5_000)
@@ -122,7 +122,7 @@ def test_a_grown_index_is_in_order(connection, id_type):
         connection.execute("INSERT INTO ids SELECT id FROM ids TABLESAMPLE SYSTEM (20)")
         connection.execute("DELETE FROM ids WHERE ctid IN (SELECT ctid FROM ids TABLESAMPLE SYSTEM (30))")
         connection.execute("VACUUM ids")
-        amcheck.check(connection, "ids_id")
+        expect.intact(connection, "ids_id")
 
 
 @of_comparisons

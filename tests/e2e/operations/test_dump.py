@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-import amcheck
+import expect
 import orders
 from idtypes import SERVER_WIDE, TYPES, each_type, of_types
 from server import oldest_and_newest, on_the_oldest
@@ -51,7 +51,7 @@ def test_dump_and_restore(server, new_database, form, home):
 
     assert schema(server, target.name) == schema(server, source.name)
     with target.connect() as connection:
-        amcheck.install(connection)
+        expect.install_amcheck(connection)
         home_of_extension = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'scru'"
         assert connection.execute(home_of_extension).fetchone() == (home,)
         for id_type in TYPES:
@@ -74,7 +74,7 @@ def test_a_data_only_dump_restores_into_another_schema(server, new_database):
     """
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:
-        amcheck.install(there)
+        expect.install_amcheck(there)
         there.execute("CREATE SCHEMA elsewhere; CREATE EXTENSION scru SCHEMA elsewhere")
         for id_type in TYPES:
             orders.create(here, id_type)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import psycopg
 import pytest
 
-import amcheck
 import expect
 import migration
 from load import background
@@ -235,10 +234,10 @@ def check(connection: psycopg.Connection, new: str, rows: int) -> None:
     assert refused.value.diag.constraint_name == "items_order_id_fkey"
     indexes = [index for (index,) in connection.execute(INDEXES)]
     assert {"items_order_id_idx", "orders_pkey", "orders_note_idx"} <= set(indexes)
-    if amcheck.is_available(connection):
-        amcheck.install(connection)
+    if expect.has_amcheck(connection):
+        expect.install_amcheck(connection)
         for index in indexes:
-            amcheck.check(connection, index)
+            expect.intact(connection, index)
     connection.execute("SET enable_seqscan = off")
     plan = connection.execute(
         "EXPLAIN SELECT * FROM orders WHERE id = (SELECT order_id FROM items ORDER BY order_id LIMIT 1)"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-import amcheck
+import expect
 import orders
 from idtypes import SERVER_WIDE, TYPES, IdType, each_type
 from programs import has_library, skip_unless
@@ -25,8 +25,8 @@ def test_a_promoted_standby_has_all_rows(new_server):
     primary = new_server()
     with primary.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
-        if amcheck.is_available(connection):
-            amcheck.install(connection)
+        if expect.has_amcheck(connection):
+            expect.install_amcheck(connection)
         for id_type in TYPES:
             orders.create(connection, id_type)
     standby = primary.standby()
@@ -142,12 +142,12 @@ def wait_until_sent(connection: psycopg.Connection) -> None:
 
 def check_tables(connection: psycopg.Connection, name: str) -> None:
     """Checks that the indexes are valid and find each row."""
-    if amcheck.is_available(connection):
+    if expect.has_amcheck(connection):
         connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
     for id_type in TYPES:
         table = f"{id_type.name}.{name}"
-        if amcheck.is_available(connection):
-            amcheck.check(connection, f"{table}_pkey")
+        if expect.has_amcheck(connection):
+            expect.intact(connection, f"{table}_pkey")
         indexes = {f"{name}_pkey": f"ALTER TABLE {table} DROP CONSTRAINT {name}_pkey"}
         indexes |= {index: f"DROP INDEX {id_type.name}.{index}" for index in (f"{name}_id_idx", f"{name}_id_idx1")}
         for index in indexes:

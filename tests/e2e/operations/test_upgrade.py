@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import amcheck
 import catalog
+import expect
 import orders
 from idtypes import TYPES
 from plans import explain
@@ -141,8 +141,8 @@ def assert_the_same(upgraded: psycopg.Connection, fresh: psycopg.Connection) -> 
 def test_the_library_serves_an_older_script(new_database, version):
     """The new library works with the SQL of an older version, before and after `ALTER EXTENSION … UPDATE`."""
     with new_database(extension=False).connect() as connection:
-        if amcheck.is_available(connection):
-            amcheck.install(connection)
+        if expect.has_amcheck(connection):
+            expect.install_amcheck(connection)
         connection.execute(f"CREATE EXTENSION scru VERSION '{version}'")
         before = {}
         for id_type in TYPES:
@@ -218,8 +218,8 @@ def test_pg_upgrade(mode):
             new.start()
             assert indexes(new) == files
             with new.connect() as connection:
-                if amcheck.is_available(connection):
-                    amcheck.install(connection)
+                if expect.has_amcheck(connection):
+                    expect.install_amcheck(connection)
                 added = {name.split(": ")[1] for (name,) in connection.execute("SELECT scru_adapt_to_server()")}
                 is_new = major_of(OLD_PG_CONFIG) < 18 <= MAJOR
                 assert added == {"BRIN indexes on domains", *(["temporal keys", "skip support"] if is_new else [])}

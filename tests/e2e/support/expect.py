@@ -1,4 +1,4 @@
-"""Exact expected errors: SQLSTATE, message, DETAIL and HINT."""
+"""Exact expected errors (SQLSTATE, message, DETAIL, HINT), and B-tree indexes that amcheck (contrib) accepts."""
 
 from __future__ import annotations
 
@@ -35,3 +35,31 @@ def error_of(result: PGresult) -> tuple[str, str, str | None]:
     assert result.status == ExecStatus.FATAL_ERROR
     fields = (DiagnosticField.SQLSTATE, DiagnosticField.MESSAGE_PRIMARY, DiagnosticField.MESSAGE_DETAIL)
     return tuple(value.decode() if (value := result.error_field(field)) is not None else None for field in fields)
+
+
+def has_amcheck(connection: psycopg.Connection) -> bool:
+    """Returns whether the server has amcheck."""
+    query = "SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'amcheck')"
+    return connection.execute(query).fetchone() == (True,)
+
+
+def install_amcheck(connection: psycopg.Connection) -> None:
+    """Creates the extension, or skips the test if the server does not have it."""
+    if not has_amcheck(connection):
+        pytest.skip("this server has no amcheck (contrib)")
+    connection.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
+
+
+def intact_if_amcheck(connection: psycopg.Connection, index: str) -> None:
+    """As `intact`, if the server has amcheck."""
+    if has_amcheck(connection):
+        install_amcheck(connection)
+        intact(connection, index)
+
+
+def intact(connection: psycopg.Connection, index: str) -> None:
+    """Checks the order of the tuples, the links between the pages, and that the index has all rows of the table."""
+    connection.execute(f"SELECT bt_index_check('{index}', heapallindexed => true)")
+    # bt_index_parent_check takes a lock that is not available during recovery.
+    if connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,):
+        connection.execute(f"SELECT bt_index_parent_check('{index}', heapallindexed => true, rootdescend => true)")

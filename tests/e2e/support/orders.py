@@ -6,7 +6,7 @@ import warnings
 
 import psycopg
 
-import amcheck
+import expect
 from idtypes import TYPES, IdType
 from plans import explain
 
@@ -109,9 +109,9 @@ def check_indexes(connection: psycopg.Connection, id_type: IdType) -> None:
                WHERE relnamespace = %s::regnamespace AND relkind = 'i' AND indisvalid AND amname = 'btree'"""
     btrees = [index for (index,) in connection.execute(query, [id_type.name])]
     assert len(btrees) == 2 + 3 + 3 + 1
-    if amcheck.is_available(connection):
+    if expect.has_amcheck(connection):
         for index in btrees:
-            amcheck.check(connection, index)
+            expect.intact(connection, index)
     else:
         warnings.warn("this server has no amcheck (contrib): B-trees are queried but not checked", stacklevel=2)
     exists = "SELECT to_regclass('indexed_' || %s) IS NOT NULL"

@@ -1,4 +1,4 @@
-//! The accesses of a backend to the world: the model's [`Access`].
+//! The accesses of a backend to the world, the model's [`Access`], and the text of the protocol that has them.
 //!
 //! A backend's state is its operation and the answers that it has received so far. To continue, the operation runs again from the
 //! start, receives the recorded answers, performs one more access, and stops at the next one.
@@ -6,12 +6,11 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
-use scru_ids::mark::Mark;
+use scru_ids::mark::{Mark, NodeCode};
 use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, OnClockRollback, Scru64, Scru64Settings};
+use scru_ids::{Context, FastRange, OnClockRollback, Scru64, Scru64Settings, Step};
 
 use crate::Bounds;
-use crate::protocol::Changed;
 use crate::world::{Fault, World};
 
 /// The maximum number of accesses of an operation. An operation that takes more does not end.
@@ -413,5 +412,45 @@ impl Access<Scru64> for Run<'_> {
             Answer::Written(position) => Ok(position),
             _ => Ok(None),
         }
+    }
+}
+
+/// The functions of the protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Protocol {
+    /// Draws an ID by a full step.
+    pub draw: fn(&mut Run<'_>) -> Result<Option<Step<Scru64>>, Halt>,
+    /// Draws an ID by the fast path.
+    pub draw_fast: fn(&mut Run<'_>, &FastRange<Scru64>) -> Result<Option<u64>, Halt>,
+    /// Sets the mark of a node.
+    pub set_mark: fn(&mut Run<'_>, NodeCode, u64) -> Result<(), Halt>,
+    /// Raises the mark of a node.
+    pub raise_mark: fn(&mut Run<'_>, NodeCode, u64) -> Result<(), Halt>,
+}
+
+/// Access by a changed protocol.
+pub trait Changed {
+    /// Returns the number of the change; 0 if there is none.
+    fn change(&self) -> usize;
+}
+
+/// Returns the [`Protocol`] whose functions a module has.
+macro_rules! protocol {
+    ($($module:ident)::+) => {
+        crate::Protocol {
+            draw: |run| $($module)::+::draw::<scru_ids::Scru64, _>(run),
+            draw_fast: |run, range| $($module)::+::draw_fast::<scru_ids::Scru64, _>(run, range),
+            set_mark: |run, node, tick| $($module)::+::set_mark::<scru_ids::Scru64, _>(run, node, tick),
+            raise_mark: |run, node, tick| $($module)::+::raise_mark::<scru_ids::Scru64, _>(run, node, tick),
+        }
+    };
+}
+
+pub(crate) use protocol;
+
+/// Returns the protocol as the extension runs it.
+impl Default for Protocol {
+    fn default() -> Self {
+        protocol!(scru_ids::protocol)
     }
 }

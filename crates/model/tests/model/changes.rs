@@ -9,7 +9,7 @@ use std::{env, thread};
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-use crate::protocol::protocol;
+use crate::access::protocol;
 use crate::{Bounds, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/changed.rs"));

@@ -6,8 +6,6 @@
 
 mod access;
 mod changes;
-mod explore;
-mod protocol;
 mod world;
 mod worlds;
 
@@ -19,7 +17,7 @@ use scru_ids::{FastRange, GeneratedId, Scru64, Scru64Settings, SortableId, Step,
 use stateright::{Model, Property};
 
 use access::Run;
-pub use protocol::{Changed, Protocol};
+pub use access::{Changed, Protocol};
 use world::{Call, Operation, Raised};
 pub use world::{Fault, World};
 
