@@ -124,7 +124,10 @@ struct Outlook {
     reason: Option<String>,
 }
 
-/// Returns what the next draw will do; the reason why it is refused if that depends on no mark.
+/// Returns what the next draw will do.
+///
+/// # Errors
+/// Returns the reason of a refusal that depends on no mark.
 fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
     let server_wide = settings::common().server_wide;
     settings::check_none_refused::<T>().map_err(Error::message)?;

@@ -1,8 +1,8 @@
-//! Shared memory: the word and the reservations of each type, and what the horizon needs, which is the floor, what each process
-//! publishes, and the table of the transactions that have ended.
+//! Shared memory. Each type has its word and its reservations. The horizon has the floor, the bounds that processes publish, and
+//! the table of ended transactions.
 //!
-//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it, that of
-//! the horizon in a dynamic segment.
+//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it. The
+//! memory of the horizon is then a dynamic segment.
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
@@ -25,7 +25,7 @@ const WORD_SIZE: usize = size_of::<u128>();
 /// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
 const ALLOCATION_SIZE: usize = 128;
 
-/// Returns the names by which the backends find a type's word and its [`Shared`]. Another layout requires another version.
+/// Returns the names by which the backends find a type's word and its [`Shared`]. A change of the layout requires a new version.
 fn names<T: Type>() -> [CString; 2] {
     ["generator v1", "mark v2"].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
 }
@@ -171,7 +171,7 @@ fn find_of_horizon() -> Result<Option<HorizonMemory>, Error> {
     Ok(memory)
 }
 
-/// Finds or allocates shared memory by a function that raises 53200 if not enough is left: then with a HINT.
+/// Finds or allocates shared memory with a function that raises 53200 if not enough is left. Adds a HINT to this error.
 fn find<R>(by: impl FnOnce() -> R + UnwindSafe) -> Result<R, Error> {
     PgTryBuilder::new(|| Ok(by())).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()
 }

@@ -3,8 +3,8 @@
 use core::ops::{Deref, Range};
 use std::fs;
 
-/// A value private to the process, for a static. It needs no lock, because only one thread of a server process runs SQL. A value
-/// that changes is in a [`Cell`](core::cell::Cell), or in a [`RefCell`](core::cell::RefCell) if it is not copied.
+/// The value of a `static` that each process has for itself. It needs no lock: only one thread of a server process runs SQL. A
+/// mutable value is in a [`Cell`](core::cell::Cell), or in a [`RefCell`](core::cell::RefCell) if it is not `Copy`.
 pub struct PerProcess<T>(T);
 
 // SAFETY: only the thread that runs SQL accesses the value.

@@ -243,8 +243,8 @@ pub unsafe fn on_event(callback: unsafe extern "C-unwind" fn(pg_sys::XactEvent::
     unsafe { pg_sys::RegisterXactCallback(Some(callback), ptr::null_mut()) };
 }
 
-/// Runs `work` in a subtransaction, which also releases what it leaves behind, such as buffers. Returns the message of the
-/// server's error. A canceled query ends as usual.
+/// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such
+/// as pinned buffers, and returns the message. The cancellation of a query is raised again.
 ///
 /// Must not be called in parallel mode, and `work` must not process interrupts outside of the server's functions.
 pub fn attempt<R>(work: impl FnOnce() -> R) -> Result<R, String> {

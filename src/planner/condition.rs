@@ -17,9 +17,10 @@
 //! of the table. Otherwise, the operator remains, because two comparisons would evaluate the range twice for each row, and an
 //! index gets them as its condition.
 //!
-//! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant, for the sake
-//! of its estimator: the native comparisons have the server's. There, `T_time_bound` is never NULL, and replaces the time in an
-//! index condition, and in the operator if only native comparisons let the server skip parts of the table.
+//! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant: the operator has
+//! an estimator of this extension, and the native comparisons have the server's. For such a type, `T_time_bound` is never NULL. The
+//! native comparison with it is the index condition. It also replaces the operator if only native comparisons let the server skip
+//! parts of the table.
 
 use core::ffi::c_int;
 use core::ptr;

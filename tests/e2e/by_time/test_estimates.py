@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from idtypes import SCRU128, TYPES, IdType, each_type
-from plans import estimate, nodes
+from plans import create_planning_times, estimate, nodes
 from server import MAJOR, Server, since
 
 # ----------------------------------------------------------------------------------------------------------- conditions
@@ -321,25 +321,7 @@ def test_planning_takes_no_longer_than_for_times(orders, measured, count):
         tests = [f"{column} {operators[number % len(operators)]} {moment}" for number, moment in enumerate(moments)]
         queries.append(f"SELECT * FROM {SCRU128}_uniform WHERE {' AND '.join(tests)}")
     turns, repetitions = (300, 10) if count < 100 else (60, 2)
-    orders.execute(
-        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer, repetitions integer)
-        RETURNS SETOF float[] LANGUAGE plpgsql AS $$
-        DECLARE
-            plan json;
-            times float[];
-        BEGIN
-            FOR turn IN 1 .. turns LOOP
-                times := array_fill(0::float, ARRAY[cardinality(queries)]);
-                FOR number IN 1 .. cardinality(queries) LOOP
-                    FOR repetition IN 1 .. repetitions LOOP
-                        EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || queries[number] INTO plan;
-                        times[number] := times[number] + (plan -> 0 ->> 'Planning Time')::float;
-                    END LOOP;
-                END LOOP;
-                RETURN NEXT times;
-            END LOOP;
-        END $$"""
-    )
+    create_planning_times(orders)
     for _ in range(3):
         with psycopg.connect(orders.info.dsn, autocommit=True) as session:
             rounds = session.execute("SELECT planning_times(%s, %s, %s)", [queries, turns, repetitions]).fetchall()

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import expect
-from plans import estimate, explain, nodes
+from plans import create_planning_times, estimate, explain, nodes
 from server import Server, oldest_and_newest
 
 # ------------------------------------------------------------------------------------------- one hour of a million rows
@@ -102,28 +102,10 @@ def test_planning_takes_little_longer(orders, measured, queries, is_constant):
     The times of a session also depend on the addresses of its memory, so up to three sessions measure them.
     """
     name, bound = ("column of times", 1.25) if is_constant else ("bounds by hand", 1.125)
-    orders.execute(
-        """CREATE OR REPLACE FUNCTION planning_times(queries text[], turns integer) RETURNS SETOF float[]
-        LANGUAGE plpgsql AS $$
-        DECLARE
-            plan json;
-            times float[];
-        BEGIN
-            FOR turn IN 1 .. turns LOOP
-                times := array_fill(0::float, ARRAY[cardinality(queries)]);
-                FOR number IN 1 .. cardinality(queries) LOOP
-                    FOR repetition IN 1 .. 10 LOOP
-                        EXECUTE 'EXPLAIN (SUMMARY, FORMAT JSON) ' || queries[number] INTO plan;
-                        times[number] := times[number] + (plan -> 0 ->> 'Planning Time')::float;
-                    END LOOP;
-                END LOOP;
-                RETURN NEXT times;
-            END LOOP;
-        END $$"""
-    )
+    create_planning_times(orders)
     for _ in range(3):
         with psycopg.connect(orders.info.dsn, autocommit=True) as session:
-            rounds = [times for (times,) in session.execute("SELECT planning_times(%s, 1000)", [list(queries)])]
+            rounds = [times for (times,) in session.execute("SELECT planning_times(%s, 1000, 10)", [list(queries)])]
         by_column, by_time, by_hand = (100 * median(times) for times in zip(*rounds, strict=True))
         ratio = median(by_time / (by_column if is_constant else by_hand) for by_column, by_time, by_hand in rounds)
         measured(

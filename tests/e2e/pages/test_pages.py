@@ -27,8 +27,12 @@ ERRORS = (DOCS / "errors.md").read_text()
 CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
 
 STRING = r'"(?:[^"\\]|\\.)*"'
-DEFINITION = re.compile(r"(?:let intro =([^;]*);\s*)?let message =(.*?);\n", re.DOTALL)
-ARGUMENT = re.compile(rf"::new\(\s*SqlState::(\w+),\s*(?:format!\(\s*)?({STRING})", re.DOTALL)
+# What raises an error: its SQLSTATE, and its message as a literal or by the name of a variable.
+RAISES = re.compile(
+    rf"::new\(\s*SqlState::(\w+),\s*(?:(?:format!\(\s*)?({STRING})|(\w+))"
+    r"|GUC_check_errcode\(SqlState::(\w+)[^;]*;\s*pg_sys::GUC_check_errmsg_string = ()(\w+)",
+    re.DOTALL,
+)
 # Formatted values, of which two in a row count as one, and line continuations in a string.
 VALUES = r"\{[^}]*\}(?: \{[^}]*\})?|\\\n\s*"
 # The SQLSTATE of LOG messages, which are not on the page.
@@ -60,19 +64,26 @@ def of_sources() -> dict[Message, set[str]]:
     """Returns the messages of the sources, with their SQLSTATEs."""
     names = sqlstates()
     found: dict[Message, set[str]] = {}
-    for match in DEFINITION.finditer(CODE):
-        rest_of_function = re.split(r"^(?: {4})?}$", CODE[match.end() :], maxsplit=1, flags=re.MULTILINE)[0]
-        raised = set(re.findall(r"SqlState::(ERRCODE_\w+)", rest_of_function))
-        if raised != {NO_ERROR}:
-            found[literals(*match.groups(default=""))] = {names[name] for name in raised}
-    for name, text in ARGUMENT.findall(CODE):
-        found[literals(text)] = {names[name]}
+    for match in RAISES.finditer(CODE):
+        name, text, variable = match.groups()[:3] if match[1] else match.groups()[3:]
+        if name != NO_ERROR:
+            found.setdefault(literals(text or definition(variable, match.start())), set()).add(names[name])
     return {message: states for message, states in found.items() if message}
 
 
-def literals(*code: str) -> Message:
-    """Returns the literal parts of the strings in pieces of Rust code."""
-    strings = [text[1:-1] for piece in code for text in re.findall(STRING, piece, re.DOTALL)]
+def definition(variable: str, position: int) -> str:
+    """Returns the code that defines a variable of the function at a position of the sources.
+
+    It includes the definitions of the variables whose bytes it contains.
+    """
+    function = re.split(r"^(?: {4})?}$", CODE[:position], flags=re.MULTILINE)[-1]
+    lets = dict(re.findall(r"let (\w+) =(.*?);\n", function, re.DOTALL))
+    return re.sub(r"\b(\w+)\.as_bytes\(\)", lambda match: lets.get(match[1], ""), lets[variable])
+
+
+def literals(code: str) -> Message:
+    """Returns the literal parts of the strings in Rust code."""
+    strings = [text[1:-1] for text in re.findall(STRING, code, re.DOTALL)]
     return tuple(part for text in strings for part in message(text.replace('\\"', '"'), VALUES))
 
 
