@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use scru_ids::{core_registry, registry};
 
 use crate::call::{guarded, raw};
-use crate::functions::time_compare::{self, Precision};
+use crate::functions::time_compare;
 use crate::functions::{
     brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, window,
 };
@@ -34,45 +34,10 @@ macro_rules! export {
     };
 }
 
-/// Exports functions of a type, each under the symbol `<before><type><after><suffix>`.
+/// Exports functions of a type, each under the symbol `<before><type><after>`.
 macro_rules! exports {
-    ($name:ident $suffix:literal: $($run:ident $before:literal $after:literal $function:expr;)*) => {
-        $(export!($run, concat!($before, stringify!($name), $after, $suffix), $function);)*
-    };
-}
-
-/// Exports the functions that compare IDs with times.
-macro_rules! conditions {
-    ($name:ident, $precision:ident, $suffix:literal) => {
-        exports! { $name $suffix:
-            raw "" "_lt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_lt);
-            raw "" "_le_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_le);
-            raw "" "_ge_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_ge);
-            raw "" "_gt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Precision::$precision, Ordering::is_gt);
-            raw "timestamptz_lt_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_lt);
-            raw "timestamptz_le_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_le);
-            raw "timestamptz_ge_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_ge);
-            raw "timestamptz_gt_" "" |call| time_compare::time_with_id::<Id>(call, Precision::$precision, Ordering::is_gt);
-            guarded "" "_time_bound" |call| time_compare::bound::<Id>(call, Precision::$precision);
-            guarded "" "_time_support" |call| planner::support::<Id>(call, Precision::$precision);
-            guarded "" "_lower_of_range" |call| range::lower::<Id>(call, Precision::$precision);
-            guarded "" "_upper_of_range" |call| range::upper::<Id>(call, Precision::$precision);
-            guarded "" "_contained_by_range" |call| range::contained_by::<Id>(call, Precision::$precision);
-            guarded "" "_range_contains" |call| range::contains::<Id>(call, Precision::$precision);
-            guarded "" "_range_support" |call| planner::support::<Id>(call, Precision::$precision);
-        }
-    };
-}
-
-/// Exports the functions of conditions on time that only a type of the extension has.
-macro_rules! conditions_of_type {
-    ($name:ident, $precision:ident, $suffix:literal) => {
-        exports! { $name $suffix:
-            guarded "" "_time_lower" |call| time_compare::lower::<Id>(call, Precision::$precision);
-            guarded "" "_time_upper" |call| time_compare::upper::<Id>(call, Precision::$precision);
-            guarded "" "_time_possible" |call| time_compare::possible::<Id>(call, Precision::$precision);
-            guarded "" "_gist_consistent" |call| gist::consistent::<Id>(call, Precision::$precision);
-        }
+    ($name:ident: $($run:ident $before:literal $after:literal $function:expr;)*) => {
+        $(export!($run, concat!($before, stringify!($name), $after), $function);)*
     };
 }
 
@@ -92,20 +57,36 @@ macro_rules! system {
                 }
             }
 
-            exports! { $name "":
+            exports! { $name:
                 guarded "gen_" "" draw::generate::<Id>;
                 guarded "gen_" "_at" draw::generate_at::<Id>;
                 raw "" "_timestamp" time::timestamp::<Id>;
                 guarded "" "_lower" time::lower::<Id>;
                 guarded "" "_upper" time::upper::<Id>;
                 guarded "" "_floor" time::floor::<Id>;
-                guarded "" "_ineqsel" |call| selectivity::of_operator::<Id>(call, Precision::Tick);
+
+                raw "" "_lt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Ordering::is_lt);
+                raw "" "_le_timestamptz" |call| time_compare::id_with_time::<Id>(call, Ordering::is_le);
+                raw "" "_ge_timestamptz" |call| time_compare::id_with_time::<Id>(call, Ordering::is_ge);
+                raw "" "_gt_timestamptz" |call| time_compare::id_with_time::<Id>(call, Ordering::is_gt);
+                raw "timestamptz_lt_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_lt);
+                raw "timestamptz_le_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_le);
+                raw "timestamptz_ge_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_ge);
+                raw "timestamptz_gt_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_gt);
+                guarded "" "_time_bound" time_compare::bound::<Id>;
+                guarded "" "_time_support" planner::support::<Id>;
+                guarded "" "_range_lower" range::lower::<Id>;
+                guarded "" "_range_upper" range::upper::<Id>;
+                guarded "" "_contained_by_range" range::contained_by::<Id>;
+                guarded "" "_range_contains" range::contains::<Id>;
+                guarded "" "_range_support" planner::support::<Id>;
+                guarded "" "_ineqsel" selectivity::of_operator::<Id>;
+
                 guarded "" "_horizon" feed::horizon::<Id>;
                 guarded "" "_horizon_after" feed::horizon_after::<Id>;
                 guarded "" "_prefixed" prefixed::prefixed::<Id>;
                 guarded "" "_unprefixed" prefixed::unprefixed::<Id>;
             }
-            conditions!($name, Tick, "_by_tick");
         };
     };
 }
@@ -118,7 +99,7 @@ macro_rules! symbols {
         const _: () = {
             use scru_ids::$id as Id;
 
-            exports! { $name "":
+            exports! { $name:
                 guarded "" "_in" io::input::<Id>;
                 guarded "" "_out" io::output::<Id>;
                 guarded "" "_recv" io::receive::<Id>;
@@ -144,6 +125,7 @@ macro_rules! symbols {
                 raw "" "_gin_compare_partial" gin::compare_partial::<Id>;
                 raw "" "_gin_triconsistent" gin::triconsistent;
 
+                guarded "" "_gist_consistent" gist::consistent::<Id>;
                 guarded "" "_gist_union" gist::union::<Id>;
                 guarded "" "_gist_compress" gist::compress::<Id>;
                 guarded "" "_gist_penalty" gist::penalty::<Id>;
@@ -154,7 +136,9 @@ macro_rules! symbols {
                 guarded "" "_in_range" window::in_range::<Id>;
 
                 guarded "" "_typanalyze" tick_statistics::request::<Id>;
-                guarded "" "_rangesel" |call| selectivity::of_operator::<Id>(call, Precision::Microsecond);
+                guarded "" "_time_lower" time_compare::lower::<Id>;
+                guarded "" "_time_upper" time_compare::upper::<Id>;
+                guarded "" "_time_possible" time_compare::possible::<Id>;
                 guarded "" "_time_encoder" time::encode::<Id>;
                 guarded "" "_time_decoder" time::decode::<Id>;
 
@@ -171,10 +155,6 @@ macro_rules! symbols {
                 guarded "" "_inspect" inspect::of_id::<Id>;
                 guarded "" "_is_local" node::is_local::<Id>;
             }
-            conditions_of_type!($name, Tick, "_by_tick");
-            // The SQL of versions before 0.3.0 compares exact times.
-            conditions!($name, Microsecond, "");
-            conditions_of_type!($name, Microsecond, "");
 
             pgrx::extension_sql_file!($sql);
         };
@@ -185,10 +165,8 @@ pgrx::extension_sql_file!("../sql/install/range.sql", bootstrap);
 registry!(symbols, sql);
 core_registry!(system);
 
-export!(guarded, "scru_inspect_wrapper", inspect::of_text);
-export!(guarded, "scru_types_wrapper", inspect::types);
-// The SQL of versions before 0.3.0 declares fewer columns.
-export!(guarded, "scru_generators_wrapper", admin::all_until_0_2_0);
+export!(guarded, "scru_inspect", inspect::of_text);
+export!(guarded, "scru_types", inspect::types);
 export!(guarded, "scru_generators", admin::all);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);

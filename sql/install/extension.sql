@@ -12,7 +12,7 @@ COMMENT ON CAST (ulid AS scru128) IS 'the same 16 bytes, read as scru128';
 
 CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_inspect_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+    AS 'MODULE_PATHNAME', 'scru_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
 
 CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
@@ -41,7 +41,7 @@ CREATE FUNCTION scru_types(
     OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
 )
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_types_wrapper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+    AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
 
 --------------------------------------------------------------------------------------------------------------- server

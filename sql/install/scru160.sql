@@ -229,40 +229,40 @@ COMMENT ON FUNCTION scru160_floor(timestamptz) IS 'smallest scru160 of the milli
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru160_time_bound(timestamptz, text) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_time_lower(timestamptz, text) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_time_upper(timestamptz, text) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru160_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_time_possible(scru160, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 
 CREATE FUNCTION scru160_lt_timestamptz(scru160, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION timestamptz_lt_scru160(timestamptz, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru160_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION scru160_le_timestamptz(scru160, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION timestamptz_le_scru160(timestamptz, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_scru160_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION scru160_gt_timestamptz(scru160, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION timestamptz_gt_scru160(timestamptz, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru160_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION scru160_ge_timestamptz(scru160, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 CREATE FUNCTION timestamptz_ge_scru160(timestamptz, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru160_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru160' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_time_support;
 
 CREATE OPERATOR < (
@@ -331,18 +331,18 @@ COMMENT ON OPERATOR >= (timestamptz, scru160) IS 'greater than or equal, by time
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru160_range_lower(tstzrange) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_range_upper(tstzrange) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru160_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru160_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru160_contained_by_range(scru160, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_range_support;
 CREATE FUNCTION scru160_range_contains(scru_tstzrange, scru160) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru160_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru160_range_support;
 
 CREATE OPERATOR <@ (
@@ -418,7 +418,7 @@ COMMENT ON OPERATOR FAMILY scru160_ops USING gin IS 'equality';
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru160_gist_consistent(internal, scru160, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru160_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru160_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_gist_compress(internal) RETURNS internal

@@ -223,40 +223,40 @@ COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of
 -- Comparisons of an ID with a time: the tick of 256 milliseconds of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION scru64_time_bound(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_lower(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_upper(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru64_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_time_possible(scru64, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 
 CREATE FUNCTION scru64_lt_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_lt_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_le_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_le_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_gt_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_gt_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION scru64_ge_timestamptz(scru64, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 CREATE FUNCTION timestamptz_ge_scru64(timestamptz, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru64_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_scru64' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_time_support;
 
 CREATE OPERATOR < (
@@ -325,18 +325,18 @@ COMMENT ON OPERATOR >= (timestamptz, scru64) IS 'greater than or equal, by time'
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION scru64_range_lower(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_range_upper(tstzrange) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION scru64_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'scru64_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION scru64_contained_by_range(scru64, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 CREATE FUNCTION scru64_range_contains(scru_tstzrange, scru64) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'scru64_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT scru64_range_support;
 
 CREATE OPERATOR <@ (
@@ -412,7 +412,7 @@ COMMENT ON OPERATOR FAMILY scru64_ops USING gin IS 'equality';
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION scru64_gist_consistent(internal, scru64, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'scru64_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_gist_compress(internal) RETURNS internal

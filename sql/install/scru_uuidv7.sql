@@ -80,33 +80,33 @@ COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS 'smallest uuidv7 of the millise
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 -- They compare the bytes of any uuid with the first uuidv7 of the millisecond (< and >=) or the last one (<= and >).
 CREATE FUNCTION uuidv7_time_bound(timestamptz, text) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'uuidv7_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'uuidv7_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION uuidv7_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'uuidv7_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'uuidv7_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION uuidv7_le_timestamptz(uuid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION timestamptz_le_uuidv7(timestamptz, uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 CREATE FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_uuidv7_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_time_support;
 
 CREATE OPERATOR < (
@@ -172,18 +172,18 @@ COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'greater than or equal, by time';
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION uuidv7_range_lower(tstzrange) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'uuidv7_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'uuidv7_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION uuidv7_range_upper(tstzrange) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'uuidv7_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'uuidv7_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION uuidv7_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'uuidv7_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'uuidv7_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_range_support;
 CREATE FUNCTION uuidv7_range_contains(scru_tstzrange, uuid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'uuidv7_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_range_support;
 
 CREATE OPERATOR <@ (

@@ -229,40 +229,40 @@ COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulid_time_bound(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_lower(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_upper(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulid_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_time_possible(ulid, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 
 CREATE FUNCTION ulid_lt_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_lt_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_le_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_le_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_gt_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_gt_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION ulid_ge_timestamptz(ulid, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 CREATE FUNCTION timestamptz_ge_ulid(timestamptz, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulid_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulid' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_time_support;
 
 CREATE OPERATOR < (
@@ -331,18 +331,18 @@ COMMENT ON OPERATOR >= (timestamptz, ulid) IS 'greater than or equal, by time';
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulid_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulid_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulid_contained_by_range(ulid, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
 CREATE FUNCTION ulid_range_contains(scru_tstzrange, ulid) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support;
 
 CREATE OPERATOR <@ (
@@ -418,7 +418,7 @@ COMMENT ON OPERATOR FAMILY ulid_ops USING gin IS 'equality';
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION ulid_gist_consistent(internal, ulid, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulid_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_gist_compress(internal) RETURNS internal

@@ -223,40 +223,40 @@ COMMENT ON FUNCTION ulidflake_floor(timestamptz) IS 'smallest ulidflake of the m
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
 CREATE FUNCTION ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_time_bound_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_lower(timestamptz, text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_time_lower_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_upper(timestamptz, text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_time_upper_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulidflake_time_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_time_possible_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 
 CREATE FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_lt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulidflake_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_lt_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION ulidflake_le_timestamptz(ulidflake, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_le_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION timestamptz_le_ulidflake(timestamptz, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_le_ulidflake_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_le_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION ulidflake_gt_timestamptz(ulidflake, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_gt_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION timestamptz_gt_ulidflake(timestamptz, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulidflake_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_gt_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION ulidflake_ge_timestamptz(ulidflake, timestamptz) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_ge_timestamptz_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 CREATE FUNCTION timestamptz_ge_ulidflake(timestamptz, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulidflake_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamptz_ge_ulidflake' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_time_support;
 
 CREATE OPERATOR < (
@@ -325,18 +325,18 @@ COMMENT ON OPERATOR >= (timestamptz, ulidflake) IS 'greater than or equal, by ti
 ----------------------------------------------------------------------------------------------------------------- range
 
 CREATE FUNCTION ulidflake_range_lower(tstzrange) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_lower_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_range_upper(tstzrange) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_upper_of_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_range_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'ulidflake_range_support_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION ulidflake_contained_by_range(ulidflake, scru_tstzrange) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
 CREATE FUNCTION ulidflake_range_contains(scru_tstzrange, ulidflake) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_range_contains_by_tick' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulidflake_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulidflake_range_support;
 
 CREATE OPERATOR <@ (
@@ -412,7 +412,7 @@ COMMENT ON OPERATOR FAMILY ulidflake_ops USING gin IS 'equality';
 ----------------------------------------------------------------------------------------------------------------- gist
 
 CREATE FUNCTION ulidflake_gist_consistent(internal, ulidflake, smallint, oid, internal) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_gist_consistent_by_tick' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_gist_consistent' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_gist_union(internal, internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'ulidflake_gist_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_gist_compress(internal) RETURNS internal

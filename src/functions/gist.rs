@@ -13,7 +13,6 @@ use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::time_compare::Precision;
 use crate::functions::{range, sort};
 use crate::pg::datum::{self, StoredDatum, StoredId};
 
@@ -108,7 +107,7 @@ fn distance(low: impl Stored, high: impl Stored) -> f64 {
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
 ///
 /// The second argument is a tstzrange if the strategy is that of `<@`. The result is exact: `recheck` is set to false.
-pub fn consistent<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     // SAFETY: the server passes an index entry and a pointer to `recheck`.
     let key = unsafe {
         call.datum(4).cast_mut_ptr::<bool>().write(false);
@@ -116,7 +115,7 @@ pub fn consistent<T: StoredId>(call: Call, precision: Precision) -> Result<Datum
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        let (first, last): (T, T) = range::first_and_last(call.tstzrange(1), precision);
+        let (first, last): (T, T) = range::first_and_last(call.tstzrange(1));
         first <= last && key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
     } else {
         let id = call.stored::<T>(1);

@@ -1,5 +1,5 @@
 //! Comparison operators between an ID and a `timestamptz`. They compare the tick of the ID with the tick that contains the time, and
-//! never fail. The functions of earlier versions compare the exact times: see [`Precision`].
+//! never fail.
 //!
 //! A [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the
 //! first ID of the tick (`<` and `>=`) or the last one (`<=` and `>`). A time out of range counts as within the nearest tick, so
@@ -8,32 +8,11 @@
 use core::cmp::Ordering;
 
 use pgrx::pg_sys::{self, Datum};
-use scru_ids::SortableId;
 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::StoredId;
 use crate::pg::epoch;
-
-/// The precision with which an ID is compared with a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// The time of an ID is compared with the exact time. The SQL of versions before 0.3.0 refers to symbols with this precision,
-    /// because conditions of partial indexes and constraints were evaluated with it.
-    Microsecond,
-    /// The tick of an ID is compared with the tick that contains the time.
-    Tick,
-}
-
-impl Precision {
-    /// Truncates a time, in microseconds since 1970-01-01 UTC, to this precision.
-    pub const fn truncate<T: SortableId>(self, micros: i64) -> i64 {
-        match self {
-            Self::Microsecond => micros,
-            Self::Tick => T::TICKS.floor(micros),
-        }
-    }
-}
 
 /// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,12 +85,12 @@ impl Operator {
     /// Returns the comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the
     /// first ID of a tick as the bound. If that tick would be after the last one, returns `id > largest`, which is always false, or
     /// `id <= largest`, which is always true. For a core type, returns the same operator with the first or the last ID of the tick.
-    pub fn with_id<T: StoredId>(self, timestamptz: i64, precision: Precision) -> (Self, T) {
+    pub fn with_id<T: StoredId>(self, timestamptz: i64) -> (Self, T) {
         if T::CORE_TYPE.is_some() {
-            let (first, last) = nearest::<T>(timestamptz, precision);
+            let (first, last) = nearest::<T>(timestamptz);
             return (self, if self.is_at_start_of_tick() { first } else { last });
         }
-        let below = self.ticks_below::<T>(timestamptz, precision);
+        let below = self.ticks_below::<T>(timestamptz);
         match (self.is_from_below(), below <= T::TICKS.max) {
             (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
             (true, false) => (Self::Greater, T::MAX),
@@ -134,14 +113,18 @@ impl Operator {
 
     /// Returns the number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of
     /// exactly these ticks, `>=` and `>` for the IDs of all others.
-    fn ticks_below<T: StoredId>(self, timestamptz: i64, precision: Precision) -> u64 {
-        let micros = precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz));
-        if self.is_at_start_of_tick() { T::TICKS.starting_before(micros) } else { T::TICKS.starting_until(micros) }
+    fn ticks_below<T: StoredId>(self, timestamptz: i64) -> u64 {
+        let micros = epoch::saturated_unix_micros(timestamptz);
+        if self.is_at_start_of_tick() {
+            T::TICKS.starting_before(T::TICKS.floor(micros))
+        } else {
+            T::TICKS.starting_until(micros)
+        }
     }
 
     /// Returns the smallest and the largest ID that satisfy the operator; `None` if no ID does.
-    fn ids<T: StoredId>(self, timestamptz: i64, precision: Precision) -> Option<(T, T)> {
-        let below = self.ticks_below::<T>(timestamptz, precision);
+    fn ids<T: StoredId>(self, timestamptz: i64) -> Option<(T, T)> {
+        let below = self.ticks_below::<T>(timestamptz);
         if self.is_from_below() {
             (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
         } else {
@@ -153,41 +136,41 @@ impl Operator {
 /// `T_lt_timestamptz(T, timestamptz) → boolean` and the functions of the other operators: whether the order of the two
 /// satisfies `holds`
 #[inline]
-pub fn id_with_time<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(order::<T>(call.id(0), call.int8(1), precision)))
+pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(0), call.int8(1))))
 }
 
 /// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators: likewise
 #[inline]
-pub fn time_with_id<T: StoredId>(call: Call, precision: Precision, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(order::<T>(call.id(1), call.int8(0), precision).reverse()))
+pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+    Datum::from(holds(order::<T>(call.id(1), call.int8(0)).reverse()))
 }
 
 /// Compares the time of an ID with a timestamptz; a value of a core type, with the IDs of the tick.
 #[inline]
-fn order<T: StoredId>(id: T, timestamptz: i64, precision: Precision) -> Ordering {
+fn order<T: StoredId>(id: T, timestamptz: i64) -> Ordering {
     if T::CORE_TYPE.is_some() {
-        let (first, last) = nearest::<T>(timestamptz, precision);
+        let (first, last) = nearest::<T>(timestamptz);
         return if id < first { Ordering::Less } else { id.cmp(&last).max(Ordering::Equal) };
     }
-    id.timestamp_micros().cmp(&precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)))
+    id.timestamp_micros().cmp(&T::TICKS.floor(epoch::saturated_unix_micros(timestamptz)))
 }
 
 /// Returns the first and the last ID of the tick that contains a time, or of the nearest tick.
 #[inline]
-fn nearest<T: StoredId>(timestamptz: i64, precision: Precision) -> (T, T) {
-    let tick = T::TICKS.nearest(precision.truncate::<T>(epoch::saturated_unix_micros(timestamptz)));
+fn nearest<T: StoredId>(timestamptz: i64) -> (T, T) {
+    let tick = T::TICKS.nearest(epoch::saturated_unix_micros(timestamptz));
     (T::first_of(tick), T::last_of(tick))
 }
 
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
-pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let nearest = operator(call, 1).and_then(|operator| {
         if T::CORE_TYPE.is_some() {
-            return Some(operator.with_id::<T>(call.int8(0), precision).1);
+            return Some(operator.with_id::<T>(call.int8(0)).1);
         }
-        let (smallest, largest) = operator.ids::<T>(call.int8(0), precision)?;
+        let (smallest, largest) = operator.ids::<T>(call.int8(0))?;
         Some(if operator.is_from_below() { smallest } else { largest })
     });
     Ok(nearest.map_or_else(|| call.null(), T::to_datum))
@@ -195,24 +178,24 @@ pub fn bound<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Err
 
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
 /// ID does
-pub fn lower<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
+pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
 /// ID does
-pub fn upper<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call, precision).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
+pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
 }
 
 /// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only the given one, satisfies the operator
-pub fn possible<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
-    Ok(Datum::from(operator.ids::<T>(call.int8(1), precision).is_some()))
+    Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
 }
 
-fn smallest_and_largest<T: StoredId>(call: Call, precision: Precision) -> Option<(T, T)> {
-    Some(operator(call, 1)?.ids(call.int8(0), precision).unwrap_or((T::MAX, T::MIN)))
+fn smallest_and_largest<T: StoredId>(call: Call) -> Option<(T, T)> {
+    Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
 }
 
 /// Returns the operator whose symbol is an argument of the call.

@@ -7,7 +7,7 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::mark::{self, Forecast, Mark, Reservation};
 use scru_ids::protocol::Carried;
-use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems, registry};
+use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -48,7 +48,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(Some(call.schema()))?);
+                rows.push(row::<scru_ids::$id>(call.schema())?);
             };
         }
         id_systems!(add);
@@ -56,22 +56,8 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `scru_generators` of 0.2.0, with the columns up to `preloaded`: the server reads as many as the SQL declares.
-pub fn all_until_0_2_0(call: Call) -> Result<Datum, Error> {
-    call.rows(|| {
-        let mut rows = Vec::new();
-        macro_rules! add {
-            ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(None)?);
-            };
-        }
-        registry!(add);
-        Ok(rows)
-    })
-}
-
-/// Returns the row of a type. Without the schema of the extension, the outlook is empty.
-fn row<T: Type>(schema: Option<Schema>) -> Result<Row, Error> {
+/// Returns the row of a type.
+fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
     // Without atomic operations for the word, no state is shared.
@@ -81,11 +67,8 @@ fn row<T: Type>(schema: Option<Schema>) -> Result<Row, Error> {
     let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
     let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
     let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
-    let outlook = schema.map(|schema| outlook::<T>(schema, state, reserved));
-    let Outlook { mark, wait, reason } = match outlook.transpose() {
-        Ok(outlook) => outlook.unwrap_or_default(),
-        Err(reason) => Outlook { reason: Some(reason), ..Outlook::default() },
-    };
+    let Outlook { mark, wait, reason } = outlook::<T>(schema, state, reserved)
+        .unwrap_or_else(|reason| Outlook { reason: Some(reason), ..Outlook::default() });
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, Some(_)) => "wait",

@@ -29,7 +29,7 @@ use pgrx::pg_sys::{self, Const, Expr, List, Node, Oid, PlannerInfo};
 use scru_ids::Stored;
 
 use crate::functions::range;
-use crate::functions::time_compare::{Operator, Precision};
+use crate::functions::time_compare::Operator;
 use crate::pg::datum::{self, StoredId};
 use crate::pg::epoch;
 use crate::planner::expression::{self, constant};
@@ -82,7 +82,6 @@ pub struct Condition {
     id_type: Oid,
     /// The time or the range.
     operand: *mut Node,
-    precision: Precision,
 }
 
 impl Condition {
@@ -91,8 +90,8 @@ impl Condition {
     ///
     /// # Safety
     /// Must be called during planning, with the arguments of the function.
-    pub unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List, precision: Precision) -> Option<Self> {
-        // SAFETY: guaranteed by the caller. A range is a tstzrange, or from version 0.3.0 on, of a domain over it.
+    pub unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List) -> Option<Self> {
+        // SAFETY: guaranteed by the caller. A range is a tstzrange, or of a domain over it.
         unsafe {
             let (test, schema) = expression::name_and_schema(function, Test::named::<T>)?;
             let (test, is_id_second) = test?;
@@ -104,7 +103,7 @@ impl Condition {
                     return None;
                 }
             }
-            Some(Self { test, schema, id, id_type: expression::exprType(id), operand, precision })
+            Some(Self { test, schema, id, id_type: expression::exprType(id), operand })
         }
     }
 
@@ -116,13 +115,8 @@ impl Condition {
             let clauses = match self.test {
                 _ if is_of_core_type => None,
                 Test::Time(operator) => self.with_constant::<T>(operator).or_else(|| self.with_first_id::<T>(operator)),
-                // Two comparisons would evaluate an ID that is not a column twice. The SQL of earlier versions keeps the operator,
-                // because the server's estimators of its comparisons are less accurate.
-                Test::Range
-                    if self.precision == Precision::Tick
-                        && constant(self.operand).is_some()
-                        && expression::column(self.id).is_some() =>
-                {
+                // Two comparisons would evaluate an ID that is not a column twice.
+                Test::Range if constant(self.operand).is_some() && expression::column(self.id).is_some() => {
                     self.within_range::<T>(root)
                 }
                 Test::Range | Test::Id(_) => None,
@@ -177,13 +171,13 @@ impl Condition {
         // SAFETY: a constant time is a timestamptz.
         unsafe {
             let time = constant(self.operand)?.constvalue.value() as i64;
-            let (operator, id) = operator.with_id::<T>(time, self.precision);
+            let (operator, id) = operator.with_id::<T>(time);
             Some(expression::list([self.with_id(operator, id)]))
         }
     }
 
-    /// For a time near the clock, returns `id >= T_floor(time)` or `id < T_floor(time)`, and with the precision of earlier versions
-    /// `T_lower`. For `>` and `<=`, the bound is `T_time_lower(time, '>')` instead.
+    /// For a time near the clock, returns `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
+    /// `T_time_lower(time, '>')` instead.
     unsafe fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<*mut List> {
         // SAFETY: builds an expression in the planner's memory; the function takes a time and returns an ID.
         unsafe {
@@ -191,8 +185,7 @@ impl Condition {
                 return None;
             }
             let bound = if operator.is_at_start_of_tick() {
-                let name = if self.precision == Precision::Tick { "_floor" } else { "_lower" };
-                self.call(&[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
+                self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
             } else {
                 self.bound::<T>("lower", Operator::Greater)?
             };
@@ -228,7 +221,7 @@ impl Condition {
         // SAFETY: builds expressions in the planner's memory; the functions take a range and return an ID.
         unsafe {
             if let Some(range) = constant(self.operand) {
-                let (first, last): (T, T) = first_and_last(range, self.precision);
+                let (first, last): (T, T) = first_and_last(range);
                 let has_other_values = T::CORE_TYPE.is_some();
                 let has_lower = first != T::MIN || has_other_values;
                 let lower = has_lower.then(|| self.with_id(Operator::GreaterOrEqual, first));
@@ -240,9 +233,7 @@ impl Condition {
             }
             let compared = |operator, bound| {
                 let range = [(pg_sys::TSTZRANGEOID, expression::copy(self.operand))];
-                let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range);
-                // The name in version 0.1.0.
-                let call = call.or_else(|| self.call(&[T::NAME, "_", bound], self.id_type, range))?;
+                let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
                 Some(self.compared(operator, pg_sys::eval_const_expressions(root, call)))
             };
             let lower = compared(Operator::GreaterOrEqual, "lower")?;
@@ -318,11 +309,11 @@ unsafe fn symbol(operator: Operator) -> (Oid, *mut Node) {
 ///
 /// # Safety
 /// `range` is a tstzrange other than NULL.
-pub unsafe fn first_and_last<T: StoredId>(range: &Const, precision: Precision) -> (T, T) {
+pub unsafe fn first_and_last<T: StoredId>(range: &Const) -> (T, T) {
     // SAFETY: guaranteed by the caller. The type cache has an entry for tstzrange.
     unsafe {
         let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        range::first_and_last(epoch::range_bounds(range.constvalue, entry), precision)
+        range::first_and_last(epoch::range_bounds(range.constvalue, entry))
     }
 }
 
@@ -330,10 +321,10 @@ pub unsafe fn first_and_last<T: StoredId>(range: &Const, precision: Precision) -
 ///
 /// # Safety
 /// The request is for one of our functions, during planning.
-pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify, precision: Precision) -> *mut Expr {
+pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let condition = Condition::of::<T>((*request.fcall).funcid, (*request.fcall).args, precision);
+        let condition = Condition::of::<T>((*request.fcall).funcid, (*request.fcall).args);
         let clauses = condition.and_then(|condition| condition.clauses::<T>(request.root));
         clauses.map_or(ptr::null_mut(), |clauses| pg_sys::make_ands_explicit(clauses))
     }
@@ -343,14 +334,11 @@ pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify, pr
 ///
 /// # Safety
 /// The request is for one of our functions or operators, with the index column as an argument, during planning.
-pub unsafe fn index<T: StoredId>(
-    request: &mut pg_sys::SupportRequestIndexCondition,
-    precision: Precision,
-) -> *mut List {
+pub unsafe fn index<T: StoredId>(request: &mut pg_sys::SupportRequestIndexCondition) -> *mut List {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let comparisons = expression::called(request.node).and_then(|(function, arguments)| {
-            let condition = Condition::of::<T>(function, arguments, precision)?;
+            let condition = Condition::of::<T>(function, arguments)?;
             let is_supported = expression::elements(arguments)[request.indexarg as usize] == condition.id
                 && condition.is_indexable::<T>(request.opfamily)
                 && pg_sys::is_pseudo_constant_for_index(request.root, condition.operand, request.index);

@@ -23,7 +23,7 @@ use scru_ids::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::functions::time_compare::{Operator, Precision};
+use crate::functions::time_compare::Operator;
 use crate::pg::clock;
 use crate::pg::datum::{self, StoredDatum, StoredId};
 use crate::planner::condition::{self, Condition, Test};
@@ -64,13 +64,13 @@ unsafe extern "C-unwind" {
 }
 
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
-/// two IDs or between an ID and a time, and of `<@` and `@>`. `T_rangesel` of earlier versions is the same, with exact times.
-pub fn of_operator<T: StoredId>(call: Call, precision: Precision) -> Result<Datum, Error> {
+/// two IDs or between an ID and a time, and of `<@` and `@>`.
+pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let (root, operator, arguments) = (call.datum(0).cast_mut_ptr(), call.oid(1), call.datum(2).cast_mut_ptr());
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
     let fraction = unsafe {
         let test = Test::of::<T>(get_opcode(operator));
-        let of_test = |test| estimate::<T>(root, test, get_oprrest(operator), arguments, call.int4(3), precision);
+        let of_test = |test| estimate::<T>(root, test, get_oprrest(operator), arguments, call.int4(3));
         test.map_or(UNKNOWN_BOUND, of_test)
     };
     Ok(Datum::from(fraction.to_bits()))
@@ -83,7 +83,6 @@ pub fn of_operator<T: StoredId>(call: Call, precision: Precision) -> Result<Datu
 /// The request is for one of our functions.
 pub unsafe fn of_function<T: StoredId>(
     request: *mut pg_sys::SupportRequestSelectivity,
-    precision: Precision,
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: the request has the arguments of an estimator.
     unsafe {
@@ -92,7 +91,7 @@ pub unsafe fn of_function<T: StoredId>(
         if let Some((true, _)) = expression::name_and_schema((*request).funcid, is_possible) {
             (*request).selectivity = 1.0;
         } else if !(*request).is_join && Test::of::<T>((*request).funcid) == Some(Test::Range) {
-            (*request).selectivity = estimate::<T>(root, Test::Range, Oid::INVALID, arguments, relation, precision);
+            (*request).selectivity = estimate::<T>(root, Test::Range, Oid::INVALID, arguments, relation);
         } else {
             return ptr::null_mut();
         }
@@ -108,12 +107,11 @@ unsafe fn estimate<T: StoredId>(
     estimator: Oid,
     arguments: *mut List,
     relation: c_int,
-    precision: Precision,
 ) -> f64 {
     let mut fraction = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
     // SAFETY: structs of the planner; the statistics are released.
     unsafe {
-        if let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator, precision) {
+        if let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator) {
             if column.has_type_of::<T>() {
                 column.ticks = TickStatistics::of(&column.statistics);
                 fraction = column.share::<T>(test, arguments, other, is_left);
@@ -142,7 +140,6 @@ struct Column {
     type_: Oid,
     /// The estimator of the conditions.
     estimator: Oid,
-    precision: Precision,
     statistics: VariableStatData,
     ticks: Option<TickStatistics>,
     /// The range of a bound that was evaluated, and its value.
@@ -157,7 +154,6 @@ impl Column {
         arguments: *mut List,
         relation: c_int,
         estimator: Oid,
-        precision: Precision,
     ) -> Option<(Self, *mut Node, bool)> {
         // SAFETY: the server fills the structs.
         unsafe {
@@ -166,7 +162,7 @@ impl Column {
             let [left, right] = [left, right].map(|id| {
                 let mut statistics = VariableStatData::default();
                 examine_variable(root, id, relation, &mut statistics);
-                Self { root, id, type_: statistics.vartype, estimator, precision, statistics, ticks: None, range: None }
+                Self { root, id, type_: statistics.vartype, estimator, statistics, ticks: None, range: None }
             });
             match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
                 (false, true) => Some((left, right.id, true)),
@@ -243,7 +239,7 @@ impl Column {
                 if !is_origin || (*condition).norm_selec < 0.0 {
                     return None;
                 }
-                let condition_on_time = Condition::of::<T>(function, of_condition, self.precision)?;
+                let condition_on_time = Condition::of::<T>(function, of_condition)?;
                 let count = match condition_on_time.test {
                     Test::Id(_) => return None,
                     Test::Time(_) => 1,
@@ -365,7 +361,7 @@ impl Column {
                 }
                 Test::Time(operator) => {
                     let time = constant.filter(|time| time.consttype == pg_sys::TIMESTAMPTZOID);
-                    match time.map(|time| operator.with_id::<T>(time.constvalue.value() as i64, self.precision)) {
+                    match time.map(|time| operator.with_id::<T>(time.constvalue.value() as i64)) {
                         Some((operator, id)) => self.bound(operator, Some(id)),
                         None => self.bound::<T>(operator, None),
                     }
@@ -373,7 +369,7 @@ impl Column {
                 Test::Range => {
                     let range = constant.filter(|range| getBaseType(range.consttype) == pg_sys::TSTZRANGEOID);
                     let Some(range) = range else { return Bounds::UNKNOWN };
-                    let (first, last): (T, T) = condition::first_and_last(range, self.precision);
+                    let (first, last): (T, T) = condition::first_and_last(range);
                     if first > last {
                         return Bounds::NONE;
                     }

@@ -573,15 +573,6 @@ def test_no_statistics_of_ticks(connection, rows, target):
     assert estimate(connection, f"SELECT FROM own WHERE id >= {moment(0)} AND id < {moment(1)}") >= 1
 
 
-@each_type
-def test_an_upgrade_changes_columns_and_domains(new_database, id_type):
-    with new_database(extension=False).connect() as connection:
-        connection.execute("CREATE EXTENSION scru VERSION '0.2.0'")
-        connection.execute(f"CREATE DOMAIN order_id AS {id_type}; CREATE TABLE own (id order_id)")
-        connection.execute(f"ALTER EXTENSION scru UPDATE; INSERT INTO own {ids(id_type)}; ANALYZE own")
-        assert COMMON_TICKS in slots(connection, "own")
-
-
 @since(18, "pg_dump --statistics")
 def test_a_dump_of_statistics_has_those_of_the_server(server, new_database):
     """Estimates are those of the histogram until ANALYZE."""

@@ -243,28 +243,6 @@ def test_operators_on_uuid_change_only_errors(bare):
             assert others <= {f"NULL::{name}" for name in times}, expression
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
-def test_an_upgrade_restores_the_resolutions(bare, version):
-    """Up to 0.2.0, CREATE EXTENSION made a tstzrange with an operand without a type ambiguous."""
-    tried = [
-        tried
-        for tried in expressions(bare)
-        if "tstzrange" in tried and ("<@" in tried or "@>" in tried) and "[]" not in tried
-    ]
-    before = resolutions(bare, tried)
-    bare.execute(f"CREATE EXTENSION scru VERSION '{version}'")
-    changed = resolutions(bare, tried)
-    ambiguous = {expression: changed[expression] for expression in tried if changed[expression] != before[expression]}
-    assert set(ambiguous) == {
-        *(f"NULL::tstzrange @> {untyped}" for untyped in PARTNERS[:3]),
-        *(f"{untyped} <@ NULL::tstzrange" for untyped in PARTNERS[:3]),
-        *(f"NULL::tstzrange @> ANY ({untyped})" for untyped in PARTNERS[:3]),
-    }
-    assert {text.split(":")[0] for text in ambiguous.values()} == {"42725 operator is not unique"}
-    bare.execute("ALTER EXTENSION scru UPDATE")
-    assert resolutions(bare, tried) == before
-
-
 def test_ids_resolve_to_the_operators_of_their_type(bare):
     """The range may be a tstzrange, a domain over it, or a literal, NULL or parameter without a type."""
     bare.execute("CREATE EXTENSION scru")

@@ -179,13 +179,12 @@ def test_the_extension_can_be_created_moved_dumped_and_dropped(new_database):
         assert connection.execute(left).fetchone() == (0,)
 
 
-def test_a_database_with_its_own_gen_uuidv7_upgrades(new_database):
+def test_a_database_may_have_its_own_gen_uuidv7(new_database):
     """Names that users have given to their own functions are in no other extension than scru_uuidv7."""
     with new_database(extension=False).connect() as connection:
         connection.execute("CREATE FUNCTION gen_uuidv7() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid()")
         connection.execute("CREATE FUNCTION uuidv7_timestamp(uuid) RETURNS timestamptz LANGUAGE sql RETURN now()")
-        connection.execute("CREATE EXTENSION scru VERSION '0.2.0'")
-        connection.execute("ALTER EXTENSION scru UPDATE")
+        connection.execute("CREATE EXTENSION scru")
         with pytest.raises(psycopg.errors.DuplicateFunction, match=r'function "gen_uuidv7" already exists'):
             connection.execute("CREATE EXTENSION scru_uuidv7")
         connection.execute("CREATE SCHEMA ids; CREATE EXTENSION scru_uuidv7 SCHEMA ids")
