@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-import tomllib
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile
@@ -150,8 +148,8 @@ def from_title(text: str) -> Iterator[str]:
     return dropwhile(lambda line: not line.startswith("-- # "), text.splitlines())
 
 
-def pages(sql: str, output: str, objects: Catalog, releases: dict[str, Catalog], version: str) -> dict[str, str]:
-    """Returns the pages by their paths, relative to `docs`. `releases` has the released versions, oldest first.
+def pages(sql: str, output: str, objects: Catalog) -> dict[str, str]:
+    """Returns the pages by their paths, relative to `docs`.
 
     Exits if the expected output does not match the regression test. Exits if an object has no COMMENT, has no example,
     or is not documented exactly once. Functions with `internal` parameters need no example.
@@ -171,11 +169,8 @@ def pages(sql: str, output: str, objects: Catalog, releases: dict[str, Catalog],
             if not example and "internal" not in identity:
                 raise SystemExit(f"{identity} has no example")
             documented.add(key(identity))
-            # Before 0.3.0, the operand of <@ and @> was tstzrange itself.
-            names = {key(identity), key(identity.replace("scru_tstzrange", "tstzrange"))}
-            since = next((release for release, former in releases.items() if names & former.keys()), version)
             add_object = add_row if text.startswith("|") else add_heading
-            add_object(page, objects[key(identity)], example, since)
+            add_object(page, objects[key(identity)], example)
         elif text.startswith("#"):
             page += ["", text, ""]
         else:
@@ -187,21 +182,21 @@ def pages(sql: str, output: str, objects: Catalog, releases: dict[str, Catalog],
     return {path: re.sub(r"\n{3,}", "\n\n", "\n".join([*page, ""])) for path, page in rendered.items()}
 
 
-def add_heading(page: list[str], item: Object, example: list[str], since: str) -> None:
+def add_heading(page: list[str], item: Object, example: list[str]) -> None:
     """Adds an object under its own heading."""
-    sentences = filter(None, [item.comment, ", ".join(item.properties()), f"since {since}"])
+    sentences = filter(None, [item.comment, ", ".join(item.properties())])
     text = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
     page += ["", f"### {item.signature().replace('`', '')}", "", *wrapped(text), "", "```sql", *example, "```"]
 
 
-def add_row(page: list[str], item: Object, example: list[str], since: str) -> None:
+def add_row(page: list[str], item: Object, example: list[str]) -> None:
     """Adds an object as a row of a table."""
     if not page[-1].startswith("|"):
-        page += ["", f"| {item.kind.lower()} | description | example | result | since |", "|---|---|---|---|---|"]
+        page += ["", f"| {item.kind.lower()} | description | example | result |", "|---|---|---|---|"]
     description = "; ".join([item.comment, *item.properties()])
     statements = " ".join(line for line in example if not line.startswith("--")).rstrip(";")
     results = " ".join(line.removeprefix("-- ") for line in example if line.startswith("--"))
-    cells = [item.signature(), description, code(statements), code(results), since]
+    cells = [item.signature(), description, code(statements), code(results)]
     page.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
 
 
@@ -216,14 +211,6 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, **options) or [""]
 
 
-def released() -> dict[str, Catalog]:
-    """Returns the released versions, oldest first."""
-    releases: dict[str, Catalog] = defaultdict(dict)
-    for path in (ROOT / "sql/released").glob("*--*.sql"):
-        releases[path.stem.split("--")[1]] |= catalog(path.read_text())
-    return dict(sorted(releases.items(), key=lambda release: [int(number) for number in release[0].split(".")]))
-
-
 def main() -> None:
     test, docs = ROOT / "tests/pg_regress", ROOT / "docs"
     output = test / "expected/reference.out"
@@ -231,8 +218,6 @@ def main() -> None:
         (test / "sql/reference.sql").read_text(),
         output.read_text() if output.exists() else "",
         catalog("".join(path.read_text() for path in (ROOT / "sql/install").glob("*.sql"))),
-        released(),
-        tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"],
     )
     if "--check" not in sys.argv:
         for path, page in rendered.items():

@@ -210,13 +210,12 @@ def output(sql: str) -> str:
 
 
 def rendered(sql: str, expected: str) -> dict[str, str]:
-    """Returns the pages of version 0.2.0. Version 0.1.0 had only the first function."""
-    releases = {"0.1.0": catalog("".join(SCRIPT.splitlines(keepends=True)[:3]))}
-    return pages(sql, expected, catalog(SCRIPT), releases, "0.2.0")
+    """Returns the pages of a type with two functions."""
+    return pages(sql, expected, catalog(SCRIPT))
 
 
 @uses_no_server
-def test_objects_have_a_signature_an_example_and_a_version():
+def test_objects_have_a_signature_and_an_example():
     [(path, page)] = rendered(SQL, output(SQL)).items()
     assert path == "reference/t.md"
     assert page.partition("# t\n\n")[2] == (
@@ -225,16 +224,16 @@ The type.
 
 ### f(t)
 
-The field. Returns `integer`, immutable, leakproof. Since 0.1.0.
+The field. Returns `integer`, immutable, leakproof.
 
 ```sql
 SELECT f('1');
 -- 1
 ```
 
-| function | description | example | result | since |
-|---|---|---|---|---|
-| `g(t)` | either; returns `text`; volatile | `SELECT g('1')` | `a \\| b` | 0.2.0 |
+| function | description | example | result |
+|---|---|---|---|
+| `g(t)` | either; returns `text`; volatile | `SELECT g('1')` | `a \\| b` |
 """
     )
 
