@@ -16,27 +16,11 @@ if [ -z "${LIBRARY:-}" ]; then
 fi
 version=$(package_version scru)
 
-# compose_upgrades FROM: composes upgrades to this version from the versions before FROM. The server prefers one script to several.
-# Each begins with the first block of the last upgrade, which checks the library before older scripts need its functions.
-compose_upgrades() {
-    local last=$STAGE/scru--$1--$version.sql script from
-    for script in sql/scru--*--"$1".sql; do
-        [ -f "$script" ] || return 0
-        from=${script#sql/scru--} from=${from%%--*}
-        { sed '/^\$\$;$/q' "$last" && cat "$script" "$last"; } >"$STAGE/scru--$from--$version.sql"
-        compose_upgrades "$from"
-    done
-}
-
 rm -rf "$STAGE"
 mkdir -p "$STAGE"
 cp "$LIBRARY" "$STAGE/scru.so"
 # Upgrade scripts, and the frozen install scripts of released versions.
-find sql sql/released -maxdepth 1 -name 'scru*--*.sql' -exec cp -t "$STAGE" {} +
-for script in sql/scru--*--"$version".sql; do
-    from=${script#sql/scru--}
-    compose_upgrades "${from%%--*}"
-done
+find sql -maxdepth 2 -name 'scru*--*.sql' -exec cp -t "$STAGE" {} +
 # cargo-pgrx expects one control file in the root.
 find . sql -maxdepth 1 -name '*.control' | while read -r control; do
     extension=$(basename "$control" .control)

@@ -166,17 +166,10 @@ install_packages() {
     tools/setup.sh clients || say "$skipped"
     ! is_oldest || tools/setup.sh operators || say "$skipped"
 }
-install_programs() {
-    tools/lib/clients.sh
-    is_oldest || return 0
-    for version in 0.1.0 0.2.0; do
-        tools/lib/old-library.sh --quick "$version" || say 'Tests that need an older library will be skipped'
-    done
-}
 if runs_all; then
     install_packages
     say "Installing programs for the tests: the log is $LOGS/programs.log"
-    install_programs >"$LOGS/programs.log" 2>&1 &
+    tools/lib/clients.sh >"$LOGS/programs.log" 2>&1 &
     PROGRAMS=$!
     trap 'kill "$PROGRAMS" 2>/dev/null || true' EXIT
 fi

@@ -50,13 +50,6 @@ def readable_directory() -> Iterator[Path]:
         yield Path(directory)
 
 
-def make_deb(sources: Path = ROOT, **environment: str) -> list[Path]:
-    """Runs `make deb` in a directory with sources, for the system's server. Returns the paths of the packages."""
-    inherited = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
-    printed = run("make", "deb", f"PG_MAJOR={MAJOR}", cwd=sources, env={**inherited, **environment})
-    return [Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/")]
-
-
 @pytest.fixture(autouse=True)
 def deadline() -> Iterator[None]:
     """Fails a test that hangs, with a traceback of its position. The limit allows for builds, which take minutes."""
@@ -72,8 +65,11 @@ def deadline() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def packages() -> dict[str, Path]:
-    """The Debian packages by name."""
-    return {path.name.split("_")[0]: path for path in make_deb()}
+    """The Debian packages by name, which `make deb` builds for the system's server."""
+    environment = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
+    printed = run("make", "deb", f"PG_MAJOR={MAJOR}", env=environment)
+    paths = (Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/"))
+    return {path.name.split("_")[0]: path for path in paths}
 
 
 @pytest.fixture(scope="session")

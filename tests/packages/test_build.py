@@ -101,12 +101,9 @@ def installed(place: Place) -> set[str]:
 def expected() -> set[str]:
     """Returns the paths of the extension's files in an installation for the system's server."""
     extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
-    names = {path.name for folder in ("sql", "sql/released") for path in (ROOT / folder).glob("scru*--*.sql")}
+    names = {path.name for path in (ROOT / "sql").rglob("scru*--*.sql")}
     for name in ("scru", "scru_uuidv7"):
         names |= {f"{name}--{VERSION}.sql", f"{name}.control"}
-    # Upgrades to this version, which the build composes if the versions are not adjacent.
-    older = {path.stem.split("--")[1] for path in (ROOT / "sql").glob("scru--*--*.sql")}
-    names |= {f"scru--{version}--{VERSION}.sql" for version in older}
     scripts = {str(extension / name) for name in names}
     return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
 
@@ -197,15 +194,18 @@ def test_an_unsupported_server_is_reported(tmp_path):
 
 
 def test_versions_agree():
-    """Cargo.toml, META.json and a released changelog name the same version. The files that META.json names exist."""
+    """Cargo.toml, META.json, the changelog and the package for Python name the same version. The files that META.json
+    names exist."""
     meta = json.loads((ROOT / "META.json").read_text())
     assert (set(meta["provides"]), meta["version"]) == ({"scru", "scru_uuidv7"}, VERSION)
     for provided in meta["provides"].values():
         assert provided["version"] == VERSION
         assert (ROOT / provided["file"]).is_file()
         assert (ROOT / provided["docfile"]).is_file()
-    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
-    assert newest in (VERSION, "Unreleased")
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    newest = re.search(r"^## \[(.+?)\] - (?:not yet released|\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE)
+    assert newest[1] == VERSION
+    assert f'\nversion = "{VERSION}"\n' in (ROOT / "clients/python/pyproject.toml").read_text()
 
 
 # --------------------------------------------------------------------------------------------------- third-party tools

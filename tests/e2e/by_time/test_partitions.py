@@ -16,9 +16,10 @@ import psycopg
 import pytest
 
 import expect
+import orders
 import plans
 from idtypes import SCRU64, SCRU160, SERVER_WIDE, each_type, of_types
-from server import Server, since
+from server import Server, oldest_and_newest, since
 
 # ----------------------------------------------------------------------------------------------------------- pg_partman
 
@@ -207,6 +208,15 @@ def test_rows_are_moved_from_the_default_partition(events):
     assert events.connection.execute(move).fetchone() == (6,)
     assert events.rows() == expected
     assert events.connection.execute(move).fetchone() == (0,)
+
+
+@oldest_and_newest("the catalogs of operator classes are the same on all servers")
+def test_domains_have_brin_indexes(connection):
+    """Each operator class indexes a domain over each type, before and after its index is summarized."""
+    orders.create_brin_on_domains(connection)
+    orders.check_brin_on_domains(connection)
+    connection.execute("CREATE INDEX built ON brin.scru128_orders USING brin (minmax)")
+    connection.execute("SELECT brin_summarize_new_values('brin.built')")
 
 
 # ---------------------------------------------------------------------------------------------------------- TimescaleDB

@@ -179,7 +179,7 @@ def test_the_extension_can_be_created_moved_dumped_and_dropped(new_database):
         assert connection.execute(left).fetchone() == (0,)
 
 
-def test_a_database_may_have_its_own_gen_uuidv7(new_database):
+def test_a_database_with_its_own_gen_uuidv7(new_database):
     """Names that users have given to their own functions are in no other extension than scru_uuidv7."""
     with new_database(extension=False).connect() as connection:
         connection.execute("CREATE FUNCTION gen_uuidv7() RETURNS uuid LANGUAGE sql RETURN gen_random_uuid()")

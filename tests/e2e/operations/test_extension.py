@@ -42,7 +42,7 @@ def test_the_types_are_those_of_the_tests(connection):
 def test_the_scripts_are_ascii():
     """The server reads a script in the encoding of the database."""
     scripts = [*SQL.glob("scru--*.sql"), *SQL.glob("install/*.sql"), *SQL.glob("released/*.sql")]
-    assert len(scripts) > 8
+    assert len(scripts) >= 8
     assert [script.name for script in scripts if not script.read_bytes().isascii()] == []
 
 

@@ -121,22 +121,6 @@ def test_without_the_option_nothing_is_pushed_down(foreign, id_type):
     assert not any(word in sql for sql in asked for word in (" WHERE ", "ORDER BY", "min("))
 
 
-def test_a_condition_that_an_older_version_does_not_have(server, new_database):
-    """The foreign server has the extension in 0.1.0, which compares no ID with a time. Its upgrade solves this."""
-    remote, local = new_database(extension=False), new_database()
-    with remote.connect() as connection:
-        connection.execute("CREATE EXTENSION scru VERSION '0.1.0'; CREATE TABLE orders AS SELECT gen_scru128() AS id")
-    with local.connect() as connection:
-        connect_to(connection, server, remote)
-        connection.execute("IMPORT FOREIGN SCHEMA public LIMIT TO (orders) FROM SERVER remote INTO here")
-        query = "SELECT count(*) FROM here.orders WHERE id < (SELECT now() + interval '1 min')"
-        with pytest.raises(psycopg.errors.UndefinedFunction, match=r"public\.scru128 public\.< timestamp"):
-            connection.execute(query)
-        with remote.connect() as upgrading:
-            upgrading.execute("ALTER EXTENSION scru UPDATE")
-        assert connection.execute(query).fetchone() == (1,)
-
-
 @each_type
 def test_is_distinct_from_is_rejected_by_the_foreign_server(foreign, id_type):
     """The remote query does not name the schema of the operator, which is not in the search path of postgres_fdw."""
