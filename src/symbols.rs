@@ -11,7 +11,7 @@ use crate::functions::{
     brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, window,
 };
 use crate::generate::id_type::{self, Process, Type};
-use crate::generate::{admin, draw, feed, node, old_versions};
+use crate::generate::{admin, draw, feed, node};
 use crate::pg::process::PerProcess;
 use crate::planner::{self, selectivity, tick_statistics};
 
@@ -172,6 +172,5 @@ export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
 export!(guarded, "scru_horizon_holders", feed::holders);
 export!(guarded, "scru_feed_guard", feed::guard);
-export!(guarded, "scru_note_old_sessions", old_versions::note_sessions);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

@@ -170,9 +170,3 @@ SELECT pg_catalog.pg_extension_config_dump('scru_horizon_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
 WHERE extname OPERATOR(pg_catalog.=) 'scru';
-
--- Sessions that have loaded the library of an older version publish no IDs: until they have ended, there is no horizon.
-CREATE FUNCTION scru_note_old_sessions() RETURNS void
-    AS 'MODULE_PATHNAME', 'scru_note_old_sessions' LANGUAGE C VOLATILE;
-SELECT scru_note_old_sessions();
-DROP FUNCTION scru_note_old_sessions();

@@ -4,7 +4,6 @@ use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
@@ -180,12 +179,6 @@ pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
         }
     };
     Cow::Owned([&input[..length], b"..."].concat())
-}
-
-/// Returns the operating system's reason for a failure, without the error number, as in the server's own messages.
-pub fn os_reason(failure: &io::Error) -> String {
-    let reason = failure.to_string();
-    reason.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Returns the message of an error of the pure crate as a full sentence.

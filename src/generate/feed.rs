@@ -18,7 +18,7 @@ const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 
 /// `T_horizon() → T`
 ///
-/// Raises 25006 during recovery, 55000 if the snapshot is too old or if there are sessions with an older library.
+/// Raises 25006 during recovery, 55000 if the snapshot is too old.
 pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_in_recovery::<T>()?;
     horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())

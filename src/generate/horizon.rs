@@ -10,8 +10,8 @@ use pgrx::{PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
+use crate::generate::floor;
 use crate::generate::memory::{self, HorizonMemory, Slot};
-use crate::generate::{floor, old_versions};
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
 use crate::pg::{clock, log};
@@ -322,7 +322,7 @@ fn remember(snapshot: &Snapshot, value: i64) {
 /// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC.
 ///
 /// # Errors
-/// 55000 if the snapshot is too old, or if there are sessions with an older library. 25000 in a parallel worker.
+/// 55000 if the snapshot is too old. 25000 in a parallel worker.
 pub fn of_statement() -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
@@ -336,7 +336,6 @@ pub fn of_statement() -> Result<i64, Error> {
     }
     let mut backend = Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?);
     backend.snapshot = Some(snapshot);
-    old_versions::refuse_sessions(backend.memory)?;
     let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
     floor::carry(backend.memory, value)?;
     remember(&snapshot, value);

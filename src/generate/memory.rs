@@ -44,8 +44,6 @@ pub struct Header {
     pub since: AtomicU64,
     /// 1 if there may be prepared transactions that have drawn.
     pub prepared: AtomicU32,
-    /// 1 if there may be sessions with an older library.
-    pub old_sessions: AtomicU32,
 }
 
 /// What a process shares for the horizon.
@@ -54,8 +52,6 @@ pub struct Slot {
     /// The transaction that has published last.
     pub owner: AtomicU64,
     pub bound: AtomicI64,
-    /// The ID of a process that may have loaded an older library; 0 if none.
-    pub old: AtomicU32,
 }
 
 /// The entry of a transaction in the table.

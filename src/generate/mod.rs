@@ -13,6 +13,5 @@ pub mod mark_page;
 pub mod mark_sequence;
 pub mod memory;
 pub mod node;
-pub mod old_versions;
 pub mod random;
 pub mod shared;

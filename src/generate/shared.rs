@@ -4,7 +4,7 @@
 use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::horizon::behind;
-use scru_ids::mark::{self, Mark};
+use scru_ids::mark::Mark;
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, OnClockRollback, Step, Word};
 
@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::{MarkPage, Name, Pinned};
 use crate::generate::random::Random;
-use crate::generate::{horizon, mark_sequence, memory, old_versions};
+use crate::generate::{horizon, mark_sequence, memory};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, log};
 use crate::settings;
@@ -158,15 +158,6 @@ impl<T: Type> Access<T> for Backend<T> {
         Ok(())
     }
 
-    fn left(&mut self) -> Result<Vec<Mark>, Error> {
-        old_versions::marks::<T>()
-    }
-
-    fn forget_left(&mut self) -> Result<(), Error> {
-        old_versions::remove_marks::<T>();
-        Ok(())
-    }
-
     #[inline(always)]
     fn known_carried(&self) -> u64 {
         T::process().known_carried.get()
@@ -226,19 +217,16 @@ pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<
 /// do. Works on a standby, too. Returns `None` if another backend has locked the page.
 ///
 /// # Errors
-/// As [`MarkPage::marks`] and [`old_versions::marks`].
+/// As [`MarkPage::marks`].
 pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
     let run = &memory::of_type::<T>()?.shared.run;
-    let (mut marks, run) = match Pinned::existing() {
+    let (marks, run) = match Pinned::existing() {
         Some(page) => {
             let Some(page) = page.lock(false) else { return Ok(None) };
             (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed))
         }
         None => (Vec::new(), 0),
     };
-    for left in old_versions::marks::<T>()? {
-        mark::add(&mut marks, left);
-    }
     let (carried, _) = mark_sequence::read::<T>(schema.oid(), false);
     Ok(Some((marks, run, carried)))
 }

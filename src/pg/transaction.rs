@@ -70,19 +70,6 @@ pub fn of_process(index: usize) -> Option<Owner> {
     }
 }
 
-/// Returns whether a process with this ID is connected to a database. The entry of a process that has ended may still have its ID.
-pub fn is_connected(pid: u32) -> bool {
-    // SAFETY: a look-up in shared memory.
-    pid != 0 && !unsafe { pg_sys::BackendPidGetProc(pid as i32) }.is_null()
-}
-
-/// Returns whether a process decodes the log: it runs no SQL.
-pub fn is_decoding(index: usize) -> bool {
-    // SAFETY: the entry is valid.
-    let flags = unsafe { (*entry(index)).statusFlags };
-    u32::from(flags) & pg_sys::PROC_IN_LOGICAL_DECODING != 0
-}
-
 /// Returns the entry of a process, which must be one of those that can run SQL.
 fn entry(index: usize) -> *mut PGPROC {
     assert!(index < processes());

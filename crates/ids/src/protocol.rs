@@ -32,7 +32,7 @@ pub struct Pending {
 /// The mark that travels with a database, in a sequence that dumps and pg_upgrade preserve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Carried {
-    /// The database carries no mark: the SQL of an older release, or a type whose IDs are unique without a state.
+    /// The database carries no mark: the IDs of the type are unique without a state.
     Nothing,
     /// This server wrote the mark; `None` before the first.
     Own(Option<Mark>),
@@ -102,10 +102,6 @@ pub trait Access<T: GeneratedId> {
     /// Asks the server to flush the log up to a position, and does not wait.
     fn flush_later(&mut self, position: Position) -> Result<(), Self::Error>;
 
-    /// Returns the marks that 0.2.0 left in files.
-    fn left(&mut self) -> Result<Vec<Mark>, Self::Error>;
-    /// Removes the files of [`left`](Self::left), whose marks are durable in the page.
-    fn forget_left(&mut self) -> Result<(), Self::Error>;
     /// Returns the reservation up to which this process knows the database's own mark to reach; 0 if none.
     fn known_carried(&self) -> u64;
     /// Remembers that the database's own mark reaches up to a reservation.
@@ -197,7 +193,6 @@ fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result
     match entered? {
         Ok(position) => {
             settle(access, position)?;
-            access.forget_left()?;
             Ok(None)
         }
         Err(step) => Ok(step),
@@ -218,17 +213,15 @@ fn enter_locked<T: GeneratedId, A: Access<T>>(
     if mark::is_of::<T>(pending.reserved, node) {
         return Ok(Ok(pending.position));
     }
-    let mut marks = access.marks()?;
-    for left in access.left()? {
-        mark::add(&mut marks, left);
-    }
+    let marks = access.marks()?;
     let run = match access.run()? {
         0 => access.random(|rng| rng.next_u64().max(1))?,
         run => run,
     };
     let old = access.word()?;
     let now = access.now()?;
-    // Without any mark, a predecessor of an older release may have run ahead of the clock.
+    // Rows can arrive without a mark, as from the publisher of a logical subscriber, or lose it with the page. Their IDs may be
+    // ahead of the clock.
     let floor = if marks.is_empty() && T::SERVER_WIDE {
         Some(T::state_tick(T::successor_state(now)))
     } else {
@@ -419,8 +412,6 @@ pub fn raise_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, 
 /// Sets the mark of a node, and the word of the whole server, back to a tick; not to one that the clock will soon reach, so that no
 /// ID that was drawn with a right clock is drawn again.
 pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
-    // First, so that no backend that enters later finds them.
-    move_left(access)?;
     let (carried, _) = access.carried()?;
     access.lock(true)?;
     let set = set_mark_locked(access, Mark { node, tick, run: 0 }, carried);
@@ -432,14 +423,6 @@ pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, ti
         position = position.max(end);
     }
     access.flush(position)
-}
-
-/// Moves the marks that 0.2.0 left in files into the page.
-fn move_left<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
-    for left in access.left()? {
-        raise(access, left)?;
-    }
-    access.forget_left()
 }
 
 /// Returns the position to flush, and the new mark that the database carries.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from time import sleep
 
 import psycopg
@@ -14,7 +12,7 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import Server, give_to_server_user, pg_config, wait_until
+from server import wait_until
 
 TOO_OLD = "the snapshot is too old for a horizon"
 
@@ -335,46 +333,6 @@ def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
         "Read the table again from a position that all its readers have passed.",
     ):
         feed.execute("SELECT uuidv7_horizon(%s)", [above])
-
-
-@pytest.fixture
-def replaced_library(server: Server) -> Iterator[Path]:
-    """A file of the library that is not the installed one, as sessions have after an installation."""
-    directory = server.directory / "replaced"
-    directory.mkdir()
-    shutil.copy(Path(pg_config("--pkglibdir")) / "scru.so", directory)
-    give_to_server_user(directory)
-    yield directory / "scru.so"
-    shutil.rmtree(directory)
-
-
-CREATE = ["CREATE EXTENSION scru"]
-UPDATE = ["CREATE EXTENSION scru VERSION '0.2.0'", "ALTER EXTENSION scru UPDATE"]
-
-
-@pytest.mark.parametrize("commands", [CREATE, UPDATE, [*UPDATE, "DROP EXTENSION scru", *CREATE]], ids=len)
-def test_sessions_with_an_older_library_prevent_a_horizon(new_database, replaced_library, commands):
-    database = new_database(extension=False)
-    with ExitStack() as stack:
-        old, without, late, connection = (stack.enter_context(database.connect()) for _ in range(4))
-        old.execute(f"LOAD '{replaced_library}'")
-        replaced_library.unlink()
-        for command in commands:
-            connection.execute(command)
-        # The library that a session loads from now on is the installed one.
-        late.execute("SELECT gen_scru128()")
-        with expect.error(
-            "55000",
-            "a session may use an older version of scru",
-            "When the extension was created or updated, the session with process ID"
-            f" {old.info.backend_pid} had loaded another library.",
-            "End the session: it loads the installed version when it connects again.",
-        ):
-            connection.execute("SELECT scru128_horizon()")
-        connection.execute("SELECT pg_terminate_backend(%s, 10000)", [old.info.backend_pid])
-        connection.execute("SELECT scru128_horizon()")
-        # It has loaded no library.
-        without.execute("SELECT 1")
 
 
 def test_a_procedure_with_commit_publishes_each_of_its_transactions(feed, database):

@@ -17,7 +17,7 @@ import pytest
 
 import expect
 from faults import ENDS, bring_back, build_library, small_disk
-from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
+from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
 from marks import (
     ALONE,
@@ -487,83 +487,6 @@ def test_ids_after_point_in_time_recovery_are_above_the_last_commit(new_server, 
         assert_later(before, insert(restored))
     finally:
         restored.remove()
-
-
-# ------------------------------------------------------------------------------------------------------ files of 0.2.0
-
-
-def leave(server: Server, id_type: IdType, name: str) -> None:
-    """Creates a file as 0.2.0 did, in a server that is stopped."""
-    (server.data / "scru").mkdir(exist_ok=True)
-    (server.data / "scru" / f"{id_type}-{name}").touch()
-    for path in [server.data / "scru", *(server.data / "scru").iterdir()]:
-        give_to_server_user(path)
-
-
-def in_an_hour(server: Server, id_type: IdType) -> int:
-    """Returns the value of an ID in an hour."""
-    return id_type.value(server.value(f"SELECT {id_type}_lower(clock_timestamp() + interval '1 hour')::text"))
-
-
-def test_the_marks_of_0_2_0_move_into_the_page(new_server, clock):
-    """The server of 0.2.0 generated IDs until an hour from now. Its files are removed, and the page has their marks."""
-    server = create(new_server({**NODE, "scru.ulidflake_scalability": "7"}, clock.environment))
-    nodes = {SCRU64: 1 << 20 | 5, ULIDFLAKE: 1 << 5 | 7}
-    ticks = {id_type: in_an_hour(server, id_type) >> id_type.body_bits for id_type in SERVER_WIDE}
-    server.stop()
-    for id_type, node in nodes.items():
-        leave(server, id_type, f"mark-{node:x}-{ticks[id_type]:x}-1b2c")
-        leave(server, id_type, f"mark-1-{ticks[id_type] - 9:x}-0")
-    server.start()
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
-    clock.shift(HOUR)
-    before = draw_all(server)
-    for id_type, ids in before.items():
-        assert id_type.value(min(ids)) >> id_type.body_bits > ticks[id_type]
-    assert not (server.data / "scru").exists()
-    server.kill()
-    clock.shift(0)
-    server.start()
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
-    clock.shift(HOUR)
-    assert_later(before, draw_all(server))
-
-
-def test_the_last_ids_of_0_2_0_move_into_the_page(new_server, clock):
-    """A clean shutdown of 0.2.0 stored the last ID of each type."""
-    server = create(new_server(NODE, clock.environment))
-    last = {id_type: in_an_hour(server, id_type) for id_type in SERVER_WIDE}
-    server.stop()
-    for id_type, word in last.items():
-        leave(server, id_type, f"last-{word:x}-1b2c")
-    server.start()
-    for id_type in SERVER_WIDE:
-        assert_behind_mark(server, id_type, HOUR)
-    clock.shift(HOUR)
-    assert_later({id_type: [id_type.text(word)] for id_type, word in last.items()}, draw_all(server))
-    assert not (server.data / "scru").exists()
-
-
-def test_generation_fails_if_the_directory_of_0_2_0_is_unreadable(new_server):
-    server = create(new_server(NODE))
-    server.stop()
-    directory = server.data / "scru"
-    directory.mkdir()
-    give_to_server_user(directory)
-    directory.chmod(0)
-    server.start()
-    for id_type in SERVER_WIDE:
-        with expect.error(
-            "58030",
-            'could not read directory "scru": Permission denied',
-            f"Generating a {id_type} requires the high-water mark that an earlier version stored there.",
-            'Check the directory "scru" in the data directory, and its permissions.',
-        ):
-            draw(server, id_type)
-    directory.chmod(0o700)
-    assert draw_all(server)
 
 
 # -------------------------------------------------------------------------------------------- nodes and scru_set_mark()

@@ -363,23 +363,6 @@ impl Access<Scru64> for Run<'_> {
         self.access(Kind::Private, |_| Answer::Done).map(|_| ())
     }
 
-    fn left(&mut self) -> Result<Vec<Mark>, Halt> {
-        let kind = if self.bounds.left.is_some() { Kind::Shared } else { Kind::Private };
-        match self.access(kind, |world| Answer::Marks(world.left.into_iter().collect()))? {
-            Answer::Marks(marks) => Ok(marks),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn forget_left(&mut self) -> Result<(), Halt> {
-        let kind = if self.bounds.left.is_some() { Kind::Shared } else { Kind::Private };
-        self.access(kind, |world| {
-            world.left = None;
-            Answer::Done
-        })
-        .map(|_| ())
-    }
-
     fn known_carried(&self) -> u64 {
         self.known_carried
     }

@@ -30,14 +30,12 @@ fn harmless() -> BTreeSet<String> {
 /// Returns whether a function can be called in a world. A world in which it is not called finds no change of it.
 fn is_called(function: &str, bounds: &Bounds) -> bool {
     let arrives = bounds.upgrades + bounds.restores > 0;
-    let moves_left = bounds.left.is_some() && bounds.mark_sets > 0;
     match function {
         "draw_fast" => bounds.is_fast,
         "set_mark" | "set_mark_locked" => bounds.mark_sets > 0,
         "raise_mark" => bounds.mark_raises > 0,
-        "move_left" => moves_left,
         "adopt" => arrives,
-        "raise" | "raise_locked" => bounds.mark_raises > 0 || arrives || moves_left,
+        "raise" | "raise_locked" => bounds.mark_raises > 0 || arrives,
         "withdraw" => bounds.mark_sets + bounds.mark_raises > 0 || arrives,
         _ => true,
     }

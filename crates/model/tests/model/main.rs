@@ -33,12 +33,12 @@ pub struct Bounds {
     pub backends: Vec<(usize, usize)>,
     /// The nodes. None is the node `5/23`.
     pub nodes: Vec<&'static str>,
-    /// Whether the server has no mark yet. Otherwise its last run ended long ago.
+    /// Whether the server has no mark yet.
     pub is_new: bool,
-    /// For each database, whether it carries a mark. By default it does.
-    pub carriers: Vec<bool>,
-    /// The mark that 0.2.0 left in a file for the first node, in ticks after the initial time.
-    pub left: Option<u64>,
+    /// The mark of the server's last run, in ticks after the initial time. By default, that run ended long ago.
+    pub last_mark: Option<u64>,
+    /// Whether the databases carry no mark.
+    pub carries_nothing: bool,
     /// The time that a flush takes, in microseconds.
     pub flush_time: i64,
     /// The number of IDs after which no further action follows.
@@ -281,7 +281,7 @@ impl Bounds {
         }
         let disk = world.log.disk();
         let carried = disk.carried.iter().filter_map(|carried| carried.mark());
-        let marks = disk.marks.iter().copied().chain(carried).chain(world.left).map(|mark| mark.tick);
+        let marks = disk.marks.iter().copied().chain(carried).map(|mark| mark.tick);
         let highest = marks.chain([id(world.shared.word).tick()]).max().unwrap_or(0);
         let (database, node) = (world.backends[0].database, world.backends[0].node);
         self.draws(world, database, node, highest)

@@ -23,8 +23,6 @@ pub struct World {
     pub(crate) may_refuse: bool,
     pub(crate) log: Log,
     pub(crate) shared: Shared,
-    /// The mark that 0.2.0 left in a file.
-    pub(crate) left: Option<Mark>,
     pub(crate) backends: Vec<Backend>,
     /// The IDs that must not be generated again, and the databases in which they must not.
     pub(crate) given: Vec<(u64, u8)>,
@@ -253,18 +251,16 @@ pub enum Fault {
 }
 
 impl World {
-    /// Returns a server whose last run ended long ago, so that its first ID requires no wait; or a new server.
+    /// Returns a new server, or one with the mark of its last run. If that ended long ago, the first ID requires no wait.
     pub(crate) fn new(bounds: &Bounds) -> Self {
-        let node = |node: usize| bounds.code(node);
-        let marks = match bounds.is_new {
-            true => Vec::new(),
-            false => vec![Mark { node: node(0), tick: LONG_AGO, run: OLD_RUN }],
+        let last = bounds.last_mark.map(|ticks| TICKS.nearest(NOON) + ticks);
+        let mark = Mark { node: bounds.code(0), tick: last.unwrap_or(LONG_AGO), run: OLD_RUN };
+        let marks = if bounds.is_new { Vec::new() } else { vec![mark] };
+        let carried = match bounds.carries_nothing {
+            true => Carried::Nothing,
+            false if bounds.is_new => Carried::Own(None),
+            false => Carried::Own(Some(Mark { run: 0, ..mark })),
         };
-        let carried = (0..DATABASES).map(|database| match bounds.carriers.get(database) {
-            Some(false) => Carried::Nothing,
-            _ if bounds.is_new => Carried::Own(None),
-            _ => Carried::Own(Some(Mark { node: node(0), tick: LONG_AGO, run: 0 })),
-        });
         let backends = bounds.backends.iter().map(|(database, node)| Backend {
             database: *database,
             node: *node,
@@ -273,20 +269,15 @@ impl World {
         Self {
             clock: NOON,
             counts: Counts::default(),
-            may_refuse: bounds.is_new || bounds.left.is_some(),
+            may_refuse: bounds.is_new || last.is_some(),
             log: Log {
-                base: Disk { marks, carried: carried.collect(), rows: Vec::new() },
+                base: Disk { marks, carried: vec![carried; DATABASES], rows: Vec::new() },
                 records: Vec::new(),
                 flushed: 0,
                 versions: [0; DATABASES],
             },
             shared: Shared::default(),
-            left: bounds.left.map(|ticks| Mark { node: node(0), tick: TICKS.nearest(NOON) + ticks, run: 0 }),
-            given: bounds
-                .left
-                .map(|ticks| (bounds.first_id(0, TICKS.nearest(NOON) + ticks), ALL_DATABASES))
-                .into_iter()
-                .collect(),
+            given: last.map(|tick| (bounds.first_id(0, tick), ALL_DATABASES)).into_iter().collect(),
             backends: backends.collect(),
             raised: None,
             set_to: None,
@@ -372,11 +363,9 @@ impl World {
             Carried::Own(Some(mark)) => Carried::Arrived(mark),
             carried => carried,
         });
-        let carries = |raised: &Raised| self.log.disk().carried[raised.database] != Carried::Nothing;
-        self.raised = self.raised.filter(carries).map(|raised| Raised { is_local: true, ..raised });
+        self.raised = self.raised.map(|raised| Raised { is_local: true, ..raised });
         self.given.clone_from(&rows);
         self.given.sort_unstable();
-        self.left = None;
         self.log = Log {
             base: Disk { marks: Vec::new(), carried: carried.collect(), rows },
             records: Vec::new(),

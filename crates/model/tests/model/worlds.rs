@@ -76,7 +76,7 @@ pub fn worlds() -> Vec<Named> {
                 ..alone()
             },
         ),
-        ("no carrier", Bounds { carriers: vec![false, true], crashes: 1, flushes: 0, ..back(alone()) }),
+        ("no carrier", Bounds { carries_nothing: true, crashes: 1, flushes: 0, ..back(alone()) }),
         ("failures", Bounds { failures: 1, crashes: 1, flushes: 0, checks_ends: true, ..back(alone()) }),
         (
             "nodes, crash",
@@ -103,20 +103,6 @@ pub fn worlds() -> Vec<Named> {
             },
         ),
         ("slow disk, crash", Bounds { flush_time: 800_000, crashes: 1, ..back(alone()) }),
-        ("left", Bounds { left: Some(6), crashes: 1, flushes: 0, ids: 2, forward: vec![6], ..back(alone()) }),
-        (
-            "left, mark set",
-            Bounds {
-                left: Some(100),
-                crashes: 1,
-                flushes: 0,
-                ids: 1,
-                mark_sets: 1,
-                set_to: vec![5],
-                clock_moves: 1,
-                ..alone()
-            },
-        ),
         (
             "mark set",
             Bounds {
@@ -206,8 +192,8 @@ pub fn worlds() -> Vec<Named> {
         ("two, mark raised", Bounds { mark_raises: 1, raise_to: vec![8], is_fast: true, ..two() }),
         ("two, clock forward", Bounds { clock_moves: 1, forward: vec![9], is_clock_calm: false, ids: 1, ..two() }),
         (
-            "two, left, two nodes",
-            Bounds { backends: vec![(0, 0), (0, 1)], nodes: vec!["5/23", "6/23"], left: Some(1), ids: 1, ..two() },
+            "two, last mark, two nodes",
+            Bounds { backends: vec![(0, 0), (0, 1)], nodes: vec!["5/23", "6/23"], last_mark: Some(1), ids: 1, ..two() },
         ),
         ("two, restored", Bounds { backends: vec![(0, 0), (1, 0)], restores: 1, restored: vec![100], ids: 1, ..two() }),
         (
@@ -220,21 +206,6 @@ pub fn worlds() -> Vec<Named> {
                 restored: vec![2],
                 crashes: 1,
                 forward: vec![2],
-                ids: 1,
-                ..alone()
-            },
-        ),
-        ("left, promotion", Bounds { left: Some(1), promotions: 1, promotion: vec![0], ids: 2, ..alone() }),
-        (
-            "left, nodes, mark set",
-            Bounds {
-                backends: vec![(0, 1)],
-                nodes: vec!["5/23", "6/23"],
-                node_changes: 1,
-                left: Some(20),
-                mark_sets: 1,
-                set_to: vec![0],
-                forward: vec![20],
                 ids: 1,
                 ..alone()
             },
