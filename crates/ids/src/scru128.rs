@@ -13,7 +13,7 @@ const COUNTER_HI_LIFE: u64 = 1_000;
 
 /// A SCRU128: a 128-bit ID, in order of creation, unique without coordination.
 ///
-/// Its [specification](https://github.com/scru128/spec), version 2.0.1, defines these fields:
+/// Its [specification](https://github.com/scru128/spec), version 2.1.1, defines these fields:
 ///
 /// | bits | field |
 /// |---|---|
