@@ -8,7 +8,7 @@ use scru_ids::{core_registry, registry};
 use crate::call::{guarded, raw};
 use crate::functions::time_compare;
 use crate::functions::{
-    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, sort, time, window,
+    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, snowflake, sort, time, window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
@@ -167,6 +167,8 @@ core_registry!(system);
 
 export!(guarded, "scru_inspect", inspect::of_text);
 export!(guarded, "scru_types", inspect::types);
+export!(guarded, "scru_snowflake_timestamp", snowflake::timestamp);
+export!(guarded, "scru_snowflake_floor", snowflake::floor);
 export!(guarded, "scru_generators", admin::all);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);

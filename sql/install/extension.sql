@@ -44,6 +44,17 @@ CREATE FUNCTION scru_types(
     AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
 
+------------------------------------------------------------------------------------------------------------ snowflake
+
+-- The time of IDs in columns of type bigint that other systems generate. The bound of a condition is a bigint, so that the server
+-- plans the condition as it plans any other on a bigint.
+CREATE FUNCTION scru_snowflake_timestamp(id bigint, epoch timestamptz, shift integer) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru_snowflake_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru_snowflake_floor(timestamptz, epoch timestamptz, shift integer) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru_snowflake_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer) IS 'time of a Snowflake ID, whose milliseconds since the epoch are above the lowest bits, as many as shift; NULL for a negative number';
+COMMENT ON FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer) IS 'smallest Snowflake ID of the millisecond that contains a time';
+
 --------------------------------------------------------------------------------------------------------------- server
 
 -- A database from pg_upgrade lacks the support functions that its older server did not have, and the key type of BRIN operator

@@ -1,6 +1,7 @@
 //! Errors with an SQLSTATE, a message, DETAIL and HINT, as the server's own types raise them.
 
 use core::ffi::{CStr, c_char, c_int};
+use core::ops::RangeInclusive;
 use core::ptr;
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -122,6 +123,13 @@ impl Error {
         let message =
             [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+    }
+
+    /// Returns the error for an integer argument that is out of range (22023).
+    #[cold]
+    pub fn argument_out_of_range(name: &str, argument: i32, range: &RangeInclusive<i32>) -> Self {
+        Self::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, format!("{name} {argument} is out of range"))
+            .detail(format!("The valid range is from {} to {}.", range.start(), range.end()))
     }
 
     /// Returns the error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.

@@ -26,11 +26,7 @@ pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Erro
         Getter::Bits24By { parameter, range, get } => {
             let argument = call.int4(1);
             if !range.contains(&argument) {
-                return Err(Error::new(
-                    SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
-                    format!("{parameter} {argument} is out of range"),
-                )
-                .detail(format!("The valid range is from {} to {}.", range.start(), range.end())));
+                return Err(Error::argument_out_of_range(parameter, argument, range));
             }
             FieldValue::Bits24(get(id, argument))
         }

@@ -14,6 +14,7 @@ pub mod inspect;
 pub mod io;
 pub mod prefixed;
 pub mod range;
+pub mod snowflake;
 pub mod sort;
 pub mod time;
 pub mod time_compare;

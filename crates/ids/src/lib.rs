@@ -26,6 +26,7 @@ mod scru160;
 mod scru64;
 pub mod selectivity;
 pub mod setting_state;
+mod snowflake;
 mod sort_key;
 mod sql;
 #[cfg(feature = "sqlx")]
@@ -46,6 +47,7 @@ pub use id::{MAX_TEXT_LEN, SortableId, Stored};
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
+pub use snowflake::Snowflake;
 pub use sort_key::SortKeys;
 pub use sql::{Field, FieldValue, Getter, Kind, Setting, SettingContext, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};

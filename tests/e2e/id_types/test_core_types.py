@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from uuid import UUID
@@ -188,6 +189,49 @@ def test_uuid_columns(new_database):
         assert connection.execute(file).fetchone() == (uuids,)
         after = ids(connection, "invoices")
         assert (len(after), set(before) <= set(after)) == (112, True)
+
+
+SYSTEMS = re.findall(r"^\| ([\w, ]+) \| \[(.*)\]\[\w+\] \| (\d+) \| (\d+) \| \[(.*)\]\[\w+\] \|$", PAGE, re.MULTILINE)
+
+
+def test_the_page_has_the_systems():
+    assert [name for name, *_ in SYSTEMS] == ["Twitter, X", "Discord", "Instagram", "Mastodon", "TSID"]
+
+
+@pytest.mark.parametrize(("epoch", "shift", "id", "published"), [each[1:] for each in SYSTEMS])
+def test_a_published_id_has_its_published_time(connection, epoch, shift, id, published):
+    """The precision is a millisecond if the published time has one, otherwise a second. The bound of the time is the
+    first ID of its millisecond."""
+    query = f"""
+        SELECT date_trunc('{"milliseconds" if "." in published else "second"}', t) = %s::timestamptz,
+               scru_snowflake_floor(t, %s, {shift}) = {id} >> {shift} << {shift}
+        FROM scru_snowflake_timestamp({id}, %s, {shift}) AS t"""
+    assert connection.execute(query, [published, epoch, epoch]).fetchone() == (True, True)
+
+
+def test_ids_of_other_systems(connection):
+    """The condition of the page uses the index, with an estimate as good as that of a bigint."""
+    [block] = blocks("IDs of other systems")
+    create, times, of_page = [statement.strip() for statement in block.split(";")[:-1]]
+    connection.execute(create)
+    connection.execute(
+        f"""INSERT INTO messages
+            SELECT scru_snowflake_floor(now() - n * interval '{DAYS} days' / {ROWS}, '2015-01-01 00:00+00', 22) + n % 7,
+                   n
+            FROM generate_series(0, {ROWS} - 1) AS n"""
+    )
+    connection.execute("ANALYZE messages")
+    [(oldest, newest)] = connection.execute(f"SELECT min(created_at), max(created_at) FROM ({times}) AS t").fetchall()
+    [now] = connection.execute("SELECT now()").fetchone()
+    assert (round((now - newest) / timedelta(days=1)), round((now - oldest) / timedelta(days=1))) == (0, DAYS)
+    for days in 1, 3:
+        query = of_page.replace("1 day", f"{days} days")
+        [rows] = connection.execute(f"SELECT count(*) FROM ({query}) AS q").fetchone()
+        assert rows == pytest.approx(ROWS / DAYS * days, abs=2)
+        assert estimate(connection, query) == pytest.approx(rows, rel=0.2)
+        connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+        assert "Index Cond: (id >= scru_snowflake_floor(" in explain(connection, query)
+        connection.execute("RESET enable_seqscan; RESET enable_bitmapscan")
 
 
 def test_bounds_of_uuids_are_those_of_the_page(connection):

@@ -28,6 +28,12 @@ SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 SELECT type, bytes, digits, tick, latest FROM scru_types();
 -- ### DOMAIN scru_tstzrange
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ '[2025-01-01,)'::scru_tstzrange;
+-- ## IDs of other systems
+-- [Columns of the server's own types](core-types.md#ids-of-other-systems) has the epochs and the shifts of some systems.
+-- ### FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer)
+SELECT scru_snowflake_timestamp(175928847299117063, epoch => '2015-01-01 00:00+00', shift => 22);
+-- ### FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer)
+SELECT scru_snowflake_floor('2016-04-30 11:18:25.796+00', epoch => '2015-01-01 00:00+00', shift => 22);
 -- ## The server
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, preloaded FROM scru_generators();
