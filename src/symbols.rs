@@ -170,6 +170,7 @@ export!(guarded, "scru_types", inspect::types);
 export!(guarded, "scru_snowflake_timestamp", snowflake::timestamp);
 export!(guarded, "scru_snowflake_floor", snowflake::floor);
 export!(guarded, "scru_generators", admin::all);
+export!(guarded, "scru64_nodes_collide", node::collide);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
 export!(guarded, "scru_horizon_holders", feed::holders);

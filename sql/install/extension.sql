@@ -139,6 +139,10 @@ COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the serve
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 
+CREATE FUNCTION scru64_nodes_collide(text, text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'scru64_nodes_collide' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_nodes_collide(text, text) IS 'whether servers with these values of scru.scru64_node could generate the same ID: the bits of one node are the first bits of the other';
+
 CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also to an earlier time: IDs above it can be generated a second time';

@@ -8,7 +8,7 @@ use pgrx::bgworkers::BackgroundWorkerBuilder;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
-use scru_ids::{GeneratedId, registry};
+use scru_ids::{GeneratedId, Scru64Node, registry};
 
 use crate::call::Call;
 use crate::call::error::{self, Error};
@@ -23,6 +23,22 @@ use crate::settings::sources::Deciding;
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
     settings::check_none_refused::<T>()?;
     Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
+}
+
+/// `scru64_nodes_collide(text, text) → boolean`: whether two nodes could generate the same ID. Raises 22023 for an invalid node.
+pub fn collide(call: Call) -> Result<Datum, Error> {
+    Ok(Datum::from(parsed(call.varlena(0))?.collides(parsed(call.varlena(1))?)))
+}
+
+/// Parses a node as `scru.scru64_node` does.
+fn parsed(text: &[u8]) -> Result<Scru64Node, Error> {
+    let quoted = error::excerpt(text);
+    // The reason quotes the text, which is in the encoding of the database. A valid node is ASCII.
+    let ascii: String = quoted.iter().map(|&byte| if byte.is_ascii() { byte.into() } else { '?' }).collect();
+    ascii.parse().map_err(|reason: String| {
+        let message = [b"invalid scru64 node \"", &*quoted, b"\""].concat();
+        Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message).detail(reason)
+    })
 }
 
 /// Announces the node before a session generates its first ID, and after its settings have changed: logs the node if the last log

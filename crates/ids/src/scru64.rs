@@ -109,6 +109,12 @@ impl Scru64Node {
         self.previous
     }
 
+    /// Returns whether two nodes could generate the same ID: the bits of one node ID are the first bits of the other.
+    pub const fn collides(self, other: Self) -> bool {
+        let size = if self.size < other.size { self.size } else { other.size };
+        self.id >> (self.size - size) == other.id >> (other.size - size)
+    }
+
     /// Returns an ID of `tick` with a random counter.
     fn start(self, tick: u64, rng: &mut impl Rng) -> Scru64 {
         let guard = u32::from(self.size >= GUARDED_SIZE);

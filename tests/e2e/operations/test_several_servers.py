@@ -50,6 +50,7 @@ def test_every_block_is_run():
         "One server": 1,
         "Several writers": 1,
         "Two servers with one node": 4,
+        "Nodes of different sizes": 1,
         "Logical replication": 3,
         "pglogical": 2,
         "Citus": 2,
@@ -68,6 +69,20 @@ def test_a_new_cluster_of_cloudnativepg_has_the_node():
     """Without Kubernetes: checks that the operator's configuration has the statements of the section "One server"."""
     given = re.findall(r"^ +- (ALTER .*)\n", page.yaml("CloudNativePG"), re.MULTILINE)
     assert given == page.sql("One server").rstrip(";\n").split(";\n")
+
+
+def test_nodes_of_different_sizes(connection):
+    """The query of the page returns no row for its nodes, and the pairs of nodes that collide."""
+    create, insert, query = page.sql("Nodes of different sizes").split(";")[:3]
+    connection.execute(f"{create}; {insert}")
+    assert connection.execute(query).fetchall() == []
+    connection.execute("INSERT INTO nodes VALUES ('hot 9', '8/4'), ('last', '0x80ff/16')")
+    assert sorted(connection.execute(query).fetchall()) == [
+        ("cold 1", "0x80/8", "hot 9", "8/4"),
+        ("cold 1", "0x80/8", "last", "0x80ff/16"),
+        ("cold 2", "0x81/8", "hot 9", "8/4"),
+        ("hot 9", "8/4", "last", "0x80ff/16"),
+    ]
 
 
 def test_load_rejects_a_malformed_node_at_once(new_server):

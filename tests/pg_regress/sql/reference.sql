@@ -37,6 +37,8 @@ SELECT scru_snowflake_floor('2016-04-30 11:18:25.796+00', epoch => '2015-01-01 0
 -- ## The server
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, preloaded FROM scru_generators();
+-- ### FUNCTION scru64_nodes_collide(text, text)
+SELECT scru64_nodes_collide('0/4', '0x80/8'), scru64_nodes_collide('8/4', '0x80/8');
 -- ### FUNCTION scru_set_mark(text, timestamptz)
 SELECT scru_set_mark('scru64', now());
 -- ### FUNCTION scru_raise_mark(text, timestamptz)

@@ -1,5 +1,7 @@
 use std::collections::HashSet;
+use std::ops::Range;
 
+use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -66,6 +68,51 @@ fn refusal_or_wait(last: Scru64, now: i64, node: &str) -> Step<Scru64> {
 
 fn moved_back(micros: i64) -> Step<Scru64> {
     Step::Refused(Refusal::ClockMovedBack(micros as u64))
+}
+
+/// All `node_ctr` of the node.
+fn node_ctrs(node: Scru64Node) -> Range<u32> {
+    let first = node.id << (24 - node.size);
+    first..first + (1 << (24 - node.size))
+}
+
+#[test]
+fn nodes_collide_if_their_ids_begin_with_the_same_bits() {
+    for (one, other, collide) in [
+        ("0/4", "0/4", true),
+        ("0/4", "1/4", false),
+        ("0/4", "0x80/8", false),
+        ("0/4", "0x0f/8", true),
+        ("8/4", "0x80/8", true),
+        ("0/1", "0x3fffff/23", true),
+        ("0/1", "0x7fffff/23", false),
+        ("1/1", "0x7fffff/23", true),
+        ("1/1", "0x3fffff/23", false),
+    ] {
+        assert_eq!([node(one).collides(node(other)), node(other).collides(node(one))], [collide; 2], "{one} {other}");
+    }
+    // The first of these is the node of a last ID.
+    assert!(node("0u2r85hm2pt3/16").collides(node("0x2af9/16")));
+}
+
+fn nodes() -> impl Strategy<Value = Scru64Node> {
+    let sizes = 1..=23_u32;
+    sizes.prop_flat_map(|size| (0..1_u32 << size, Just(size))).prop_map(|(id, size)| node(&format!("{id}/{size}")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The second node often begins with the bits of the first.
+    #[test]
+    fn nodes_collide_if_they_share_an_id(one in nodes(), other in nodes(), more in 0..23_u32, bits: u32) {
+        let size = one.size + more.min(23 - one.size);
+        let longer = node(&format!("{}/{size}", one.id << (size - one.size) | bits & ((1 << (size - one.size)) - 1)));
+        for other in [other, longer] {
+            let (a, b) = (node_ctrs(one), node_ctrs(other));
+            prop_assert_eq!(one.collides(other), a.start < b.end && b.start < a.end);
+        }
+    }
 }
 
 #[test]
