@@ -42,7 +42,7 @@ macro_rules! exports {
 }
 
 /// Implements the traits of an ID system, and exports the symbols that do not depend on whether the extension or the server has
-/// its SQL type: generation, time, conditions on time, and prefixes.
+/// its SQL type: `min` and `max`, generation, time, conditions on time, and prefixes.
 macro_rules! system {
     ($name:ident, $id:ident) => {
         const _: () = {
@@ -60,6 +60,8 @@ macro_rules! system {
             exports! { $name:
                 guarded "gen_" "" draw::generate::<Id>;
                 guarded "gen_" "_at" draw::generate_at::<Id>;
+                raw "" "_smaller" compare::smaller::<Id>;
+                raw "" "_larger" compare::larger::<Id>;
                 raw "" "_timestamp" time::timestamp::<Id>;
                 guarded "" "_lower" time::lower::<Id>;
                 guarded "" "_upper" time::upper::<Id>;
@@ -112,8 +114,6 @@ macro_rules! symbols {
                 raw "" "_gt" |call| compare::test::<Id>(call, Ordering::is_gt);
                 raw "" "_ge" |call| compare::test::<Id>(call, Ordering::is_ge);
                 raw "" "_cmp" compare::cmp::<Id>;
-                raw "" "_smaller" compare::smaller::<Id>;
-                raw "" "_larger" compare::larger::<Id>;
                 guarded "" "_sortsupport" sort::support::<Id>;
                 guarded "" "_skipsupport" sort::skip_support::<Id>;
                 raw "" "_hash" hash::hash::<Id>;

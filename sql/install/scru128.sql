@@ -55,10 +55,6 @@ CREATE FUNCTION scru128_ge(scru128, scru128) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_cmp(scru128, scru128) RETURNS integer
     AS 'MODULE_PATHNAME', 'scru128_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru128_larger(scru128, scru128) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru128_smaller(scru128, scru128) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru128_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'scru128_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -93,13 +89,6 @@ CREATE OPERATOR >= (
     RESTRICT = scru128_ineqsel, JOIN = scalargejoinsel
 );
 
-CREATE AGGREGATE min(scru128) (
-    SFUNC = scru128_smaller, STYPE = scru128, SORTOP = <, COMBINEFUNC = scru128_smaller, PARALLEL = SAFE
-);
-CREATE AGGREGATE max(scru128) (
-    SFUNC = scru128_larger, STYPE = scru128, SORTOP = >, COMBINEFUNC = scru128_larger, PARALLEL = SAFE
-);
-
 COMMENT ON FUNCTION scru128_eq(scru128, scru128) IS 'implementation of = operator';
 COMMENT ON OPERATOR = (scru128, scru128) IS 'equal';
 COMMENT ON FUNCTION scru128_ne(scru128, scru128) IS 'implementation of <> operator';
@@ -113,9 +102,24 @@ COMMENT ON OPERATOR > (scru128, scru128) IS 'greater than: created after';
 COMMENT ON FUNCTION scru128_ge(scru128, scru128) IS 'implementation of >= operator';
 COMMENT ON OPERATOR >= (scru128, scru128) IS 'greater than or equal';
 COMMENT ON FUNCTION scru128_cmp(scru128, scru128) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru128_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION scru128_larger(scru128, scru128) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru128_smaller(scru128, scru128) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(scru128) (
+    SFUNC = scru128_smaller, STYPE = scru128, SORTOP = <, COMBINEFUNC = scru128_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru128) (
+    SFUNC = scru128_larger, STYPE = scru128, SORTOP = >, COMBINEFUNC = scru128_larger, PARALLEL = SAFE
+);
+
 COMMENT ON FUNCTION scru128_larger(scru128, scru128) IS 'larger of two';
 COMMENT ON FUNCTION scru128_smaller(scru128, scru128) IS 'smaller of two';
-COMMENT ON FUNCTION scru128_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru128) IS 'smallest scru128 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru128) IS 'largest scru128 of all input values: the last in order of creation';
 

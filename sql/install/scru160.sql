@@ -55,10 +55,6 @@ CREATE FUNCTION scru160_ge(scru160, scru160) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru160_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_cmp(scru160, scru160) RETURNS integer
     AS 'MODULE_PATHNAME', 'scru160_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru160_larger(scru160, scru160) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru160_smaller(scru160, scru160) RETURNS scru160
-    AS 'MODULE_PATHNAME', 'scru160_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru160_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'scru160_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -93,13 +89,6 @@ CREATE OPERATOR >= (
     RESTRICT = scru160_ineqsel, JOIN = scalargejoinsel
 );
 
-CREATE AGGREGATE min(scru160) (
-    SFUNC = scru160_smaller, STYPE = scru160, SORTOP = <, COMBINEFUNC = scru160_smaller, PARALLEL = SAFE
-);
-CREATE AGGREGATE max(scru160) (
-    SFUNC = scru160_larger, STYPE = scru160, SORTOP = >, COMBINEFUNC = scru160_larger, PARALLEL = SAFE
-);
-
 COMMENT ON FUNCTION scru160_eq(scru160, scru160) IS 'implementation of = operator';
 COMMENT ON OPERATOR = (scru160, scru160) IS 'equal';
 COMMENT ON FUNCTION scru160_ne(scru160, scru160) IS 'implementation of <> operator';
@@ -113,9 +102,24 @@ COMMENT ON OPERATOR > (scru160, scru160) IS 'greater than: created after';
 COMMENT ON FUNCTION scru160_ge(scru160, scru160) IS 'implementation of >= operator';
 COMMENT ON OPERATOR >= (scru160, scru160) IS 'greater than or equal';
 COMMENT ON FUNCTION scru160_cmp(scru160, scru160) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru160_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION scru160_larger(scru160, scru160) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru160_smaller(scru160, scru160) RETURNS scru160
+    AS 'MODULE_PATHNAME', 'scru160_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(scru160) (
+    SFUNC = scru160_smaller, STYPE = scru160, SORTOP = <, COMBINEFUNC = scru160_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru160) (
+    SFUNC = scru160_larger, STYPE = scru160, SORTOP = >, COMBINEFUNC = scru160_larger, PARALLEL = SAFE
+);
+
 COMMENT ON FUNCTION scru160_larger(scru160, scru160) IS 'larger of two';
 COMMENT ON FUNCTION scru160_smaller(scru160, scru160) IS 'smaller of two';
-COMMENT ON FUNCTION scru160_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru160) IS 'smallest scru160 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru160) IS 'largest scru160 of all input values: the last in order of creation';
 

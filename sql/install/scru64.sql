@@ -53,10 +53,6 @@ CREATE FUNCTION scru64_ge(scru64, scru64) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_cmp(scru64, scru64) RETURNS integer
     AS 'MODULE_PATHNAME', 'scru64_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru64_larger(scru64, scru64) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru64_smaller(scru64, scru64) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru64_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'scru64_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -91,13 +87,6 @@ CREATE OPERATOR >= (
     RESTRICT = scru64_ineqsel, JOIN = scalargejoinsel
 );
 
-CREATE AGGREGATE min(scru64) (
-    SFUNC = scru64_smaller, STYPE = scru64, SORTOP = <, COMBINEFUNC = scru64_smaller, PARALLEL = SAFE
-);
-CREATE AGGREGATE max(scru64) (
-    SFUNC = scru64_larger, STYPE = scru64, SORTOP = >, COMBINEFUNC = scru64_larger, PARALLEL = SAFE
-);
-
 COMMENT ON FUNCTION scru64_eq(scru64, scru64) IS 'implementation of = operator';
 COMMENT ON OPERATOR = (scru64, scru64) IS 'equal';
 COMMENT ON FUNCTION scru64_ne(scru64, scru64) IS 'implementation of <> operator';
@@ -111,9 +100,24 @@ COMMENT ON OPERATOR > (scru64, scru64) IS 'greater than: created after';
 COMMENT ON FUNCTION scru64_ge(scru64, scru64) IS 'implementation of >= operator';
 COMMENT ON OPERATOR >= (scru64, scru64) IS 'greater than or equal';
 COMMENT ON FUNCTION scru64_cmp(scru64, scru64) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION scru64_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION scru64_larger(scru64, scru64) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION scru64_smaller(scru64, scru64) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(scru64) (
+    SFUNC = scru64_smaller, STYPE = scru64, SORTOP = <, COMBINEFUNC = scru64_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(scru64) (
+    SFUNC = scru64_larger, STYPE = scru64, SORTOP = >, COMBINEFUNC = scru64_larger, PARALLEL = SAFE
+);
+
 COMMENT ON FUNCTION scru64_larger(scru64, scru64) IS 'larger of two';
 COMMENT ON FUNCTION scru64_smaller(scru64, scru64) IS 'smaller of two';
-COMMENT ON FUNCTION scru64_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(scru64) IS 'smallest scru64 of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(scru64) IS 'largest scru64 of all input values: the last in order of creation';
 

@@ -39,6 +39,25 @@ CREATE FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) RETURNS double 
     AS 'MODULE_PATHNAME', 'uuidv7_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with a time, or of a range of times';
 
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION uuidv7_larger(uuid, uuid) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION uuidv7_smaller(uuid, uuid) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(uuid) (
+    SFUNC = uuidv7_smaller, STYPE = uuid, SORTOP = <, COMBINEFUNC = uuidv7_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(uuid) (
+    SFUNC = uuidv7_larger, STYPE = uuid, SORTOP = >, COMBINEFUNC = uuidv7_larger, PARALLEL = SAFE
+);
+
+COMMENT ON FUNCTION uuidv7_larger(uuid, uuid) IS 'larger of two';
+COMMENT ON FUNCTION uuidv7_smaller(uuid, uuid) IS 'smaller of two';
+COMMENT ON AGGREGATE min(uuid) IS 'smallest uuid of all input values: the first in order of creation, if all are uuidv7';
+COMMENT ON AGGREGATE max(uuid) IS 'largest uuid of all input values: the last in order of creation, if all are uuidv7';
+
 -------------------------------------------------------------------------------------------------------------- generate
 
 CREATE FUNCTION gen_uuidv7() RETURNS uuid

@@ -55,10 +55,6 @@ CREATE FUNCTION ulid_ge(ulid, ulid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
     AS 'MODULE_PATHNAME', 'ulid_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulid_smaller(ulid, ulid) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'ulid_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -93,13 +89,6 @@ CREATE OPERATOR >= (
     RESTRICT = ulid_ineqsel, JOIN = scalargejoinsel
 );
 
-CREATE AGGREGATE min(ulid) (
-    SFUNC = ulid_smaller, STYPE = ulid, SORTOP = <, COMBINEFUNC = ulid_smaller, PARALLEL = SAFE
-);
-CREATE AGGREGATE max(ulid) (
-    SFUNC = ulid_larger, STYPE = ulid, SORTOP = >, COMBINEFUNC = ulid_larger, PARALLEL = SAFE
-);
-
 COMMENT ON FUNCTION ulid_eq(ulid, ulid) IS 'implementation of = operator';
 COMMENT ON OPERATOR = (ulid, ulid) IS 'equal';
 COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
@@ -113,9 +102,24 @@ COMMENT ON OPERATOR > (ulid, ulid) IS 'greater than: created after';
 COMMENT ON FUNCTION ulid_ge(ulid, ulid) IS 'implementation of >= operator';
 COMMENT ON OPERATOR >= (ulid, ulid) IS 'greater than or equal';
 COMMENT ON FUNCTION ulid_cmp(ulid, ulid) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION ulid_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulid_smaller(ulid, ulid) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(ulid) (
+    SFUNC = ulid_smaller, STYPE = ulid, SORTOP = <, COMBINEFUNC = ulid_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(ulid) (
+    SFUNC = ulid_larger, STYPE = ulid, SORTOP = >, COMBINEFUNC = ulid_larger, PARALLEL = SAFE
+);
+
 COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
 COMMENT ON FUNCTION ulid_smaller(ulid, ulid) IS 'smaller of two';
-COMMENT ON FUNCTION ulid_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(ulid) IS 'smallest ulid of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(ulid) IS 'largest ulid of all input values: the last in order of creation';
 

@@ -53,10 +53,6 @@ CREATE FUNCTION ulidflake_ge(ulidflake, ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_cmp(ulidflake, ulidflake) RETURNS integer
     AS 'MODULE_PATHNAME', 'ulidflake_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulidflake_larger(ulidflake, ulidflake) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION ulidflake_smaller(ulidflake, ulidflake) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulidflake_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'ulidflake_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -91,13 +87,6 @@ CREATE OPERATOR >= (
     RESTRICT = ulidflake_ineqsel, JOIN = scalargejoinsel
 );
 
-CREATE AGGREGATE min(ulidflake) (
-    SFUNC = ulidflake_smaller, STYPE = ulidflake, SORTOP = <, COMBINEFUNC = ulidflake_smaller, PARALLEL = SAFE
-);
-CREATE AGGREGATE max(ulidflake) (
-    SFUNC = ulidflake_larger, STYPE = ulidflake, SORTOP = >, COMBINEFUNC = ulidflake_larger, PARALLEL = SAFE
-);
-
 COMMENT ON FUNCTION ulidflake_eq(ulidflake, ulidflake) IS 'implementation of = operator';
 COMMENT ON OPERATOR = (ulidflake, ulidflake) IS 'equal';
 COMMENT ON FUNCTION ulidflake_ne(ulidflake, ulidflake) IS 'implementation of <> operator';
@@ -111,9 +100,24 @@ COMMENT ON OPERATOR > (ulidflake, ulidflake) IS 'greater than: created after';
 COMMENT ON FUNCTION ulidflake_ge(ulidflake, ulidflake) IS 'implementation of >= operator';
 COMMENT ON OPERATOR >= (ulidflake, ulidflake) IS 'greater than or equal';
 COMMENT ON FUNCTION ulidflake_cmp(ulidflake, ulidflake) IS 'less-equal-greater: -1, 0 or 1';
+COMMENT ON FUNCTION ulidflake_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
+
+------------------------------------------------------------------------------------------------------------- aggregate
+
+CREATE FUNCTION ulidflake_larger(ulidflake, ulidflake) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION ulidflake_smaller(ulidflake, ulidflake) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+CREATE AGGREGATE min(ulidflake) (
+    SFUNC = ulidflake_smaller, STYPE = ulidflake, SORTOP = <, COMBINEFUNC = ulidflake_smaller, PARALLEL = SAFE
+);
+CREATE AGGREGATE max(ulidflake) (
+    SFUNC = ulidflake_larger, STYPE = ulidflake, SORTOP = >, COMBINEFUNC = ulidflake_larger, PARALLEL = SAFE
+);
+
 COMMENT ON FUNCTION ulidflake_larger(ulidflake, ulidflake) IS 'larger of two';
 COMMENT ON FUNCTION ulidflake_smaller(ulidflake, ulidflake) IS 'smaller of two';
-COMMENT ON FUNCTION ulidflake_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with an ID or a time, or of a range of times';
 COMMENT ON AGGREGATE min(ulidflake) IS 'smallest ulidflake of all input values: the first in order of creation';
 COMMENT ON AGGREGATE max(ulidflake) IS 'largest ulidflake of all input values: the last in order of creation';
 

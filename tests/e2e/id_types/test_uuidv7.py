@@ -16,8 +16,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+import expect
 from plans import analyze, estimate, explain, nodes
-from server import Server, since
+from server import Server, on_the_oldest, since
 from test_estimates import DISTRIBUTIONS, END, FORMS, RANGES, ROWS, SQL, TABLES, conditions, create, is_close, ranges
 
 # The rows of a burst in one tick, a quarter of a histogram bucket. The times of bursts are among the most common values
@@ -65,6 +66,60 @@ def test_a_version_7_uuid_keeps_its_bytes_order_and_time(connection):
 def test_a_uuid_has_no_minimum(connection):
     with pytest.raises(psycopg.errors.UndefinedFunction, match=r"function min\(uuid\) does not exist"):
         connection.execute("SELECT min(gen_random_uuid())")
+
+
+# The aggregates of the server's development branch, for a server that lacks them.
+OF_THE_SERVER = """
+    SET allow_system_table_mods = on;
+    CREATE FUNCTION pg_catalog.uuid_smaller(uuid, uuid) RETURNS uuid IMMUTABLE STRICT RETURN least($1, $2);
+    CREATE FUNCTION pg_catalog.uuid_larger(uuid, uuid) RETURNS uuid IMMUTABLE STRICT RETURN greatest($1, $2);
+    CREATE AGGREGATE pg_catalog.min(uuid) (SFUNC = uuid_smaller, STYPE = uuid, SORTOP = <);
+    CREATE AGGREGATE pg_catalog.max(uuid) (SFUNC = uuid_larger, STYPE = uuid, SORTOP = >);
+"""
+
+
+@on_the_oldest("the two servers have the same version")
+def test_pg_upgrade_to_a_server_with_min_and_max():
+    """An extension in pg_catalog has to be moved first. Afterwards, views keep its aggregates until they are created
+    again, and queries use those of the server."""
+    checksums = ("--data-checksums",)
+    move = re.search(r"`(ALTER EXTENSION scru_uuidv7 SET SCHEMA \w+)`", PAGE.read_text())[1]
+    view = "CREATE OR REPLACE VIEW bounds AS SELECT min(id), max(id) FROM ids"
+    with Server(initdb=checksums) as old:
+        with old.connect() as connection:
+            connection.execute("CREATE EXTENSION scru; CREATE EXTENSION scru_uuidv7 SCHEMA pg_catalog")
+            connection.execute("CREATE TABLE ids (id uuid PRIMARY KEY)")
+            connection.execute("INSERT INTO ids SELECT gen_uuidv7() FROM generate_series(1, 1000)")
+            connection.execute(f"{view}; {move}")
+            before = connection.execute("TABLE bounds").fetchall()
+        old.stop()
+        new = Server(initdb=checksums)
+        try:
+            new.initialize()
+            new.start()
+            with new.connect() as connection:
+                connection.execute("ALTER DATABASE template0 ALLOW_CONNECTIONS true")
+            with new.connect("template0") as connection:
+                connection.execute(OF_THE_SERVER)
+            with new.connect() as connection:
+                connection.execute("ALTER DATABASE template0 ALLOW_CONNECTIONS false")
+            new.stop()
+            new.pg_upgrade(old)
+            new.start()
+            with new.connect() as connection:
+                definition = "SELECT regexp_replace(pg_get_viewdef('bounds'), '\\s+', ' ', 'g')"
+                of_extension, of_server = (f"SELECT {of}min" for of in ("public.", ""))
+                assert connection.execute(definition).fetchone()[0].lstrip().startswith(of_extension)
+                assert connection.execute("TABLE bounds").fetchall() == before
+                assert connection.execute("SELECT min(id), max(id) FROM ids").fetchall() == before
+                connection.execute(view)
+                assert connection.execute(definition).fetchone()[0].lstrip().startswith(of_server)
+                connection.execute("DROP EXTENSION scru_uuidv7")
+                assert connection.execute("TABLE bounds").fetchall() == before
+                with expect.error("42723", 'function "min" already exists with same argument types'):
+                    connection.execute("CREATE EXTENSION scru_uuidv7 SCHEMA pg_catalog")
+        finally:
+            new.remove()
 
 
 @since(19, "base32hex")

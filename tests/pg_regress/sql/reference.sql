@@ -1173,6 +1173,12 @@ SELECT uuidv7_floor('2025-01-01 12:00:00.0005+00');
 SELECT uuidv7_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION uuidv7_range_upper(tstzrange)
 SELECT uuidv7_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ## Aggregates
+-- [Columns of a type of the server](../core-types.md#min-and-max) explains what changes in PostgreSQL 20.
+-- ### AGGREGATE min(uuid)
+SELECT min(u) FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-b1d0-7462-8009-454ff88bb8a8}'::uuid[]) AS u;
+-- ### AGGREGATE max(uuid)
+SELECT max(u) FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-b1d0-7462-8009-454ff88bb8a8}'::uuid[]) AS u;
 -- ## Prefixes
 -- A prefix and an ID are a [TypeID](../api.md#prefixes).
 -- ### FUNCTION uuidv7_prefixed(prefix text, id uuid)
@@ -1224,6 +1230,10 @@ SELECT timestamptz_ge_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-
 SELECT uuidv7_contained_by_range('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '[2025-01-01,)');
 -- | FUNCTION uuidv7_range_contains(scru_tstzrange, uuid)
 SELECT uuidv7_range_contains('[2025-01-01,)', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
+-- | FUNCTION uuidv7_smaller(uuid, uuid)
+SELECT uuidv7_smaller('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '019421bc-b1d0-7462-8009-454ff88bb8a8');
+-- | FUNCTION uuidv7_larger(uuid, uuid)
+SELECT uuidv7_larger('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '019421bc-b1d0-7462-8009-454ff88bb8a8');
 -- | FUNCTION uuidv7_time_bound(timestamptz, text)
 SELECT uuidv7_time_bound('2025-01-01 12:00:00+00', '<');
 -- | FUNCTION uuidv7_time_support(internal)

@@ -94,6 +94,14 @@ SELECT plan_of('SELECT * FROM ids WHERE tstzrange(now() - interval ''1 day'', NU
 SELECT plan_of('SELECT * FROM bounds JOIN ids ON id > t');
 EXPLAIN (COSTS OFF) SELECT * FROM ids WHERE id >= timestamptz '2026-11-01 12:00' LIMIT 1;
 
+-- min and max read one entry of the index, also below a condition on time.
+SELECT plan_of('SELECT min(id) FROM ids');
+SELECT plan_of('SELECT max(id) FROM ids');
+SELECT plan_of('SELECT min(id), max(id) FROM ids WHERE id <@ tstzrange(''2026-11-01 12:00'', ''2026-11-01 13:00'')');
+SELECT min(id), max(id) FROM ids;
+SELECT min(id) = (array_agg(id ORDER BY id))[1], max(id) = (array_agg(id ORDER BY id DESC))[1]
+FROM ids WHERE id <@ tstzrange('2026-11-01 12:00', '2026-11-01 13:00');
+
 -- Only comparisons of uuids let the server skip partitions.
 CREATE TABLE parts (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (uuidv7_lower('2026-11-01'));
@@ -106,6 +114,17 @@ SELECT plan_of('SELECT * FROM parts WHERE id < timestamptz ''2026-10-28'' + curr
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 RESET enable_indexonlyscan;
+
+-- min and max without an index, of groups, of no values, and of windows.
+SELECT count(*), count(*) FILTER (WHERE smallest IS DISTINCT FROM first OR largest IS DISTINCT FROM last) AS different
+FROM (
+    SELECT min(id) AS smallest, max(id) AS largest, (array_agg(id ORDER BY id))[1] AS first, (array_agg(id ORDER BY id DESC))[1] AS last
+    FROM ids GROUP BY get_byte(uuid_send(id), 15) % 20
+) AS groups;
+SELECT min(id), max(id) FROM ids WHERE false;
+SELECT min(id) OVER last_two, max(id) OVER last_two, uuidv7_smaller(id, lag(id) OVER (ORDER BY n)), uuidv7_larger(id, lag(id) OVER (ORDER BY n))
+FROM (VALUES (1, '00000000-0000-0000-0000-000000000001'::uuid), (2, 'ffffffff-0000-0000-0000-000000000000'), (3, NULL)) AS ids (n, id)
+WINDOW last_two AS (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW);
 
 -- There is no equality with a time, and a uuid's literal remains one.
 SELECT split_part(error_of($$ SELECT gen_uuidv7() = now() $$), ' / ', 1);
