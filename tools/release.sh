@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Freezes the SQL of the version in Cargo.toml: writes the install script sql/released/EXTENSION--VERSION.sql of each extension, and
-# records their checksums and those of the upgrade scripts to this version. These scripts may not change later. The next change of the SQL needs a new
-# version in Cargo.toml and META.json, and an upgrade script sql/scru--VERSION--NEXT.sql.
+# Freezes the version in Cargo.toml, from which upgrades will start. Writes into sql/released the install script of each extension,
+# EXTENSION--VERSION.sql, which names the symbols of the library, and VERSION.layouts, the layouts of shared memory and of the page
+# of the marks. Records the checksums of these files and of the upgrade scripts to this version: none of them may change later.
 source "$(dirname "$0")/lib/env.sh"
 
 tools/gen.sh --check
+mkdir -p sql/released
 cargo sqlgen --release
-cd "$ROOT/sql"
-version=$(sed -n '/^name = "scru"$/{n;s/^version = "\(.*\)"$/\1/p}' ../Cargo.lock)
-find . -name "scru*--$version.sql" | sort | xargs sha256sum >>released/SHA256SUMS
-say "Frozen; commit these files:"
+version=$(package_version scru)
+sed -n '/^layouts! {$/,/^}$/p' src/generate/layouts.rs >"sql/released/$version.layouts"
+cd sql
+find . -name "scru*--$version.sql" -o -name "$version.layouts" | sort | xargs sha256sum >>released/SHA256SUMS
+say 'Frozen; commit these files:'
 cat released/SHA256SUMS

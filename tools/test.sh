@@ -61,8 +61,8 @@ release_build() { tools/install.sh && cp "$STAGE/scru.so" "$LOGS"; }
 
 regression() { tools/lib/regress.sh regress fsync=off; }
 
-# Runs on the oldest server only: adding a type does not depend on the server version.
-sixth_type() { tools/lib/sixth-type.sh; }
+# Runs on the oldest server only: neither a type nor an upgrade depends on the server version.
+next_version() { tools/lib/next-version.sh; }
 
 # Tests the build for packagers, the packages, and the image for operators. On the oldest server, two files at the same time, because
 # they build in directories of their own.
@@ -196,7 +196,7 @@ fi
 suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
-! is_oldest || suite sixth_type count_check
+! is_oldest || suite next_version count_check
 ! runs_all || wait "$PROGRAMS" || die "The programs for the tests could not be installed. The log is $LOGS/programs.log"
 suite regression count_regress
 suite end_to_end count_pytest

@@ -3,9 +3,7 @@
 //! The file belongs to no catalog, so that no transaction, database or user owns it. Its number is in the range that the server
 //! reserves for its development. A record of the log holds the whole page, about 100 bytes, so that replay creates the file.
 //!
-//! After the page header, the layout in bytes, little-endian as on every supported platform's disk format of its own: a magic
-//! number (4), the version of the layout (2), the number of entries (2), the CRC-32 of the entries (4), 4 bytes of zeros, and the
-//! entries, each with the name of a type, padded with zeros (12), a node (4), a tick (8) and a run (8).
+//! After the header of every page, it has a [`PageHeader`] and the entries, each a [`PageEntry`], with little-endian integers.
 
 use core::array;
 use core::cell::Cell;
@@ -28,12 +26,35 @@ const NUMBER: u32 = 8672;
 const PATH: &str = "global/8672";
 
 const MAGIC: [u8; 4] = *b"scru";
-const VERSION: u16 = 1;
+/// The version of the layout.
+pub const VERSION: u16 = 1;
 
-/// The length of the page header, of the page's own header, of an entry, and of a type's name, in bytes.
+/// The layout of the page's own header. The bytes are never accessed by it.
+#[repr(C)]
+pub struct PageHeader {
+    pub magic: [u8; 4],
+    pub version: u16,
+    /// The number of entries.
+    pub count: u16,
+    /// The CRC-32 of the entries.
+    pub checksum: u32,
+    pub zeros: u32,
+}
+
+/// The layout of an entry. The bytes are never accessed by it.
+#[repr(C)]
+pub struct PageEntry {
+    /// The name of a type, padded with zeros.
+    pub name: [u8; NAME],
+    pub node: u32,
+    pub tick: u64,
+    pub run: u64,
+}
+
+/// The length of the header of every page, of the page's own header, of an entry, and of a type's name, in bytes.
 const START: usize = offset_of!(PageHeaderData, pd_linp);
-const HEADER: usize = 16;
-const ENTRY: usize = 32;
+const HEADER: usize = size_of::<PageHeader>();
+const ENTRY: usize = size_of::<PageEntry>();
 const NAME: usize = 12;
 
 /// The name in an entry.
@@ -89,9 +110,10 @@ impl MarkPage {
     /// XX001 if the page is not one of this extension, or is damaged.
     pub fn marks(&self, name: Name) -> Result<Vec<Mark>, Error> {
         let mark = |entry: &[u8]| {
-            let node = NodeCode::from_u32(u32::from_le_bytes(*entry[NAME..].first_chunk()?))?;
-            let tick = u64::from_le_bytes(*entry[16..].first_chunk()?);
-            Some(Mark { node, tick, run: u64::from_le_bytes(*entry[24..].first_chunk()?) })
+            let node = NodeCode::from_u32(u32::from_le_bytes(*entry[offset_of!(PageEntry, node)..].first_chunk()?))?;
+            let tick = u64::from_le_bytes(*entry[offset_of!(PageEntry, tick)..].first_chunk()?);
+            let run = u64::from_le_bytes(*entry[offset_of!(PageEntry, run)..].first_chunk()?);
+            Some(Mark { node, tick, run })
         };
         Ok(self.entries()?.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name.0)).filter_map(mark).collect())
     }
@@ -147,7 +169,8 @@ impl MarkPage {
             return Ok(&[]);
         }
         let content = &self.0.bytes()[START..];
-        let count = u16::from_le_bytes([content[6], content[7]]) as usize;
+        let at = offset_of!(PageHeader, count);
+        let count = u16::from_le_bytes([content[at], content[at + 1]]) as usize;
         match content.get(HEADER..HEADER + count * ENTRY) {
             Some(entries) if content.starts_with(&header(entries)) => Ok(entries),
             _ => Err(foreign_page()),

@@ -25,13 +25,16 @@ const WORD_SIZE: usize = size_of::<u128>();
 /// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
 const ALLOCATION_SIZE: usize = 128;
 
-/// Returns the names by which the backends find a type's word and its [`Shared`]. A change of the layout requires a new version.
+/// The end of the name by which the backends find a type's [`Shared`]. A change of the layout requires a new version.
+pub const MARK: &str = "mark v2";
+
+/// Returns the names by which the backends find a type's word and its [`Shared`].
 fn names<T: Type>() -> [CString; 2] {
-    ["generator v1", "mark v2"].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
+    ["generator v1", MARK].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
 }
 
-/// The name by which the backends find the memory of the horizon.
-const HORIZON: &CStr = c"scru horizon v1";
+/// The name by which the backends find the memory of the horizon. A change of the layout requires a new version.
+pub const HORIZON: &CStr = c"scru horizon v1";
 
 /// What all processes share for the horizon. All fields are initially 0.
 #[repr(C, align(64))]

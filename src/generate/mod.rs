@@ -9,6 +9,7 @@ pub mod feed;
 pub mod floor;
 pub mod horizon;
 pub mod id_type;
+mod layouts;
 pub mod mark_page;
 pub mod mark_sequence;
 pub mod memory;

@@ -1,4 +1,4 @@
-"""The extension's rows of the system catalogs, in a form that can be compared between databases."""
+"""The rows of the system catalogs of scru and scru_uuidv7, in a form that can be compared between databases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import psycopg
 
 MEMBERS = """
     SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
-        AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'scru')
+        AND refobjid IN (SELECT oid FROM pg_extension WHERE extname LIKE 'scru%')
 """
 # The condition on the rows of each catalog that are members of the extension, or parts of members.
 CATALOGS = {

@@ -1,4 +1,4 @@
-//! A type of 12 bytes, with which tools/lib/sixth-type.sh tests that a type is defined by one file. An ID consists of 48 bits of
+//! A type of 12 bytes, with which tools/lib/next-version.sh tests that a type is defined by one file. An ID consists of 48 bits of
 //! milliseconds since 1970 and 48 random bits, which count up within a millisecond. Its text has 24 hexadecimal digits.
 
 use rand::Rng;
