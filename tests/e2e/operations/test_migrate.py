@@ -523,7 +523,7 @@ def test_each_block_of_the_page_is_run():
     headings = re.findall(r"^###? (.*)$", PAGE, re.M)
     with_code = {heading for heading in headings if blocks(heading) or blocks(heading, "plpgsql")}
     own = {"From uuid, version 4", "From Snowflake IDs", "With their times", "From uuid made without the extension"}
-    own |= {"Without created_at", "In one transaction"}
+    own |= {"Without created_at", "In one transaction", "From a development version"}
     sections = {recipe.section for recipe in [*RECIPES, *ONLINE]}
     assert sections <= {*headings}
     assert with_code == {section for section in sections if blocks(section)} | own
