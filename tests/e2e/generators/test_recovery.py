@@ -18,8 +18,9 @@ from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
 from server import MAJOR, oldest_and_newest, send_signal, wait_until
 
+# 15 and 16, 17 and 18, and 19 each allocate shared memory in their own way.
 pytestmark = oldest_and_newest(
-    "the mark depends on the version only in how src/pg/server.rs finds WAL records: in one way up to 18"
+    "the mark depends on the version only in how src/pg/server.rs finds WAL records: in one way up to 18", 18
 )
 
 # -------------------------------------------------------------------------------------------------------- committed IDs

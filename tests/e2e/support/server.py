@@ -95,13 +95,13 @@ def on_the_oldest(why: str):
     return pytest.mark.on_the_oldest(why)
 
 
-def oldest_and_newest(why: str):
-    """Returns a mark for tests that run on the oldest and the newest version only.
+def oldest_and_newest(why: str, *also: int):
+    """Returns a mark for tests that run on the oldest and the newest version only, and on those in `also`.
 
     `why` is why their result is the same on the versions between. A test marked with `since` as well also runs on the
     version that introduced its feature.
     """
-    return pytest.mark.oldest_and_newest(why)
+    return pytest.mark.oldest_and_newest(why, *also)
 
 
 def reason_to_skip(item: pytest.Item, major: int = MAJOR) -> str | None:
@@ -117,8 +117,9 @@ def reason_to_skip(item: pytest.Item, major: int = MAJOR) -> str | None:
         if major != oldest:
             return f"runs on {oldest} only: {mark.args[0]}"
     for mark in item.iter_markers("oldest_and_newest"):
-        if major not in (oldest, newest):
-            return f"runs on {oldest} and {newest} only: {mark.args[0]}"
+        why, *also = mark.args
+        if major not in (oldest, *also, newest):
+            return f"runs on {', '.join(map(str, (oldest, *also)))} and {newest} only: {why}"
     if major != oldest and item.get_closest_marker("alone"):
         return f"runs on {oldest} only: compares times"
     return None

@@ -53,8 +53,9 @@ class Item:
         ([pytest.mark.alone], [OLDEST]),
         ([oldest_and_newest("…")], [OLDEST, NEWEST]),
         ([oldest_and_newest("…"), since(17, "…")], [17, NEWEST]),
+        ([oldest_and_newest("…", 18)], [OLDEST, 18, NEWEST]),
     ],
-    ids=["no mark", "since 17", "on the oldest", "alone", "ends", "ends since 17"],
+    ids=["no mark", "since 17", "on the oldest", "alone", "ends", "ends since 17", "ends and 18"],
 )
 def test_a_test_runs_on_these_versions(marks, versions):
     assert [major for major in MAJORS if reason_to_skip(Item(*marks), major) is None] == versions
@@ -64,6 +65,8 @@ def test_a_test_runs_on_these_versions(marks, versions):
 def test_a_skipped_test_says_why():
     assert reason_to_skip(Item(since(17, "a feature")), 16) == "requires PostgreSQL 17 (a feature)"
     assert reason_to_skip(Item(oldest_and_newest("of this")), 16) == f"runs on {OLDEST} and {NEWEST} only: of this"
+    reason = reason_to_skip(Item(oldest_and_newest("of this", 18)), 17)
+    assert reason == f"runs on {OLDEST}, 18 and {NEWEST} only: of this"
 
 
 # ------------------------------------------------------------------------------------------------------------- timeouts
