@@ -68,7 +68,6 @@ pub fn define() {
         };
     }
     scru_ids::id_systems!(define);
-    // Libraries before 0.3.0 do not have it.
     let (summary, version) = (c"Version of the library that this session has loaded.", env!("CARGO_PKG_VERSION"));
     define_text(c"scru.library_version", summary, leaked(version), GucContext::PGC_INTERNAL);
     let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
