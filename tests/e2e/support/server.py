@@ -104,6 +104,10 @@ def oldest_and_newest(why: str, *also: int):
     return pytest.mark.oldest_and_newest(why, *also)
 
 
+long = pytest.mark.skipif("LONG_TESTS" not in os.environ, reason="takes long: make test-long")
+"""A mark for tests that only `make test-long` runs."""
+
+
 def reason_to_skip(item: pytest.Item, major: int = MAJOR) -> str | None:
     """Returns why a test does not run on a version; `None` if it runs."""
     oldest, newest = min(MAJORS), max(MAJORS)
