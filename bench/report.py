@@ -88,21 +88,16 @@ def table(data: pd.DataFrame, rows: list[str], cell: Callable[[pd.Series], str],
 
 
 def keys(data: pd.DataFrame) -> str:
-    """Returns the first table of the README: properties of the keys, and times as ratios to bigint."""
-    times = {
-        "insert a row": ratios(pick(data, "events", "processor ms"), "bigint"),
-        "generate an ID": ratios(pick(data, "types", "processor ms", workload="generate"), "bigint"),
-    }
-    medians = {name: part.groupby("candidate").value.median() for name, part in times.items()}
-    measured = pd.DataFrame({name: median.map("{:.2f}".format) for name, median in medians.items()})
+    """Returns a table of the README: properties of the keys, and the time of their generation as a ratio to bigint."""
+    times = ratios(pick(data, "types", "processor ms", workload="generate"), "bigint")
+    measured = times.groupby("candidate").value.median().map("{:.2f}".format).rename("generate an ID")
     facts = pd.DataFrame.from_dict(KEYS, orient="index", columns=["bytes", "text", "ordered", "guessable"])
     rows = facts.join(measured).fillna("1").rename(index=LABELS).reset_index(names="")
     return rows.to_markdown(index=False, disable_numparse=True) + "\n"
 
 
-def summary(data: pd.DataFrame, *others: pd.DataFrame) -> str:
-    """Returns the second table of the README: costs with each key, as ratios to bigint with created_at. The others are
-    measurements of tables of other sizes."""
+def summary(data: pd.DataFrame) -> str:
+    """Returns a table of the README: costs with each key, as ratios to bigint with created_at."""
     chosen = {
         "insert a row": pick(data, "events", "processor ms"),
         "bytes on disk": pick(data, "events", "bytes"),
@@ -114,9 +109,8 @@ def summary(data: pd.DataFrame, *others: pd.DataFrame) -> str:
         "delete the oldest day": ("scale", "processor ms", "retention"),
     }
     for what, (suite, unit, workload) in sized.items():
-        for part in data, *others:
-            found = largest(pick(part, suite, unit, workload=workload))
-            chosen[f"{what}, {found.x.max() / 1e6:g}M rows"] = found
+        found = largest(pick(data, suite, unit, workload=workload))
+        chosen[f"{what}, {found.x.max() / 1e6:g}M rows"] = found
     parts = pd.concat(largest(ratios(part, "bigint_at")).assign(workload=what) for what, part in chosen.items())
     shown = ["uuid_at", "uuidv7_at", "uuidv7", "scru128", "scru64"]
     return table(parts[parts.candidate.isin(shown)], ["workload"], with_spread)
@@ -187,7 +181,7 @@ TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "created_at": (created_at, {"created_at"}, f"Bytes, of which {LOWER}; rows of the last hour."),
-    "keys": (keys, {"events", "types"}, TO_BIGINT),
+    "keys": (keys, {"types"}, TO_BIGINT),
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
@@ -205,24 +199,11 @@ def where(results: Results) -> str:
     return f"PostgreSQL {about['version'].split()[0]}, {about['cores']} cores"
 
 
-def source(name: str, results: Results, larger: list[Results], directory: Path) -> str:
-    """Returns the chart of a section and the links to its tables and results, for a page in the directory. The table of
-    larger tables is that of `scale`."""
+def source(name: str, results: Results, directory: Path) -> str:
+    """Returns the chart of a section and the links to its table and results, for a page in the directory."""
     link, chart = os.path.relpath(DOCS / results.name, directory), "growth" if name == "summary" else name
     image = f"![{', '.join(CHARTS[chart].values())}]({link}-{chart}.svg)\n\n" if chart in CHARTS else ""
-    others = "".join(f"\n{links(other, 'scale', directory)}: {size(other)}." for other in larger)
-    return f"{image}{links(results, name, directory)}:\n{where(results)}.{others}\n"
-
-
-def links(results: Results, name: str, directory: Path) -> str:
-    """Returns the links to a table and its results, for a page in the directory."""
-    link = os.path.relpath(DOCS / results.name, directory)
-    return f"[Table]({link}.md#{name}), [results]({link}.json)"
-
-
-def size(results: Results) -> str:
-    """Returns the rows of the largest table of a run."""
-    return f"{frame(results).x.max() / 1e6:g}M rows"
+    return f"{image}[Table]({link}.md#{name}), [results]({link}.json):\n{where(results)}.\n"
 
 
 def rendered(path: Path, all_results: list[Results]) -> str:
@@ -233,18 +214,14 @@ def rendered(path: Path, all_results: list[Results]) -> str:
         name = found[2]
         block, suites, caption = BLOCKS[name]
         results = next(results for results in all_results if suites <= results.suites)
-        others = [other for other in all_results if name == "summary" and other is not results]
-        major = results.about["major"]
-        larger = [other for other in others if (other.about["mode"], other.about["major"]) == ("long", major)]
-        frames = [frame(results), *map(frame, larger)]
-        shown = f"{plan(results)}\n{caption}\n\n{narrow(block(*frames))}\n" if path.name == "README.md" else ""
-        return found[1] + shown + source(name, results, larger, path.parent) + found[3]
+        shown = f"{plan(results)}\n{caption}\n\n{narrow(block(frame(results)))}\n" if path.name == "README.md" else ""
+        return found[1] + shown + source(name, results, path.parent) + found[3]
 
     return BLOCK.sub(fill, path.read_text())
 
 
 def narrow(markdown: str) -> str:
-    """Returns a table without the spaces and dashes that align its columns, which would make the README large."""
+    """Returns a table without the spaces and dashes that align its columns, which would make its lines long."""
     return re.sub(r" {2,}\|", " |", re.sub(r"-{3,}", "--", markdown))
 
 

@@ -1,4 +1,4 @@
-"""Checks the Markdown files: the length of their lines, the README's size, and that the README links to every page.
+"""Checks the Markdown files: the length of their lines, and that the README links to every page.
 
 With --fix it first wraps the paragraphs and list items that contain a line longer than WIDTH.
 """
@@ -16,7 +16,6 @@ DIRECTORIES = (".", ".github", "clients", "crates", "docs")
 # Pages that `make bench-report` writes, which are not checked, and pages whose tables and images may be wider.
 RENDERED = ("docs/bench/",)
 RENDERED_TABLES = ("docs/reference", "docs/performance.md", "README.md")
-README_LIMIT = 12_000
 
 ITEM = re.compile(r" *(?:[-*]|\d+\.) +")
 # Lines that are never wrapped: headings, tables, comments.
@@ -105,13 +104,6 @@ if "--fix" in sys.argv:
         fix(page)
 
 
-def oversized_readme() -> Iterator[str]:
-    """Yields a problem if the README is larger than README_LIMIT."""
-    size = len((ROOT / "README.md").read_bytes())
-    if size > README_LIMIT:
-        yield f"README.md: {size} bytes of at most {README_LIMIT}"
-
-
-problems = [problem for page in pages() for problem in long_lines(page)] + [*orphans(), *oversized_readme()]
+problems = [problem for page in pages() for problem in long_lines(page)] + [*orphans()]
 print(*problems, sep="\n", end="\n" if problems else "")
 sys.exit(bool(problems))
