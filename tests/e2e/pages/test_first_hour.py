@@ -104,6 +104,9 @@ def commands(heading: str) -> list[str]:
     return found
 
 
+PASSED = "SELECT max(id) < scru128_horizon() FROM orders"
+
+
 def shown(row: tuple) -> str:
     """Returns a row as the README shows it. IDs and their times differ at each run."""
     return " | ".join(re.sub("^0[0-9a-z]{24}$|^[0-9-]+ [0-9:.+]+$", "…", str(value)) for value in row)
@@ -119,8 +122,7 @@ def test_install_and_getting_started_in_one_database(new_database):
         [block] = blocks(ROOT / "README.md", "Getting started")
         for statement, expected in re.findall(r"^([A-Z].*?);(?: *-- .*)?\n((?:--  .*\n)*)", block, re.MULTILINE):
             if "scru128_horizon" in statement:
-                passed = "SELECT max(id) < scru128_horizon() FROM orders"
-                wait_until(lambda: connection.execute(passed).fetchone()[0], "the horizon passes the rows")
+                wait_until(lambda: connection.execute(PASSED).fetchone()[0], "the horizon passes the rows")
             cursor = connection.execute(statement)
             rows = [shown(row) for row in cursor] if cursor.description else []
             assert rows == [shown(line[4:].split(" | ")) for line in expected.splitlines()], statement

@@ -1,4 +1,4 @@
-"""docs/if-scru-breaks.md: what the types leave in the log, in files and in memory, and rows whose library is missing."""
+"""docs/if-scru-breaks.md: what the types leave in the log, files and memory, and rows whose library is missing."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def test_a_plain_type_leaves_nothing_behind_but_rows(new_server, id_type):
                    WHERE datname = current_database()"""
         assert {file for _, file in logged} == {file for (file,) in connection.execute(files)}
         assert {manager for manager, _ in logged} <= {"Heap", "Heap2", "Btree", "XLOG"}
-        memory = connection.execute("SELECT name FROM pg_shmem_allocations WHERE name ~ 'scru'").fetchall()
-        assert memory == [("scru horizon v1",)]
+        memory = "SELECT name FROM pg_shmem_allocations WHERE name ~ 'scru'"
+        assert connection.execute(memory).fetchall() == [("scru horizon v1",)]
         processes = "SELECT backend_type FROM pg_stat_activity WHERE backend_type ~ 'scru'"
         assert connection.execute(processes).fetchall() == []
         assert not (server.data / "global/8672").exists()
         # A type that has all this.
         connection.execute("SELECT gen_scru64()")
         assert (server.data / "global/8672").exists()
-        assert len(connection.execute("SELECT name FROM pg_shmem_allocations WHERE name ~ 'scru'").fetchall()) == 3
+        assert len(connection.execute(memory).fetchall()) == 3
 
 
-# --------------------------------------------------------------------------------------------------- without the library
+# -------------------------------------------------------------------------------------------------- without the library
 
 
 @pytest.fixture
@@ -126,7 +126,8 @@ def test_columns_can_be_converted_without_the_library(without_library):
         connection.execute(f"CREATE DATABASE {restored.name}")
         try:
             database.server.psql(restored.name, database.server.pg_dump(database.name))
-            assert database.server.value("SELECT count(*) FROM orders JOIN items ON order_id = orders.id", restored.name)
+            joined = "SELECT count(*) FROM orders JOIN items ON order_id = orders.id"
+            assert database.server.value(joined, restored.name) == 2
         finally:
             connection.execute(f"DROP DATABASE {restored.name} WITH (FORCE)")
 
