@@ -5,8 +5,8 @@
 
 ---------------------------------------------------------------------------------------------------------------- check
 
--- The operands of all operators are types that exist already. An operator of another origin would become the commutator or the
--- negator of one of these operators, and a domain of another origin would become the operand of <@.
+-- The operands of these operators are types that exist already: an existing operator would become the commutator or the negator of
+-- one of them.
 DO $$
 DECLARE
     other pg_catalog.regoperator;
@@ -22,16 +22,15 @@ BEGIN
     IF other IS NOT NULL THEN
         RAISE duplicate_function USING MESSAGE = pg_catalog.format('operator %s already exists', other);
     END IF;
-    IF NOT EXISTS (
-        SELECT FROM pg_catalog.pg_depend JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) refobjid
-        WHERE refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND extname OPERATOR(pg_catalog.=) 'scru'
-            AND classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_type'::pg_catalog.regclass
-            AND objid OPERATOR(pg_catalog.=) 'scru_tstzrange'::pg_catalog.regtype
-    ) THEN
-        RAISE duplicate_object USING MESSAGE = 'type scru_tstzrange already exists outside of the extension scru';
-    END IF;
 END
 $$;
+
+----------------------------------------------------------------------------------------------------------------- types
+
+-- The range operand of <@ and @>, as scru_tstzrange in the extension scru. An extension has its own domain, because another user
+-- can own the schema of scru.
+CREATE DOMAIN uuidv7_tstzrange AS tstzrange;
+COMMENT ON DOMAIN uuidv7_tstzrange IS 'range of time as the operand of <@ and @>, to which a tstzrange is cast implicitly';
 
 ------------------------------------------------------------------------------------------------------------- estimates
 
@@ -198,29 +197,29 @@ CREATE FUNCTION uuidv7_range_upper(tstzrange) RETURNS uuid
 CREATE FUNCTION uuidv7_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'uuidv7_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange) RETURNS boolean
+CREATE FUNCTION uuidv7_contained_by_range(uuid, uuidv7_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_range_support;
-CREATE FUNCTION uuidv7_range_contains(scru_tstzrange, uuid) RETURNS boolean
+CREATE FUNCTION uuidv7_range_contains(uuidv7_tstzrange, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT uuidv7_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = uuid, RIGHTARG = scru_tstzrange, FUNCTION = uuidv7_contained_by_range,
+    LEFTARG = uuid, RIGHTARG = uuidv7_tstzrange, FUNCTION = uuidv7_contained_by_range,
     COMMUTATOR = @>, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = scru_tstzrange, RIGHTARG = uuid, FUNCTION = uuidv7_range_contains,
+    LEFTARG = uuidv7_tstzrange, RIGHTARG = uuid, FUNCTION = uuidv7_range_contains,
     COMMUTATOR = <@, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
 );
 
 COMMENT ON FUNCTION uuidv7_range_lower(tstzrange) IS 'first uuidv7 in a range of time; the largest of all if there is none';
 COMMENT ON FUNCTION uuidv7_range_upper(tstzrange) IS 'last uuidv7 in a range of time; the smallest of all if there is none';
 COMMENT ON FUNCTION uuidv7_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION uuidv7_range_contains(scru_tstzrange, uuid) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (uuid, scru_tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (scru_tstzrange, uuid) IS 'contains the time of creation';
+COMMENT ON FUNCTION uuidv7_contained_by_range(uuid, uuidv7_tstzrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION uuidv7_range_contains(uuidv7_tstzrange, uuid) IS 'implementation of @> operator';
+COMMENT ON OPERATOR <@ (uuid, uuidv7_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (uuidv7_tstzrange, uuid) IS 'contains the time of creation';
 
 -------------------------------------------------------------------------------------------------------------- prefixed
 

@@ -57,6 +57,8 @@ fn system<T: SqlId>() -> System {
         T => T::NAME,
         // The SQL type: the extension's, or the server's.
         S => T::SQL_TYPE,
+        // The domain over tstzrange.
+        R => if is_core { format!("{}_tstzrange", T::NAME) } else { "scru_tstzrange".into() },
         core => is_core,
         summary => T::SUMMARY,
         length,
@@ -119,17 +121,21 @@ impl TryRng for SplitMix {
     }
 }
 
-/// An extension, and the parts of its install script: their names in [`INSTALL`], and their contents.
+/// An extension and its install script.
 struct Extension {
     name: String,
+    /// What the script of every extension begins and ends with.
+    begin: String,
+    end: String,
+    /// The parts of the script: their names in [`INSTALL`], and their contents.
     parts: Vec<(String, String)>,
 }
 
 impl Extension {
     /// Returns the complete install script of this version.
     fn script(&self) -> String {
-        let parts: Vec<_> = self.parts.iter().map(|(_, content)| content.as_str()).collect();
-        format!("\\echo Use \"CREATE EXTENSION {}\" to load this file. \\quit\n\n{}", self.name, parts.join("\n"))
+        let parts = self.parts.iter().map(|(_, content)| content.as_str());
+        [&*self.begin].into_iter().chain(parts).chain([&*self.end]).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the path of the install script of this version after its release.
@@ -150,16 +156,22 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
     let properties = |systems: &[System]| systems.iter().map(|each| each.properties.clone()).collect::<Vec<_>>();
     let all = context! { types => properties(&types), core_systems => properties(&core_systems) };
 
+    let extension = |name: String, parts| -> Result<_, minijinja::Error> {
+        let properties = context! { extension => name };
+        let [begin, end] = [render("begin.sql.in", &properties)?, render("end.sql.in", &properties)?];
+        Ok(Extension { name, begin, end, parts })
+    };
+
     let mut parts = vec![("range".into(), render("range.sql.in", &all)?)];
     for each in &types {
         parts.push((each.name.into(), render("type.sql.in", &each.properties)?));
     }
     parts.push(("extension".into(), render("extension.sql.in", &all)?));
-    let mut extensions = vec![Extension { name: "scru".into(), parts }];
+    let mut extensions = vec![extension("scru".into(), parts)?];
     for each in &core_systems {
         let name = format!("scru_{}", each.name);
         let parts = vec![(name.clone(), render("core.sql.in", &each.properties)?)];
-        extensions.push(Extension { name, parts });
+        extensions.push(extension(name, parts)?);
     }
     Ok((extensions, render("reference.sql.in", &all)?))
 }

@@ -252,16 +252,34 @@ def test_operators_of_users_are_not_taken_over(connection):
     connection.execute(
         """
         CREATE FUNCTION after(timestamptz, uuid) RETURNS boolean LANGUAGE sql RETURN true;
-        CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid);
-        CREATE SCHEMA ids
+        CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid)
         """
     )
     with pytest.raises(psycopg.errors.DuplicateFunction, match=r"operator >\(timestamp with time zone,uuid\) already"):
         connection.execute("CREATE EXTENSION scru_uuidv7")
-    connection.execute("DROP OPERATOR > (timestamptz, uuid)")
-    connection.execute("CREATE DOMAIN ids.scru_tstzrange AS tstzrange")
-    with pytest.raises(psycopg.errors.DuplicateObject, match="type scru_tstzrange already exists outside"):
-        connection.execute("CREATE EXTENSION scru_uuidv7 SCHEMA ids")
+
+
+def test_operators_in_the_schema_of_scru_do_not_matter(connection):
+    """Whoever may create objects in the schema of scru cannot prevent CREATE EXTENSION in another schema."""
+    connection.execute(
+        """
+        CREATE FUNCTION after(timestamptz, uuid) RETURNS boolean LANGUAGE sql RETURN true;
+        CREATE OPERATOR > (FUNCTION = after, LEFTARG = timestamptz, RIGHTARG = uuid);
+        CREATE FUNCTION has(scru_tstzrange, uuid) RETURNS boolean LANGUAGE sql RETURN true;
+        CREATE OPERATOR @> (FUNCTION = has, LEFTARG = scru_tstzrange, RIGHTARG = uuid);
+        CREATE SCHEMA ids;
+        CREATE EXTENSION scru_uuidv7 SCHEMA ids
+        """
+    )
+    related = (
+        "SELECT oprcom::regoperator::text, oprnegate::regoperator::text FROM pg_operator WHERE oid = %s::regoperator"
+    )
+    assert connection.execute(related, ["ids.<(uuid, timestamptz)"]).fetchone() == (
+        "ids.>(timestamp with time zone,uuid)",
+        "ids.>=(uuid,timestamp with time zone)",
+    )
+    commutator = connection.execute(related, ["ids.<@(uuid, ids.uuidv7_tstzrange)"]).fetchone()[0]
+    assert commutator == "ids.@>(ids.uuidv7_tstzrange,uuid)"
 
 
 def test_operators_refer_to_each_other(uuids):

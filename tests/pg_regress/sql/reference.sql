@@ -1173,6 +1173,8 @@ SELECT uuidv7_floor('2025-01-01 12:00:00.0005+00');
 SELECT uuidv7_range_lower('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
 -- ### FUNCTION uuidv7_range_upper(tstzrange)
 SELECT uuidv7_range_upper('[2025-01-01 12:00+00, 2025-01-01 13:00+00)');
+-- ### DOMAIN uuidv7_tstzrange
+SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid <@ '[2025-01-01,)'::uuidv7_tstzrange;
 -- ## Aggregates
 -- [Columns of a type of the server](../core-types.md#min-and-max) explains what changes in PostgreSQL 20.
 -- ### AGGREGATE min(uuid)
@@ -1204,9 +1206,9 @@ SELECT timestamptz '2025-01-01 12:00:00+00' > '019421bc-ade8-70e5-bb1d-cdaf6e789
 SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid >= timestamptz '2025-01-01 12:00:00+00';
 -- | OPERATOR >= (timestamptz, uuid)
 SELECT timestamptz '2025-01-01 12:00:00+00' >= '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
--- | OPERATOR <@ (uuid, scru_tstzrange)
+-- | OPERATOR <@ (uuid, uuidv7_tstzrange)
 SELECT '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid <@ tstzrange('2025-01-01', NULL);
--- | OPERATOR @> (scru_tstzrange, uuid)
+-- | OPERATOR @> (uuidv7_tstzrange, uuid)
 SELECT tstzrange('2025-01-01', NULL) @> '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid;
 -- ## Support functions
 -- The server calls these functions for the operators and for plans.
@@ -1226,9 +1228,9 @@ SELECT timestamptz_gt_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-
 SELECT uuidv7_ge_timestamptz('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '2025-01-01 12:00:00+00');
 -- | FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid)
 SELECT timestamptz_ge_uuidv7('2025-01-01 12:00:00+00', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
--- | FUNCTION uuidv7_contained_by_range(uuid, scru_tstzrange)
+-- | FUNCTION uuidv7_contained_by_range(uuid, uuidv7_tstzrange)
 SELECT uuidv7_contained_by_range('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '[2025-01-01,)');
--- | FUNCTION uuidv7_range_contains(scru_tstzrange, uuid)
+-- | FUNCTION uuidv7_range_contains(uuidv7_tstzrange, uuid)
 SELECT uuidv7_range_contains('[2025-01-01,)', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
 -- | FUNCTION uuidv7_smaller(uuid, uuid)
 SELECT uuidv7_smaller('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '019421bc-b1d0-7462-8009-454ff88bb8a8');

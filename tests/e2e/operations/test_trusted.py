@@ -1,0 +1,462 @@
+"""The extensions are trusted: the owner of a database creates them, and their scripts run as superuser.
+
+The owner must gain neither code nor memory of the server by that, nor must another user who may create objects in the
+same schema. The tests prepare a schema with objects that have the names in the scripts, before and during CREATE
+EXTENSION.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import expect
+from conftest import Database
+from load import background
+from server import pg_config, wait_until
+
+ROOT = Path(__file__).parents[3]
+EXTENSIONS = re.search(r"^EXTENSIONS=\((.*)\)$", (ROOT / "tools/lib/env.sh").read_text(), re.MULTILINE)[1].split()
+
+# The body of a function that makes the attacker a superuser if a superuser calls it.
+TAKE_OVER = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
+
+
+@pytest.fixture
+def owned(new_database, plain_user) -> Database:
+    """A database that a role without privileges owns, as well as its schemas s and t."""
+    database = new_database(extension=False, owner=plain_user)
+    with database.connect(user=plain_user) as connection:
+        connection.execute("CREATE SCHEMA s; CREATE SCHEMA t")
+    return database
+
+
+@pytest.fixture
+def alice(owned, plain_user) -> Iterator[psycopg.Connection]:
+    """A connection of the owner of the database."""
+    with owned.connect(user=plain_user) as connection:
+        yield connection
+        gained = "SELECT rolsuper OR pg_has_role('postgres', 'member') FROM pg_roles WHERE rolname = current_user"
+        assert connection.execute(gained).fetchone() == (False,)
+
+
+# ------------------------------------------------------------------------------------------- what the catalogs refer to
+
+MEMBERS = """
+    SELECT classid, objid, extname FROM pg_depend JOIN pg_extension AS e
+        ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
+"""
+# The columns by which a row of a catalog is a member, or a part of a member.
+PARTS = {
+    "pg_type": ("oid", "typelem"),
+    "pg_proc": ("oid",),
+    "pg_aggregate": ("aggfnoid",),
+    "pg_operator": ("oid",),
+    "pg_cast": ("oid",),
+    "pg_opfamily": ("oid",),
+    "pg_opclass": ("oid",),
+    "pg_amop": ("amopfamily",),
+    "pg_amproc": ("amprocfamily",),
+}
+OWNERS = {
+    "pg_type": "typowner",
+    "pg_proc": "proowner",
+    "pg_operator": "oprowner",
+    "pg_opfamily": "opfowner",
+    "pg_opclass": "opcowner",
+}
+
+
+def foreign_references(connection: psycopg.Connection, extension: str) -> list[tuple]:
+    """Returns the references of an extension's objects to types, functions, operators, families and classes that are
+    not the server's, and not objects of scru or this extension that belong to a superuser.
+
+    Reads each column of the catalogs that has such OIDs.
+    """
+    of_rows = {
+        catalog: " OR ".join(
+            f"t.{column} IN (SELECT objid FROM ({MEMBERS}) AS m WHERE extname = '{extension}')" for column in columns
+        )
+        for catalog, columns in PARTS.items()
+    }
+    keys = connection.execute(
+        """SELECT fktable::text, fkcols[1], pktable::text, is_array FROM pg_get_catalog_foreign_keys()
+           WHERE fktable::text = ANY (%s) AND pktable::text = ANY (%s) AND cardinality(fkcols) = 1""",
+        [[*PARTS], [*OWNERS]],
+    ).fetchall()
+    assert {("pg_operator", "oprcom"), ("pg_operator", "oprnegate"), ("pg_proc", "prosupport")} <= {
+        (table, column) for table, column, *_ in keys
+    }
+    found = []
+    for table, column, to, is_array in keys:
+        value = f"unnest(t.{column})" if is_array else f"t.{column}"
+        found += connection.execute(
+            f"""
+            SELECT '{table}.{column}', pg_describe_object('{to}'::regclass, r.oid, 0)
+            FROM (SELECT {value} AS oid FROM {table} AS t WHERE {of_rows[table]}) AS r
+            WHERE r.oid >= 16384 AND NOT EXISTS (
+                SELECT FROM {to} AS ours JOIN pg_roles AS o ON o.oid = {OWNERS[to]}
+                WHERE ours.oid = r.oid AND rolsuper AND EXISTS (
+                    SELECT FROM ({MEMBERS}) AS m WHERE extname IN ('{extension}', 'scru')
+                        AND objid IN (ours.oid {", ours.typelem" if to == "pg_type" else ""})
+                )
+            )
+            """
+        ).fetchall()
+    defaults = f"""
+        SELECT oid::regprocedure::text FROM pg_proc AS t WHERE ({of_rows["pg_proc"]}) AND proargdefaults IS NOT NULL
+        UNION ALL SELECT typname FROM pg_type AS t WHERE ({of_rows["pg_type"]}) AND typdefault IS NOT NULL
+    """
+    return found + connection.execute(defaults).fetchall()
+
+
+def objects_of_superusers(connection: psycopg.Connection) -> set[tuple]:
+    """Returns the types, functions, operators and relations of superusers that the server did not have at first."""
+    return {
+        row
+        for catalog, owner in {**OWNERS, "pg_class": "relowner", "pg_namespace": "nspowner"}.items()
+        for row in connection.execute(
+            f"""SELECT pg_describe_object('{catalog}'::regclass, c.oid, 0) FROM {catalog} AS c
+                JOIN pg_roles AS o ON o.oid = {owner} WHERE rolsuper AND c.oid >= 16384"""
+        )
+    }
+
+
+@contextmanager
+def held_up(connection: psycopg.Connection, script: str, by: psycopg.Connection, lock: str) -> Iterator[None]:
+    """Runs a script until it waits for the uncommitted result of a statement. Rolls this statement back after the
+    block, and waits for the end of the script."""
+    by.execute("BEGIN")
+    by.execute(lock)
+    with background(connection, script) as running:
+        wait_until(lambda: running.done() or is_blocked(connection, by), "the script waits")
+        assert not running.done(), running.exception()
+        yield
+        by.execute("ROLLBACK")
+        running.result(timeout=60)
+
+
+def is_blocked(connection: psycopg.Connection, by: psycopg.Connection) -> bool:
+    [(pids,)] = by.execute("SELECT pg_blocking_pids(%s)", [connection.info.backend_pid])
+    return by.info.backend_pid in pids
+
+
+# -------------------------------------------------------------------------------------------------- attacks, one by one
+
+
+def test_a_domain_that_the_owner_has_added_to_scru_is_no_operand(alice):
+    """The server would read a number as a range, or execute a constraint of the domain as superuser."""
+    alice.execute(
+        """
+        CREATE EXTENSION scru SCHEMA s;
+        CREATE DOMAIN t.scru_tstzrange AS bigint;
+        ALTER EXTENSION scru ADD DOMAIN t.scru_tstzrange;
+        CREATE EXTENSION scru_uuidv7 SCHEMA t
+        """
+    )
+    assert foreign_references(alice, "scru_uuidv7") == []
+    with pytest.raises(psycopg.errors.UndefinedFunction):
+        alice.execute("SELECT t.uuidv7_contained_by_range(gen_random_uuid(), 81985529216486895)")
+
+
+@pytest.mark.parametrize("domain", ["scru_tstzrange", "uuidv7_tstzrange"])
+def test_a_domain_of_another_session_is_no_operand(owned, alice, plain_user, domain):
+    """The domain appears while the script waits for a function that is never committed."""
+    with owned.connect() as superuser:
+        superuser.execute("CREATE EXTENSION scru SCHEMA s")
+    create = "CREATE EXTENSION scru_uuidv7 SCHEMA t"
+    lock = "CREATE FUNCTION t.gen_uuidv7() RETURNS uuid LANGUAGE plpgsql AS 'BEGIN END'"
+    with owned.connect(user=plain_user) as creating, owned.connect(user=plain_user) as holding:
+        try:
+            with held_up(creating, create, holding, lock):
+                alice.execute(f"SET lock_timeout = '1s'; CREATE DOMAIN t.{domain} AS bigint")
+        except (psycopg.errors.DuplicateObject, psycopg.errors.LockNotAvailable):
+            pass
+    assert foreign_references(alice, "scru_uuidv7") == []
+
+
+@pytest.mark.parametrize(("extension", "function"), [("scru", "scru_inspect(text)"), ("scru_uuidv7", "gen_uuidv7()")])
+def test_the_schema_of_a_script_is_not_replaced(owned, alice, plain_user, extension, function):
+    """The names in a script keep their meaning, whatever the owner of the schema does meanwhile. Otherwise, a script of
+    scru would call a function of another schema as superuser."""
+    if extension != "scru":
+        alice.execute("CREATE EXTENSION scru SCHEMA s")
+    lock = f"CREATE FUNCTION t.{function} RETURNS uuid LANGUAGE plpgsql AS 'BEGIN END'"
+    with owned.connect(user=plain_user) as creating, owned.connect(user=plain_user) as holding:
+        with held_up(creating, f"CREATE EXTENSION {extension} SCHEMA t", holding, lock):
+            alice.execute("SET lock_timeout = '1s'")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                alice.execute("ALTER SCHEMA t RENAME TO u")
+    assert foreign_references(alice, extension) == []
+
+
+def test_the_name_of_the_schema_is_locked(owned, alice, plain_user):
+    """While a script runs, no other transaction can rename the schema, on servers that have no other lock for that."""
+    alice.execute("CREATE EXTENSION scru SCHEMA s")
+    lock = "CREATE FUNCTION t.gen_uuidv7() RETURNS uuid LANGUAGE plpgsql AS 'BEGIN END'"
+    with owned.connect(user=plain_user) as creating, owned.connect(user=plain_user) as by, owned.connect() as superuser:
+        with held_up(creating, "CREATE EXTENSION scru_uuidv7 SCHEMA t", by, lock):
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                superuser.execute("SELECT FROM pg_namespace WHERE nspname = 't' FOR UPDATE NOWAIT")
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_schema_is_the_one_that_is_named(alice, extension):
+    """In the search path, "$user" is the schema with the name of the user, here of the superuser who runs it."""
+    if extension != "scru":
+        alice.execute("CREATE EXTENSION scru SCHEMA s")
+    alice.execute('CREATE SCHEMA "$user"; CREATE SCHEMA postgres')
+    with expect.error("42939", 'unacceptable extension schema name "$user"'):
+        alice.execute(f'CREATE EXTENSION {extension} SCHEMA "$user"')
+    alice.execute("CREATE TEMP TABLE temporary ()")
+    [(temporary,)] = alice.execute("SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()")
+    with pytest.raises((psycopg.errors.ReservedName, psycopg.errors.UndefinedFunction)):
+        alice.execute(f"CREATE EXTENSION {extension} SCHEMA {temporary}")
+
+
+# -------------------------------------------------------------------------------------------------- decoys of all names
+
+# Argument types that match better than those of the server's functions and operators, or as well.
+ARGUMENTS = (
+    *("text", "varchar", "name", "oid", "regclass", "anyelement", "anyarray", "text, text", "text, name", "oid, oid"),
+    *("text, name, text", "text, text, text", "text, regoperator", "text, VARIADIC anyarray", "oid, oid, integer"),
+    *("varchar, varchar, boolean", "text, uuid", "uuid, text", "uuid, tstzrange", "tstzrange, uuid", "anyarray, text"),
+)
+OPERANDS = (
+    *("name, text", "text, name", "text, text", "name, varchar", "oid, integer", "oid, regclass", "regclass, oid"),
+    *("uuid, text", "text, uuid", "uuid, tstzrange", "tstzrange, uuid", "integer, integer", "anyelement, anyelement"),
+    *("anyarray, anyarray", "uuid, timestamp", "timestamp, uuid", "uuid, date", "bigint, integer"),
+)
+DECOYS = """
+    CREATE PROCEDURE pg_temp.try(statement text) LANGUAGE plpgsql AS $$
+    BEGIN
+        EXECUTE statement;
+    EXCEPTION WHEN duplicate_function OR invalid_function_definition OR undefined_function THEN
+        NULL;
+    END $$;
+    DO $decoys$
+    DECLARE
+        body constant text := $$ LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END' $$;
+        name text;
+        arguments text;
+    BEGIN
+        FOREACH name IN ARRAY %(functions)s::text[] LOOP
+            FOREACH arguments IN ARRAY %(arguments)s::text[] LOOP
+                CALL pg_temp.try(format('CREATE FUNCTION t.%%I(%%s) RETURNS boolean', name, arguments) || body);
+            END LOOP;
+        END LOOP;
+        FOREACH arguments IN ARRAY %(operands)s::text[] LOOP
+            CALL pg_temp.try(format('CREATE FUNCTION t.trap(%%s) RETURNS boolean', arguments) || body);
+            FOREACH name IN ARRAY %(operators)s::text[] LOOP
+                CALL pg_temp.try(format('CREATE OPERATOR t.%%s (LEFTARG = %%s, RIGHTARG = %%s, FUNCTION = t.trap)',
+                    name, split_part(arguments, ',', 1), split_part(arguments, ',', 2)));
+            END LOOP;
+        END LOOP;
+    END $decoys$
+"""
+
+
+def script(extension: str) -> str:
+    """Returns the script of an extension, without comments."""
+    directory = Path(pg_config("--sharedir"), "extension")
+    version = re.search(r"^default_version = '(.*)'$", (directory / f"{extension}.control").read_text(), re.MULTILINE)
+    text = (directory / f"{extension}--{version[1]}.sql").read_text()
+    return re.sub(r"^ *--.*\n", "", text, flags=re.MULTILINE)
+
+
+def members(connection: psycopg.Connection, extension: str) -> list[tuple[str, str, str]]:
+    """Returns the members whose names a user can take: kind, name, and the arguments of functions and operators.
+
+    A signature with a type of the extension is free, and only superusers can create functions with an argument of type
+    cstring or internal.
+    """
+    return connection.execute(
+        f"""
+        WITH members AS (SELECT objid FROM ({MEMBERS}) AS m WHERE extname = %s)
+        SELECT 'FUNCTION', proname, array_to_string(proargtypes::regtype[], ', ') FROM pg_proc
+        WHERE oid IN (TABLE members) AND NOT EXISTS (
+            SELECT FROM pg_type WHERE oid = ANY (proargtypes) AND (oid >= 16384 OR typtype = 'p')
+        )
+        UNION ALL SELECT 'OPERATOR', oprname, concat_ws(', ', oprleft::regtype, oprright::regtype) FROM pg_operator
+        WHERE oid IN (TABLE members) AND greatest(oprleft, oprright) < 16384
+        UNION ALL SELECT 'TYPE', typname, '' FROM pg_type
+        WHERE oid IN (TABLE members) AND typcategory <> 'A'
+        UNION ALL SELECT 'SEQUENCE', relname, '' FROM pg_class WHERE oid IN (TABLE members)
+        ORDER BY 1, 2, 3
+        """,
+        [extension],
+    ).fetchall()
+
+
+@pytest.fixture
+def prepared(alice, extension) -> list[tuple[str, str, str]]:
+    """The members of an extension, which can be created: its owner has created and dropped it."""
+    for name in dict.fromkeys(["scru", extension]):
+        alice.execute(f"CREATE EXTENSION {name} SCHEMA s")
+    found = members(alice, extension)
+    alice.execute(f"DROP EXTENSION {extension}")
+    return found
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_script_refers_to_no_decoy(alice, prepared, extension):
+    """Functions, operators, types, tables and casts of the owner, in the schema and in pg_temp, have the names in the
+    script. They match better than the server's. The owner has added what is possible to scru."""
+    text = script(extension)
+    types = {name for kind, name, _ in prepared if kind == "TYPE"}
+    words = set(re.findall(r"\b[a-z_][a-z0-9_]*\b", text))
+    names = [[*words, "bool", "int4", "int8"]]
+    server_types = alice.execute(
+        "SELECT typname FROM pg_type WHERE oid < 16384 AND typname = ANY (%s)", names
+    ).fetchall()
+    tables = alice.execute("SELECT relname FROM pg_class WHERE oid < 16384 AND relname = ANY (%s)", names).fetchall()
+    decoys = [f"CREATE TABLE {{schema}}.{name} ()" for (name,) in tables]
+    decoys += [f'CREATE DOMAIN {{schema}}."{name}" AS pg_catalog.int8' for (name,) in {*server_types} - {*tables}]
+    assert len(decoys) > 20
+    for schema in "t", "pg_temp":
+        for decoy in decoys:
+            alice.execute(decoy.format(schema=schema))
+    of_types = [f"CREATE DOMAIN {{schema}}.{name} AS pg_catalog.int8" for name in types | {"scru_tstzrange"}]
+    for decoy in of_types:
+        alice.execute(decoy.format(schema="pg_temp"))
+    alice.execute("SET search_path = pg_catalog, pg_temp")
+    alice.execute("CREATE TYPE t.mood AS ENUM ('good')")
+    for number, name in enumerate(["uuid", "tstzrange", "timestamptz", "text", "name", "oid", "regclass"]):
+        for source, target in ("t.mood", name), (name, "t.mood"):
+            alice.execute(
+                f"CREATE FUNCTION t.cast_{number}({source}) RETURNS {target} {TAKE_OVER};"
+                f"CREATE CAST ({source} AS {target}) WITH FUNCTION t.cast_{number}({source}) AS IMPLICIT"
+            )
+    names = {
+        "functions": [*(set(re.findall(r"\b([a-z_][a-z0-9_]*)\(", text)) - {"any", "in", "values"})],
+        "operators": [*(set(re.findall(r"[ .]([<>=@|*~&%+-]+)[ )]", text)) - {"=>", "--"})],
+        "arguments": [*ARGUMENTS],
+        "operands": [*OPERANDS],
+    }
+    assert {"=", "<", ">=", "@>"} <= set(names["operators"])
+    psycopg.ClientCursor(alice).execute(DECOYS, names)
+    for _, name, arguments in [member for member in prepared if member[0] == "FUNCTION"]:
+        alice.execute(f"DROP FUNCTION IF EXISTS t.{name}({arguments})")
+    count = "SELECT count(*) FROM pg_proc WHERE pronamespace = 't'::regnamespace"
+    assert alice.execute(count).fetchone()[0] > 10 * len(names["functions"])
+    if extension != "scru":
+        alice.execute("CREATE DOMAIN t.scru_tstzrange AS bigint; ALTER EXTENSION scru ADD DOMAIN t.scru_tstzrange")
+        alice.execute("ALTER EXTENSION scru ADD TYPE t.mood; ALTER EXTENSION scru ADD FUNCTION t.trap(text, text)")
+    alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
+    assert foreign_references(alice, extension) == []
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_a_taken_name_is_an_error(alice, prepared, extension):
+    """CREATE EXTENSION fails if the owner has an object with the name and arguments of a member, and leaves nothing."""
+    assert len(prepared) > 20
+    before = objects_of_superusers(alice)
+    taken = prepared[:: 5 if extension == "scru" else 1]
+    # An operator that has been named as the commutator of another, and is not defined.
+    taken += [("SHELL", name, arguments) for kind, name, arguments in taken if kind == "OPERATOR"]
+    for kind, name, arguments in taken:
+        left, _, right = arguments.partition(", ")
+        create = {
+            "FUNCTION": f"CREATE FUNCTION t.{name}({arguments}) RETURNS boolean {TAKE_OVER}",
+            "OPERATOR": f"CREATE FUNCTION t.trap({arguments}) RETURNS boolean {TAKE_OVER};"
+            f"CREATE OPERATOR t.{name} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = t.trap)",
+            "SHELL": f"CREATE FUNCTION t.trap({right}, {left}) RETURNS boolean {TAKE_OVER};"
+            f"CREATE OPERATOR t.## (LEFTARG = {right}, RIGHTARG = {left}, FUNCTION = t.trap, "
+            f"COMMUTATOR = OPERATOR(t.{name}))",
+            "TYPE": f"CREATE DOMAIN t.{name} AS text",
+            "SEQUENCE": f"CREATE TABLE t.{name} ()",
+        }[kind]
+        alice.execute(create)
+        errors = (
+            psycopg.errors.DuplicateObject,
+            psycopg.errors.DuplicateFunction,
+            psycopg.errors.UndefinedFunction,
+            *([psycopg.errors.DuplicateTable] if kind == "SEQUENCE" else []),
+        )
+        with pytest.raises(errors):
+            alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
+        assert objects_of_superusers(alice) == before, name
+        alice.execute("DROP SCHEMA t CASCADE; CREATE SCHEMA t")
+
+
+# ------------------------------------------------------------------------------------- the check at the end of a script
+
+ALLOWED = (
+    "FUNCTION t.f(s.scru128)",
+    "FUNCTION t.f(s.scru128[])",
+    "FUNCTION t.f(s.scru_tstzrange)",
+    "FUNCTION t.f(jsonb[])",
+    "FUNCTION t.f(s.scru128 DEFAULT s.gen_scru128())",
+)
+OPERATOR = "OPERATOR t.## (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION"
+# The objects that are not permitted to refer to another, which the check names.
+REFUSED = {
+    "FUNCTION t.f(s.of_alice)": "type s.of_alice",
+    "FUNCTION t.f(s.of_alice[])": "type s.of_alice[]",
+    "FUNCTION t.f(t.of_superuser)": "type t.of_superuser",
+    "FUNCTION t.f() RETURNS s.of_alice": "type s.of_alice",
+    "FUNCTION t.f(bigint DEFAULT s.one())": "function s.one()",
+    "FUNCTION u.f()": "schema u",
+    "DOMAIN t.f AS s.of_alice": "type s.of_alice",
+    "AGGREGATE t.f(bigint) (SFUNC = s.plus, STYPE = bigint)": "function s.plus(bigint,bigint)",
+    f"{OPERATOR} = s.plus)": "function s.plus(bigint,bigint)",
+    f"{OPERATOR} = int8eq, COMMUTATOR = OPERATOR(s.##))": "operator s.##(bigint,bigint)",
+    f"{OPERATOR} = int8eq, NEGATOR = OPERATOR(s.##))": "operator s.##(bigint,bigint)",
+    "OPERATOR CLASS t.f FOR TYPE bigint USING btree AS OPERATOR 1 s.##": "operator s.##(bigint,bigint)",
+}
+
+
+@pytest.fixture
+def checked(owned, alice) -> Iterator[psycopg.Connection]:
+    """A connection of a superuser, to a database in which a user has added objects to scru."""
+    alice.execute(
+        f"""
+        CREATE EXTENSION scru SCHEMA s; CREATE EXTENSION scru_uuidv7 SCHEMA t; CREATE SCHEMA u;
+        CREATE DOMAIN s.of_alice AS bigint;
+        CREATE FUNCTION s.one() RETURNS bigint {TAKE_OVER};
+        CREATE FUNCTION s.plus(bigint, bigint) RETURNS bigint {TAKE_OVER};
+        CREATE FUNCTION s.is(bigint, bigint) RETURNS boolean {TAKE_OVER};
+        CREATE OPERATOR s.## (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = s.is);
+        ALTER EXTENSION scru ADD DOMAIN s.of_alice;
+        ALTER EXTENSION scru ADD FUNCTION s.one();
+        ALTER EXTENSION scru ADD FUNCTION s.plus(bigint, bigint);
+        ALTER EXTENSION scru ADD OPERATOR s.## (bigint, bigint)
+        """
+    )
+    with owned.connect() as connection:
+        connection.execute("CREATE DOMAIN t.of_superuser AS bigint; ALTER EXTENSION scru ADD DOMAIN t.of_superuser")
+        yield connection
+
+
+def check(connection: psycopg.Connection, create: str) -> None:
+    """Creates an object, adds it to the extension, and runs the check at the end of the script."""
+    identity = re.sub(r" (RETURNS|AS|\(LEFTARG|\(SFUNC|DEFAULT [^)]*\)|FOR TYPE)( .*|(?=\)))", "", create)
+    if "OPERATOR t." in create:
+        identity += "(bigint, bigint)"
+    elif "CLASS" in create:
+        identity += " USING btree"
+    body = " RETURNS bigint" * ("RETURNS" not in create) + " LANGUAGE sql AS 'SELECT NULL::bigint'"
+    connection.execute(f"CREATE {create}{body if create.startswith('FUNCTION') else ''}")
+    connection.execute(f"ALTER EXTENSION scru_uuidv7 ADD {identity}")
+    if "CLASS" in create:
+        connection.execute(f"ALTER EXTENSION scru_uuidv7 ADD {identity.replace('CLASS', 'FAMILY')}")
+    blocks = re.findall(r"^DO \$\$.*?^\$\$;", script("scru_uuidv7"), re.MULTILINE | re.DOTALL)
+    connection.execute(blocks[-1])
+
+
+def test_the_check_permits_objects_of_scru(checked):
+    for create in ALLOWED:
+        with checked.transaction(force_rollback=True):
+            check(checked, create)
+
+
+def test_the_check_refuses_objects_of_others(checked):
+    for create, named in REFUSED.items():
+        message = f'^{re.escape(named)} is not part of the extension "scru_uuidv7"'
+        with checked.transaction(force_rollback=True), pytest.raises(psycopg.errors.DuplicateObject, match=message):
+            check(checked, create)
