@@ -5,6 +5,8 @@
 -- A trigger of the table (BEFORE INSERT OR UPDATE, FOR EACH ROW) must set the column if it is NULL. A batch updates one range of
 -- pages in one transaction. It skips locked rows, so that it neither waits nor deadlocks. The procedure repeats its pass over the
 -- table until the column is filled. The call can be interrupted and repeated.
+--
+-- Functions are named with their schema: another user could have one in the search path whose argument types match better.
 
 CREATE PROCEDURE fill_in_batches(
     tbl regclass,
@@ -22,25 +24,26 @@ DECLARE
     set bigint;
     filled bigint := 0;
     is_filled boolean;
-    empty constant text := format('%I IS NULL AND (%s)', col, condition);
-    one_batch constant text := format(
+    empty constant text := pg_catalog.format('%I IS NULL AND (%s)', col, condition);
+    one_batch constant text := pg_catalog.format(
         'WITH batch AS (
              UPDATE %1$s SET %2$I = NULL
              WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE ctid >= $1 AND ctid < $2 AND %3$s FOR NO KEY UPDATE SKIP LOCKED))
              RETURNING %2$I
-         ) SELECT count(*), count(%2$I) FROM batch', tbl, col, empty);
+         ) SELECT pg_catalog.count(*), pg_catalog.count(%2$I) FROM batch', tbl, col, empty);
 BEGIN
     LOOP
         page := 0;
         reported := 0;
         -- The trigger fills the rows that are inserted after the current last page.
-        last_page := pg_relation_size(tbl) / current_setting('block_size')::bigint;
+        last_page := pg_catalog.pg_relation_size(tbl) / pg_catalog.current_setting('block_size')::bigint;
         WHILE page <= last_page LOOP
-            EXECUTE one_batch INTO updated, set USING format('(%s,0)', page)::tid, format('(%s,0)', page + pages)::tid;
+            EXECUTE one_batch INTO updated, set
+                USING pg_catalog.format('(%s,0)', page)::tid, pg_catalog.format('(%s,0)', page + pages)::tid;
             IF set < updated THEN
                 RAISE not_null_violation USING
-                    MESSAGE = format('trigger of %s left column "%s" empty', tbl, col),
-                    DETAIL = format('%s of %s rows are empty after the update.', updated - set, updated),
+                    MESSAGE = pg_catalog.format('trigger of %s left column "%s" empty', tbl, col),
+                    DETAIL = pg_catalog.format('%s of %s rows are empty after the update.', updated - set, updated),
                     HINT = 'First fill the table from which the trigger copies, or exclude rows by the argument condition.';
             END IF;
             COMMIT;
@@ -51,9 +54,9 @@ BEGIN
                 RAISE NOTICE '%: % rows filled, % %% of % pages', tbl, filled, percent, last_page;
                 reported := percent;
             END IF;
-            PERFORM pg_sleep(pause);
+            PERFORM pg_catalog.pg_sleep(pause);
         END LOOP;
-        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE %s)', tbl, empty) INTO is_filled;
+        EXECUTE pg_catalog.format('SELECT NOT EXISTS (SELECT FROM %s WHERE %s)', tbl, empty) INTO is_filled;
         COMMIT;
         EXIT WHEN is_filled;
     END LOOP;

@@ -14,6 +14,9 @@
 
 BEGIN;
 
+-- No function or operator of another user is called, whatever the search path of the caller is.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA scru_uuid;
 COMMENT ON SCHEMA scru_uuid IS 'scru128 and ulid as uuid, without the extension scru';
 
@@ -27,7 +30,8 @@ RETURN (
     || right(gen_random_uuid()::text, 12) || left(gen_random_uuid()::text, 8)
 )::uuid;
 
-CREATE FUNCTION scru_uuid.generate(at timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION scru_uuid.generate(at timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     millis numeric := floor(extract(epoch FROM at) * 1000);
     random text := gen_random_uuid();
@@ -42,7 +46,8 @@ $$;
 
 -- The algorithm of scru128: within a millisecond, a 48-bit counter is incremented; the last 32 bits of each ID are random. The
 -- state is the session's last ID, in the setting scru_uuid.last.
-CREATE FUNCTION scru_uuid.generate_increasing() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+CREATE FUNCTION scru_uuid.generate_increasing() RETURNS uuid LANGUAGE plpgsql VOLATILE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     state text := current_setting('scru_uuid.last', true);
     now_millis bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
@@ -85,7 +90,8 @@ RETURN (
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint % 1000 * interval '1 millisecond'
 ) AT TIME ZONE 'UTC';
 
-CREATE FUNCTION scru_uuid.lower(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION scru_uuid.lower(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     millis numeric := ceil(extract(epoch FROM at) * 1000);
 BEGIN
@@ -98,7 +104,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION scru_uuid.upper(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION scru_uuid.upper(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     millis numeric := floor(extract(epoch FROM at) * 1000);
 BEGIN
@@ -118,7 +125,8 @@ COMMENT ON FUNCTION scru_uuid.upper(timestamptz) IS 'largest ID whose time is at
 ------------------------------------------------------------------------------------------------------------------ text
 
 CREATE FUNCTION scru_uuid.digits(value bigint, length integer, alphabet text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     base constant integer := length(alphabet);
     digits text := '';
@@ -133,7 +141,8 @@ $$;
 
 -- Twelve digits of base 36 or 32 fit into a bigint. So an ID is split into 1 + 12 + 12 digits of base 36, or into 2 + 12 + 12
 -- digits of base 32. Twelve digits of base 32 are 15 hexadecimal digits.
-CREATE FUNCTION scru_uuid.to_scru128(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION scru_uuid.to_scru128(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     alphabet constant text := '0123456789abcdefghijklmnopqrstuvwxyz';
     twelve_digits constant numeric := 36::numeric ^ 12;
@@ -148,7 +157,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION scru_uuid.to_ulid(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION scru_uuid.to_ulid(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     alphabet constant text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
     hex constant text := replace(id::text, '-', '');
@@ -160,7 +170,8 @@ END
 $$;
 
 CREATE FUNCTION scru_uuid.from_digits(digits text, length integer, alphabet text, type text) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     base constant integer := length(alphabet);
     parts bigint[] := '{0,0,0}';
@@ -170,7 +181,7 @@ DECLARE
 BEGIN
     -- In collation C, lower() converts only ASCII letters.
     IF length(digits) <> length OR translate(lower(digits COLLATE "C"), alphabet, '') <> '' THEN
-        RAISE invalid_text_representation USING MESSAGE = format('invalid input syntax for type %s: "%s"', type, digits);
+        RAISE invalid_text_representation USING MESSAGE = pg_catalog.format('invalid input syntax for type %s: "%s"', type, digits);
     END IF;
     FOR i IN 1..length LOOP
         part := 3 - (length - i) / 12;
@@ -179,7 +190,7 @@ BEGIN
     value := (parts[1] * base::numeric ^ 12 + parts[2]) * base::numeric ^ 12 + parts[3];
     high := div(value, 2::numeric ^ 64);
     IF high >= 2::numeric ^ 64 THEN
-        RAISE numeric_value_out_of_range USING MESSAGE = format('value "%s" is out of range for type %s', digits, type);
+        RAISE numeric_value_out_of_range USING MESSAGE = pg_catalog.format('value "%s" is out of range for type %s', digits, type);
     END IF;
     value := value % 2::numeric ^ 64;
     -- A bigint holds 63 unsigned bits, so that each half of 64 bits is converted in two parts of 32 bits.

@@ -23,6 +23,13 @@ from server import pg_config, wait_until
 ROOT = Path(__file__).parents[3]
 EXTENSIONS = re.search(r"^EXTENSIONS=\((.*)\)$", (ROOT / "tools/lib/env.sh").read_text(), re.MULTILINE)[1].split()
 
+# The blocks of the pages that change the database.
+PAGES = {
+    f"{page.stem}, {number}": block
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for number, block in enumerate(re.findall(r"^DO \$\$ BEGIN\s.*?\$\$;$", page.read_text(), re.MULTILINE | re.DOTALL))
+}
+
 # The body of a function that makes the attacker a superuser if a superuser calls it.
 TAKE_OVER = "LANGUAGE plpgsql AS 'BEGIN ALTER ROLE plain_user SUPERUSER; RETURN NULL; END'"
 
@@ -382,6 +389,61 @@ def test_a_taken_name_is_an_error(alice, prepared, extension):
             alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
         assert objects_of_superusers(alice) == before, name
         alice.execute("DROP SCHEMA t CASCADE; CREATE SCHEMA t")
+
+
+# ------------------------------------------------------------------------------------------------- SQL that users run
+
+BETTER = (
+    *("format(text, name)", "format(text, name, text)", "format(text, text)", "format(text, text, text)"),
+    *("format(text, bigint)", "format(text, regclass, name)", "format(text, regclass, name, text)", "lpad(text, integer)"),
+    *("format(text, regclass, text)", "format(text, integer)", "right(varchar, integer)"),
+)
+
+
+@pytest.mark.parametrize("sql", ["fill_in_batches", "scru_uuid", *PAGES])
+def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
+    """Another user's functions and operators in the search path match better than the server's. Their arguments are
+    those in sql/contrib and on the pages."""
+    with new_database().connect() as superuser:
+        superuser.execute(f"GRANT CREATE ON SCHEMA public TO {plain_user}; SET ROLE {plain_user}")
+        for signature in BETTER:
+            superuser.execute(f"CREATE FUNCTION public.{signature} RETURNS text {TAKE_OVER}")
+        for operator, left, right in ("*", "numeric", "integer"), ("<", "numeric", "integer"), ("||", "integer", "text"):
+            superuser.execute(
+                f"CREATE OR REPLACE FUNCTION public.trap({left}, {right}) RETURNS text {TAKE_OVER};"
+                f"CREATE OPERATOR public.{operator} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.trap)"
+            )
+        superuser.execute(
+            f"""CREATE FUNCTION public.count_trap(bigint, scru128) RETURNS bigint {TAKE_OVER};
+                CREATE AGGREGATE public.count(scru128) (SFUNC = public.count_trap, STYPE = bigint, INITCOND = 0);
+                RESET ROLE"""
+        )
+        if sql == "fill_in_batches":
+            superuser.execute((ROOT / "sql/contrib/fill_in_batches.sql").read_text())
+            superuser.execute(
+                """
+                CREATE TABLE orders (n integer, new_id scru128);
+                INSERT INTO orders SELECT generate_series(1, 10);
+                CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+                    'BEGIN NEW.new_id := coalesce(NEW.new_id, gen_scru128()); RETURN NEW; END';
+                CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fill()
+                """
+            )
+            superuser.execute("CALL fill_in_batches('orders', 'new_id')")
+            assert superuser.execute("SELECT FROM orders WHERE new_id IS NULL").rowcount == 0
+        elif sql == "scru_uuid":
+            superuser.execute((ROOT / "sql/contrib/scru_uuid.sql").read_text())
+            superuser.execute(
+                """SELECT scru_uuid.generate(now()), scru_uuid.lower(now()), scru_uuid.upper(now()),
+                       scru_uuid.from_scru128(scru_uuid.to_scru128(scru_uuid.generate())),
+                       scru_uuid.from_ulid(scru_uuid.to_ulid(scru_uuid.generate_increasing()))"""
+            )
+            with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+                superuser.execute("SELECT scru_uuid.from_ulid('?')")
+        else:
+            superuser.execute(PAGES[sql])
+        query = "SELECT rolsuper FROM pg_roles WHERE rolname = %s"
+        assert superuser.execute(query, [plain_user]).fetchone() == (False,)
 
 
 # ------------------------------------------------------------------------------------- the check at the end of a script
