@@ -158,6 +158,8 @@ REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
 CREATE FUNCTION scru_horizon_holders(OUT pid integer, OUT first_time timestamptz) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_horizon_holders' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION scru_horizon_holders() IS 'transactions of this database that have generated an ID: the process (NULL if prepared), and the time at which they hold the horizons';
+REVOKE EXECUTE ON FUNCTION scru_horizon_holders() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION scru_horizon_holders() TO pg_monitor;
 
 CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;

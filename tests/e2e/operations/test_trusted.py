@@ -202,6 +202,24 @@ def test_the_schema_of_a_script_is_not_replaced(owned, alice, plain_user, extens
     assert foreign_references(alice, extension) == []
 
 
+def test_who_may_execute_the_functions_of_the_server(alice):
+    """Neither the owner of the extensions nor another user may see what others do, or set the mark."""
+    for extension in EXTENSIONS:
+        alice.execute(f"CREATE EXTENSION {extension} SCHEMA s")
+    query = f"""
+        SELECT oid::regprocedure::text, has_function_privilege('pg_monitor', oid, 'execute') FROM pg_proc
+        WHERE oid IN (SELECT objid FROM ({MEMBERS}) AS m WHERE extname = ANY (%s))
+            AND NOT has_function_privilege(oid, 'execute')
+        ORDER BY 1
+    """
+    assert alice.execute(query, [EXTENSIONS]).fetchall() == [
+        ("s.scru_generators()", True),
+        ("s.scru_horizon_holders()", True),
+        ("s.scru_raise_mark(text,timestamp with time zone)", False),
+        ("s.scru_set_mark(text,timestamp with time zone)", False),
+    ]
+
+
 def test_the_name_of_the_schema_is_locked(owned, alice, plain_user):
     """While a script runs, no other transaction can rename the schema, on servers that have no other lock for that."""
     alice.execute("CREATE EXTENSION scru SCHEMA s")
@@ -395,8 +413,8 @@ def test_a_taken_name_is_an_error(alice, prepared, extension):
 
 BETTER = (
     *("format(text, name)", "format(text, name, text)", "format(text, text)", "format(text, text, text)"),
-    *("format(text, bigint)", "format(text, regclass, name)", "format(text, regclass, name, text)", "lpad(text, integer)"),
-    *("format(text, regclass, text)", "format(text, integer)", "right(varchar, integer)"),
+    *("format(text, bigint)", "format(text, regclass, name)", "format(text, regclass, name, text)"),
+    *("format(text, regclass, text)", "format(text, integer)", "right(varchar, integer)", "lpad(text, integer)"),
 )
 
 
@@ -408,7 +426,11 @@ def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
         superuser.execute(f"GRANT CREATE ON SCHEMA public TO {plain_user}; SET ROLE {plain_user}")
         for signature in BETTER:
             superuser.execute(f"CREATE FUNCTION public.{signature} RETURNS text {TAKE_OVER}")
-        for operator, left, right in ("*", "numeric", "integer"), ("<", "numeric", "integer"), ("||", "integer", "text"):
+        for operator, left, right in (
+            ("*", "numeric", "integer"),
+            ("<", "numeric", "integer"),
+            ("||", "integer", "text"),
+        ):
             superuser.execute(
                 f"CREATE OR REPLACE FUNCTION public.trap({left}, {right}) RETURNS text {TAKE_OVER};"
                 f"CREATE OPERATOR public.{operator} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.trap)"
