@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh CHECK…: checks files other than Rust. CHECK: python, shell, documents, spelling, workflows.
+# lint.sh CHECK…: checks files other than Rust. CHECK: python, shell, scripts (SQL), documents, spelling, workflows.
 # lint.sh fix: formats Python, shell scripts and Markdown, and applies the fixes of ruff.
 source "$(dirname "$0")/lib/env.sh"
 PINS=tools/lib/lint.txt
@@ -21,6 +21,7 @@ python() { ruff check && ruff format --check; }
 # Every script first sources tools/lib/env.sh, which makes a failed `cd` end the script.
 shell() { side_by_side shellcheck --external-sources --source-path=SCRIPTDIR --exclude=SC2164 && shfmt --diff "${SCRIPTS[@]}"; }
 side_by_side() { printf '%s\n' "${SCRIPTS[@]}" | xargs --max-procs="$(nproc)" --max-args=3 "$@"; }
+scripts() { /usr/bin/python3 tools/lib/scripts.py; }
 documents() { /usr/bin/python3 tools/lib/documents.py && md-dead-link-check --config tools/lib/lint.toml; }
 spelling() { codespell --toml tools/lib/lint.toml; }
 workflows() {

@@ -36,6 +36,7 @@ rust_docs() {
 }
 python() { tools/lint.sh python; }
 shell_scripts() { tools/lint.sh shell; }
+sql_scripts() { tools/lint.sh scripts; }
 documents() { tools/lint.sh documents; }
 spelling() { tools/lint.sh spelling; }
 workflows() { tools/lint.sh workflows; }
@@ -184,6 +185,7 @@ suite server_versions count_check
 suite rust_docs count_check
 suite python count_check
 suite shell_scripts count_check
+suite sql_scripts count_check
 suite documents count_check
 suite spelling count_check
 suite workflows count_check

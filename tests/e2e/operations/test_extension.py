@@ -231,11 +231,12 @@ def test_only_a_superuser_can_change_members(shared_database, plain_user):
     with shared_database.connect() as connection:
         connection.execute(f"ALTER DATABASE {shared_database.name} OWNER TO {plain_user}")
     with shared_database.connect(user=plain_user) as connection:
-        connection.execute("CREATE EXTENSION scru")
+        connection.execute("CREATE EXTENSION scru; CREATE SCHEMA other")
         for change in (
             "ALTER FUNCTION gen_scru128() SECURITY DEFINER",
             "DROP FUNCTION gen_scru128()",
             "ALTER TYPE scru128 RENAME TO other",
+            "ALTER EXTENSION scru SET SCHEMA other",
             "ALTER OPERATOR FAMILY scru128_ops USING btree DROP FUNCTION 1 (scru128, scru128)",
         ):
             with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):

@@ -220,6 +220,17 @@ def test_who_may_execute_the_functions_of_the_server(alice):
     ]
 
 
+def test_only_trusted_roles_generate_ids(connection, plain_user):
+    """The statements of SECURITY.md."""
+    [block] = re.findall(r"^```sql\n(.*?)^```$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE | re.DOTALL)
+    with connection.transaction(force_rollback=True):
+        connection.execute(f"CREATE ROLE writer; {block}")
+        connection.execute("SET ROLE writer; SELECT gen_scru64(), gen_ulidflake(); RESET ROLE")
+        connection.execute(f"SET ROLE {plain_user}; SELECT gen_scru128()")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT gen_scru64()")
+
+
 def test_the_name_of_the_schema_is_locked(owned, alice, plain_user):
     """While a script runs, no other transaction can rename the schema, on servers that have no other lock for that."""
     alice.execute("CREATE EXTENSION scru SCHEMA s")

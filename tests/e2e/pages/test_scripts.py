@@ -1,0 +1,53 @@
+"""What tools/lib/scripts.py finds in SQL that a superuser runs, and what it permits."""
+
+from __future__ import annotations
+
+import pytest
+
+from server import on_the_oldest
+from tools.lib.scripts import pages, problems_of_contrib, problems_of_script, problems_of_sql, sql_of_page
+
+pytestmark = on_the_oldest("uses no server")
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("REINDEX INDEX i;", "a script does not contain: REINDEX INDEX i"),
+        ("CREATE TABLE t ();", "a script does not contain: CREATE TABLE t ()"),
+        ("CREATE OR REPLACE FUNCTION f() RETURNS void AS '' LANGUAGE C;", "a script does not contain"),
+        ("DO $$ BEGIN EXECUTE 'REINDEX INDEX i'; END $$;", "REINDEX in"),
+        ("DO $$ BEGIN INSERT INTO t VALUES (1); END $$;", "INSERT in"),
+        ("DO $$ BEGIN PERFORM FROM pg_catalog.pg_class JOIN orders ON true; END $$;", "table orders in"),
+        ("DO $$ BEGIN PERFORM format('%s', 1); END $$;", "format() without schema in"),
+        ("DO $$ BEGIN PERFORM FROM pg_class WHERE oid = 1; END $$;", "operator = without schema in"),
+        ("SELECT format('%s', 1);", "format() without schema in"),
+        ("CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM now(); END $$;", "now() without"),
+    ],
+)
+def test_a_script_is_refused(script, problem):
+    found = list(problems_of_script(script))
+    assert found
+    assert found[0].startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "COMMENT ON TYPE t IS 'does not REINDEX; has no table FROM users';",
+        "CREATE FUNCTION f(t) RETURNS t AS 'f' LANGUAGE C;\nSELECT f(NULL);",
+        "DO $$ BEGIN PERFORM pg_catalog.now() OPERATOR(pg_catalog.=) x FROM pg_catalog.pg_class; END $$;",
+        "DO $$ BEGIN PERFORM set_config('search_path', 'pg_catalog, pg_temp', true); PERFORM 1 = now(); END $$;",
+    ],
+)
+def test_a_script_is_permitted(script):
+    assert list(problems_of_script(script)) == []
+
+
+def test_format_of_the_server_is_named():
+    """In contrib and on pages, whose statements have the search path of whoever runs them."""
+    assert len(list(problems_of_sql("SELECT format('%s', 1), format('%I', name), pg_catalog.format('%s', 1)"))) == 2
+    assert sum("pg_catalog.format(" in sql_of_page(page) for page in pages()) >= 4
+    procedure = "CREATE PROCEDURE p() LANGUAGE plpgsql {}AS $$ BEGIN PERFORM now(); END $$;"
+    assert list(problems_of_contrib(procedure.format(""))) == ["now() without schema"]
+    assert list(problems_of_contrib(procedure.format("SET search_path = pg_catalog, pg_temp "))) == []

@@ -1,0 +1,131 @@
+"""Checks what SQL may do that a superuser runs in a database of other users.
+
+The scripts of the extensions run as superuser. They create objects, and call only functions of the server or of the
+extension itself. They read and write no tables of users, whose indexes, triggers, constraints and defaults can call
+functions of users. docs/design.md has the rules.
+
+Users run the SQL of sql/contrib and of the pages, maybe with a search path in which others may create functions.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BEGIN, END = ((ROOT / "sql" / name).read_text() for name in ("begin.sql.in", "end.sql.in"))
+
+# The statements of a script.
+STATEMENT = re.compile(
+    r"CREATE (TYPE|DOMAIN|FUNCTION|AGGREGATE|OPERATOR|OPERATOR CLASS|CAST|SEQUENCE|SCHEMA) |ALTER OPERATOR FAMILY "
+    r"|COMMENT ON |GRANT |REVOKE |DROP FUNCTION |DO |SELECT "
+)
+# What a script must not contain, even in a function or a string that is executed.
+FORBIDDEN = re.compile(
+    r"\b(REINDEX|CLUSTER|VACUUM|ANALYZE|INSERT|DELETE|TRUNCATE|MERGE|COPY|REFRESH|LOCK|LOAD|CALL|OR REPLACE"
+    r"|ALTER TABLE|(CREATE|ALTER) (UNIQUE )?INDEX|TRIGGER|SECURITY DEFINER)\b(?! =)"
+)
+# In PL/pgSQL: a table that is read or written, the call of a function, and an operator.
+TABLE = re.compile(r"(?<!DISTINCT )\b(?:FROM|JOIN|UPDATE|TABLE) (?:pg_catalog\.)?(?!pg_)(\w+)")
+CALL = re.compile(r"(?<![\w.])([a-z_][a-z0-9_]*)\(")
+OPERATOR = re.compile(r"(?<!MESSAGE)(?<!DETAIL)(?<!HINT) ([=<>~|*/%&#@+-]+) ")
+# The search path in which a name without a schema is the server's.
+SAFE_PATH = re.compile(r"SET search_path = pg_catalog, pg_temp\b|set_config\('search_path', 'pg_catalog, pg_temp'")
+
+
+def uncommented(sql: str) -> str:
+    return re.sub(r"--.*", "", sql)
+
+
+def statements(sql: str) -> Iterator[str]:
+    """Yields the statements of a script without comments, strings and psql's commands, but with quoted bodies."""
+    text = re.sub(r"^\\.*$", "", uncommented(sql), flags=re.MULTILINE)
+    bodies = r"(?P<tag>\$\w*\$).*?(?P=tag)"
+    for match in re.finditer(rf"((?:{bodies}|'(?:[^']|'')*'|[^;'$])+);", text, re.DOTALL):
+        yield match[1].strip()
+
+
+def problems_of_script(sql: str) -> Iterator[str]:
+    """Yields the problems of a script of an extension."""
+    created = set(re.findall(r"CREATE FUNCTION (\w+)\(", sql))
+    for statement in statements(sql):
+        head = statement.partition("\n")[0]
+        if not STATEMENT.match(statement):
+            yield f"a script does not contain: {head}"
+        body = re.search(r"(\$\w*\$)(.*)\1", statement, re.DOTALL)
+        code = body[2] if body else re.sub(r"'(?:[^']|'')*'", "''", statement)
+        if word := FORBIDDEN.search(code):
+            yield f"{word[0]} in: {head}"
+        if statement.startswith("SELECT"):
+            code = statement
+        elif not body:
+            continue
+        yield from (f"{problem} in: {head}" for problem in problems_of_code(code, statement, created))
+
+
+def problems_of_code(code: str, statement: str, created: set[str]) -> Iterator[str]:
+    """Yields the problems of the code in a statement."""
+    names = set(re.findall(r"(\w+)(?: \([^)]*\))? AS (?:MATERIALIZED )?\(", code))
+    yield from (f"table {table}" for table in TABLE.findall(code) if table not in names | {"unnest"})
+    if SAFE_PATH.search(statement):
+        return
+    without_strings = re.sub(r"'(?:[^']|'')*'", "''", code)
+    yield from (f"{call}() without schema" for call in CALL.findall(without_strings) if call not in created)
+    yield from (f"operator {operator} without schema" for operator in OPERATOR.findall(without_strings))
+
+
+def problems_of_upgrade(path: Path) -> Iterator[str]:
+    """Yields a problem if a script does not begin and end as the installation scripts do."""
+    begin, end = (text.replace("{{ extension }}", path.name.partition("--")[0]) for text in (BEGIN, END))
+    if uncommented(begin.partition("\n")[2]).strip() not in uncommented(path.read_text()):
+        yield "does not begin with sql/begin.sql.in"
+    if not uncommented(path.read_text()).strip().endswith(uncommented(end).strip()):
+        yield "does not end with sql/end.sql.in"
+
+
+def problems_of_sql(sql: str) -> Iterator[str]:
+    """Yields the calls of format() that can call a function of another user.
+
+    The server's has an argument of any type, so that another with the types of the arguments matches better.
+    """
+    yield from ("format() without pg_catalog" for _ in re.finditer(r"(?<![\w.])format\(", uncommented(sql)))
+
+
+def pages() -> list[Path]:
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("clients/**/*.md")])
+
+
+def sql_of_page(path: Path) -> str:
+    """Returns the SQL blocks of a page."""
+    return "\n".join(re.findall(r"^ *```sql\n(.*?)^ *```$", path.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def problems_of_contrib(sql: str) -> Iterator[str]:
+    """Yields the functions in PL/pgSQL that call others without their schema, in the caller's search path."""
+    for statement in statements(sql):
+        body = re.search(r"LANGUAGE plpgsql.*(\$\w*\$)(.*)\1", statement, re.DOTALL)
+        if body and not SAFE_PATH.search(statement):
+            calls = CALL.findall(re.sub(r"'(?:[^']|'')*'", "''", body[2]))
+            yield from (f"{call}() without schema" for call in calls if call not in ("least", "greatest"))
+
+
+def problems() -> Iterator[tuple[Path, str]]:
+    upgrades = sorted(ROOT.glob("sql/*--*--*.sql"))
+    templates = [ROOT / "sql/begin.sql.in", ROOT / "sql/end.sql.in"]
+    for path in [*templates, *sorted(ROOT.glob("sql/install/*.sql")), *upgrades]:
+        yield from ((path, problem) for problem in problems_of_script(path.read_text()))
+    for path in upgrades:
+        yield from ((path, problem) for problem in problems_of_upgrade(path))
+    for path in sorted(ROOT.glob("sql/contrib/*.sql")):
+        sql = path.read_text()
+        yield from ((path, problem) for problem in [*problems_of_sql(sql), *problems_of_contrib(sql)])
+    for path in pages():
+        yield from ((path, problem) for problem in problems_of_sql(sql_of_page(path)))
+
+
+if __name__ == "__main__":
+    found = [f"{path.relative_to(ROOT)}: {problem}" for path, problem in problems()]
+    print(*found, sep="\n", end="\n" if found else "")
+    sys.exit(bool(found))
