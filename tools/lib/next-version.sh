@@ -43,15 +43,18 @@ cargo test --quiet --package scru-ids --test vectors hexid
 cargo sqlgen
 
 # The upgrade scripts, as CONTRIBUTING.md describes them.
-for extension in "${EXTENSIONS[@]}"; do
-    sed "s/@EXTENSION@/$extension/; s/@VERSION@/$next/" tools/lib/upgrade.sql >"sql/$extension--$version--$next.sql"
-done
-{
+changes() {
+    [ "$1" = scru ] || return 0
     cat sql/install/hexid.sql
     sed -n '/^CREATE FUNCTION scru_inspect(id hexid,/,/^COMMENT/p' sql/install/extension.sql
     sed -n '/^CREATE FUNCTION scru_types(/,/^COMMENT/{s/^CREATE/& OR REPLACE/;p}' sql/install/extension.sql
     echo 'SELECT scru_adapt_to_server();'
-} >>"sql/scru--$version--$next.sql"
+}
+for extension in "${EXTENSIONS[@]}"; do
+    changes "$extension" | cat tools/lib/upgrade.sql sql/begin.sql.in - sql/end.sql.in |
+        sed "s/@EXTENSION@/$extension/; s/@VERSION@/$next/; s/{{ extension }}/$extension/" >"sql/$extension--$version--$next.sql"
+done
+tools/lint.sh scripts
 
 # The libraries of the released versions. That of this version is the present one, and others are built from their commits.
 export RELEASED_LIBRARIES=$COPY/target/released

@@ -19,12 +19,12 @@ BEGIN, END = ((ROOT / "sql" / name).read_text() for name in ("begin.sql.in", "en
 
 # The statements of a script.
 STATEMENT = re.compile(
-    r"CREATE (TYPE|DOMAIN|FUNCTION|AGGREGATE|OPERATOR|OPERATOR CLASS|CAST|SEQUENCE|SCHEMA) |ALTER OPERATOR FAMILY "
-    r"|COMMENT ON |GRANT |REVOKE |DROP FUNCTION |DO |SELECT "
+    r"CREATE (TYPE|DOMAIN|(OR REPLACE )?FUNCTION|AGGREGATE|OPERATOR|OPERATOR CLASS|CAST|SEQUENCE|SCHEMA) "
+    r"|ALTER OPERATOR FAMILY |COMMENT ON |GRANT |REVOKE |DROP FUNCTION |DO |SELECT |LOAD 'MODULE_PATHNAME'"
 )
 # What a script must not contain, even in a function or a string that is executed.
 FORBIDDEN = re.compile(
-    r"\b(REINDEX|CLUSTER|VACUUM|ANALYZE|INSERT|DELETE|TRUNCATE|MERGE|COPY|REFRESH|LOCK|LOAD|CALL|OR REPLACE"
+    r"\b(REINDEX|CLUSTER|VACUUM|ANALYZE|INSERT|DELETE|TRUNCATE|MERGE|COPY|REFRESH|LOCK|CALL"
     r"|ALTER TABLE|(CREATE|ALTER) (UNIQUE )?INDEX|TRIGGER|SECURITY DEFINER)\b(?! =)"
 )
 # In PL/pgSQL: a table that is read or written, the call of a function, and an operator.
@@ -47,9 +47,9 @@ def statements(sql: str) -> Iterator[str]:
         yield match[1].strip()
 
 
-def problems_of_script(sql: str) -> Iterator[str]:
-    """Yields the problems of a script of an extension."""
-    created = set(re.findall(r"CREATE FUNCTION (\w+)\(", sql))
+def problems_of_script(sql: str, installed: str = "") -> Iterator[str]:
+    """Yields the problems of a script of an extension. It can call functions that it or another script creates."""
+    created = set(re.findall(r"CREATE FUNCTION (\w+)\(", installed + sql))
     for statement in statements(sql):
         head = statement.partition("\n")[0]
         if not STATEMENT.match(statement):
@@ -79,7 +79,7 @@ def problems_of_code(code: str, statement: str, created: set[str]) -> Iterator[s
 def problems_of_upgrade(path: Path) -> Iterator[str]:
     """Yields a problem if a script does not begin and end as the installation scripts do."""
     begin, end = (text.replace("{{ extension }}", path.name.partition("--")[0]) for text in (BEGIN, END))
-    if uncommented(begin.partition("\n")[2]).strip() not in uncommented(path.read_text()):
+    if uncommented(begin).strip() not in uncommented(path.read_text()):
         yield "does not begin with sql/begin.sql.in"
     if not uncommented(path.read_text()).strip().endswith(uncommented(end).strip()):
         yield "does not end with sql/end.sql.in"
@@ -114,9 +114,12 @@ def problems_of_contrib(sql: str) -> Iterator[str]:
 def problems() -> Iterator[tuple[Path, str]]:
     upgrades = sorted(ROOT.glob("sql/*--*--*.sql"))
     templates = [ROOT / "sql/begin.sql.in", ROOT / "sql/end.sql.in"]
-    for path in [*templates, *sorted(ROOT.glob("sql/install/*.sql")), *upgrades]:
+    installation = sorted(ROOT.glob("sql/install/*.sql"))
+    for path in [*templates, *installation]:
         yield from ((path, problem) for problem in problems_of_script(path.read_text()))
+    installed = "".join(path.read_text() for path in installation)
     for path in upgrades:
+        yield from ((path, problem) for problem in problems_of_script(path.read_text(), installed))
         yield from ((path, problem) for problem in problems_of_upgrade(path))
     for path in sorted(ROOT.glob("sql/contrib/*.sql")):
         sql = path.read_text()

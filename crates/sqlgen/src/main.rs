@@ -134,8 +134,12 @@ struct Extension {
 impl Extension {
     /// Returns the complete install script of this version.
     fn script(&self) -> String {
-        let parts = self.parts.iter().map(|(_, content)| content.as_str());
-        [&*self.begin].into_iter().chain(parts).chain([&*self.end]).collect::<Vec<_>>().join("\n")
+        let parts: Vec<_> = self.parts.iter().map(|(_, content)| content.as_str()).collect();
+        let Self { name, begin, end, .. } = self;
+        format!(
+            "\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{begin}\n{}\n{end}",
+            parts.join("\n")
+        )
     }
 
     /// Returns the path of the install script of this version after its release.

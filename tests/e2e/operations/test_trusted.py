@@ -485,7 +485,7 @@ ALLOWED = (
     "FUNCTION t.f(s.scru128)",
     "FUNCTION t.f(s.scru128[])",
     "FUNCTION t.f(s.scru_tstzrange)",
-    "FUNCTION t.f(jsonb[])",
+    "FUNCTION t.f(t.uuidv7_tstzrange, jsonb[])",
     "FUNCTION t.f(s.scru128 DEFAULT s.gen_scru128())",
 )
 OPERATOR = "OPERATOR t.## (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION"
@@ -493,6 +493,7 @@ OPERATOR = "OPERATOR t.## (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION"
 REFUSED = {
     "FUNCTION t.f(s.of_alice)": "type s.of_alice",
     "FUNCTION t.f(s.of_alice[])": "type s.of_alice[]",
+    "FUNCTION t.f(t.of_alice)": "type t.of_alice",
     "FUNCTION t.f(t.of_superuser)": "type t.of_superuser",
     "FUNCTION t.f() RETURNS s.of_alice": "type s.of_alice",
     "FUNCTION t.f(bigint DEFAULT s.one())": "function s.one()",
@@ -518,6 +519,8 @@ def checked(owned, alice) -> Iterator[psycopg.Connection]:
         CREATE FUNCTION s.is(bigint, bigint) RETURNS boolean {TAKE_OVER};
         CREATE OPERATOR s.## (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = s.is);
         ALTER EXTENSION scru ADD DOMAIN s.of_alice;
+        CREATE DOMAIN t.of_alice AS bigint;
+        ALTER EXTENSION scru_uuidv7 ADD DOMAIN t.of_alice;
         ALTER EXTENSION scru ADD FUNCTION s.one();
         ALTER EXTENSION scru ADD FUNCTION s.plus(bigint, bigint);
         ALTER EXTENSION scru ADD OPERATOR s.## (bigint, bigint)

@@ -15,7 +15,7 @@ pytestmark = on_the_oldest("uses no server")
     [
         ("REINDEX INDEX i;", "a script does not contain: REINDEX INDEX i"),
         ("CREATE TABLE t ();", "a script does not contain: CREATE TABLE t ()"),
-        ("CREATE OR REPLACE FUNCTION f() RETURNS void AS '' LANGUAGE C;", "a script does not contain"),
+        ("CREATE OR REPLACE AGGREGATE a(t) (SFUNC = f, STYPE = t);", "a script does not contain"),
         ("DO $$ BEGIN EXECUTE 'REINDEX INDEX i'; END $$;", "REINDEX in"),
         ("DO $$ BEGIN INSERT INTO t VALUES (1); END $$;", "INSERT in"),
         ("DO $$ BEGIN PERFORM FROM pg_catalog.pg_class JOIN orders ON true; END $$;", "table orders in"),
