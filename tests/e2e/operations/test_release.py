@@ -182,6 +182,12 @@ class UpgradedServer(Server):
         return connection
 
 
+def too_old(version: str) -> str:
+    """Returns the message of the first upgrade script from a version, in a session that has loaded the old library."""
+    [script] = SQL.glob(f"scru--{version}--*.sql")
+    return f"the library of scru that this session has loaded is older than {script.stem.split('--')[2]}"
+
+
 def of_version(connection: psycopg.Connection) -> str:
     """Returns the version of the library that a session has loaded."""
     return connection.execute(OF_VERSION.partition(";")[2]).fetchone()[0]
@@ -218,7 +224,6 @@ def test_sessions_of_two_libraries_share_their_state(clock, version):
 
     Sessions that have loaded the old library cannot update the extension. The query of the page lists them.
     """
-    too_old = f"the library of scru that this session has loaded is older than {CURRENT}"
     with UpgradedServer(version, clock.environment, "") as server, ExitStack() as stack:
         old = [stack.enter_context(server.session()) for _ in range(2)]
         types = create(old[0], version)
@@ -235,7 +240,7 @@ def test_sessions_of_two_libraries_share_their_state(clock, version):
                 assert_all_different(drawn[id_type])
 
         draw()
-        with expect.error("55000", too_old, KEPT, RECONNECT):
+        with expect.error("55000", too_old(version), KEPT, RECONNECT):
             old[0].execute(UPDATE)
         assert new[0].execute("SELECT extversion FROM pg_extension WHERE extname = 'scru'").fetchone() == (version,)
         update(new[0])
@@ -253,7 +258,6 @@ def test_sessions_of_two_libraries_share_their_state(clock, version):
 @each_earlier_release
 def test_a_server_keeps_the_library_that_it_has_preloaded(clock, version):
     """The update requires a restart, after which IDs continue."""
-    too_old = f"the library of scru that this session has loaded is older than {CURRENT}"
     with UpgradedServer(version, clock.environment, "scru") as server:
         with server.session() as connection:
             types = create(connection, version)
@@ -261,7 +265,7 @@ def test_a_server_keeps_the_library_that_it_has_preloaded(clock, version):
         with server.session() as connection:
             assert of_version(connection) == version
             before = {id_type: draw_in_turns([connection], id_type) for id_type in types}
-            with expect.error("55000", too_old, KEPT, RESTART):
+            with expect.error("55000", too_old(version), KEPT, RESTART):
                 connection.execute(UPDATE)
         server.restart()
         assert server.old_sessions() == set()
