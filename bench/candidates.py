@@ -69,6 +69,7 @@ UUIDV7 = Candidate(key="uuidv7", label="uuid v7", type="uuid", generate="uuidv7(
 GEN_UUIDV7 = Candidate(
     key="gen_uuidv7", label="uuid v7, gen_uuidv7()", type="uuid", generate="gen_uuidv7()", at="gen_uuidv7(t)"
 )
+MIXED_UUID = replace(UUID, key="mixed", label="uuid v4, then v7", generate="gen_uuidv7()")
 PG_UUIDV7 = Candidate(
     key="uuid_generate_v7", label="uuid v7, pg_uuidv7", type="uuid", generate="uuid_generate_v7()", at="uuidv7_at(t)"
 )
@@ -95,11 +96,12 @@ GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128]
 GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
+MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

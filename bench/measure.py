@@ -52,9 +52,10 @@ MODES = {
     # Bytes, estimates and row counts, which do not depend on the speed of the machine.
     "created_at": Mode(),
     "generate": Mode(),
+    "mixed": Mode(rows=200_000, rounds=3),
 }  # fmt: skip
 # The suites of the modes that have only one.
-ONLY = {"long": {"scale"}, "created_at": {"created_at"}, "generate": {"generate"}}
+ONLY = {"long": {"scale"}, "created_at": {"created_at"}, "generate": {"generate"}, "mixed": {"mixed"}}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -75,11 +76,25 @@ def read_costs(connection: psycopg.Connection, statements: list[str], rows: int)
 
 def read_plan(connection: psycopg.Connection, statements: list[str], _: int) -> dict[str, float]:
     """Returns the planning time, the execution time and the number of pages touched, as reported by EXPLAIN."""
-    [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statements[0]}")
-    top = plans[0]["Plan"]
-    assert "Seq Scan" not in str(top), top
-    pages = top["Shared Hit Blocks"] + top["Shared Read Blocks"]
-    return {"ms": plans[0]["Execution Time"], "planning ms": plans[0]["Planning Time"], "pages": pages}
+    explained = explain(connection, statements[0])
+    assert "Seq Scan" not in str(explained), explained
+    return {"ms": explained["Execution Time"], "planning ms": explained["Planning Time"], "pages": pages(explained)}
+
+
+def read_look_ups(connection: psycopg.Connection, statements: list[str], rows: int) -> dict[str, float]:
+    """Returns the number of pages touched by each of rows / 10 look-ups."""
+    return {"pages": pages(explain(connection, statements[0])) / (rows / 10)}
+
+
+def explain(connection: psycopg.Connection, statement: str) -> dict:
+    """Executes a statement, and returns its plan with the pages that it has touched."""
+    [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statement}")
+    return plans[0]
+
+
+def pages(explained: dict) -> int:
+    """Returns the number of pages that a statement has touched."""
+    return explained["Plan"]["Shared Hit Blocks"] + explained["Plan"]["Shared Read Blocks"]
 
 
 @dataclass
@@ -138,7 +153,7 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            for suite in self.events, self.types, self.generate, self.scale, self.clients, self.created_at:
+            for suite in self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.mixed:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -193,6 +208,23 @@ class Run:
                     explain = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
                     lines = [f"{explain};", *(line for (line,) in self.session.connection.execute(explain))]
                     self.results.about.setdefault("plans", {})[candidate.key] = lines
+
+    def mixed(self) -> None:
+        """Measures a column with old and new UUIDs of different versions: new rows, look-ups, size of the index."""
+        rows = self.mode.rows
+        for turn in self.sessions("mixed", self.mode.rounds):
+            for candidate in rotated(candidates.MIXED, turn):
+                self.session.execute(workloads.OLD_ROWS, candidate, rows=rows)
+                self.add("mixed", "new_rows", candidate, rows, workloads.NEW_ROWS, read_costs)
+                self.session.connection.execute("VACUUM (FREEZE, ANALYZE) events, old, new")
+                for name, workload in workloads.MIXED.items():
+                    for _ in range(workload.turns):
+                        self.add("mixed", name, candidate, rows, workload, read_look_ups)
+                for name in "size of the index", "size after REINDEX":
+                    [(size,)] = self.session.connection.execute("SELECT pg_relation_size('events_pkey')")
+                    self.results.add("mixed", name, rows, "bytes", candidate.key, size)
+                    self.session.connection.execute("REINDEX INDEX events_pkey")
+                self.session.connection.execute("DROP TABLE events, made, old, new")
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""

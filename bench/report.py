@@ -175,6 +175,13 @@ def created_at(data: pd.DataFrame) -> str:
     return table(chosen, ["workload", "unit"], plain)
 
 
+def mixed(data: pd.DataFrame) -> str:
+    """Returns the table of a column with UUIDs of two versions."""
+    inserts, sizes = pick(data, "mixed", "processor ms", "WAL bytes"), pick(data, "mixed", "bytes")
+    parts = (inserts, sizes[sizes.workload != "new_rows"], pick(data, "mixed", "pages"))
+    return table(pd.concat(ratios(part, "uuid") for part in parts), ["workload", "unit"], with_spread)
+
+
 LOWER = "lower is better"
 TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
 TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
@@ -186,6 +193,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
     "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
+    "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

@@ -234,6 +234,28 @@ def test_ids_of_other_systems(connection):
         connection.execute("RESET enable_seqscan; RESET enable_bitmapscan")
 
 
+def test_conditions_on_uuids_of_version_4(connection):
+    """The shares of the page, and its condition without old rows."""
+    text = " ".join(PAGE.split())
+    [later] = re.findall(r"in (\d+\.\d) % of cases in the future", text)
+    [a_day] = re.findall(r"of a billion old rows, a day has (\d+)", text)
+    connection.execute("CREATE EXTENSION scru_uuidv7; CREATE TABLE invoices (id uuid PRIMARY KEY)")
+    connection.execute("INSERT INTO invoices SELECT gen_random_uuid() FROM generate_series(1, 20000)")
+    [now] = connection.execute("SELECT extract(epoch FROM now())::float8 * 1000").fetchone()
+    share = 1 - now / 2**48
+    assert share * 100 == pytest.approx(float(later), abs=0.3)
+    assert round(1e9 * 86_400_000 / 2**48) == int(a_day)
+    query = "SELECT count(*) FROM invoices WHERE id >= now()"
+    assert connection.execute(query).fetchone()[0] == pytest.approx(20_000 * share, abs=100)
+    bounded = re.search(r"`(id <@ tstzrange\(t, .*?\))`", text)[1].replace("t,", "now() - interval '1 day',")
+    known = re.search(r"`(AND uuidv7_timestamp\(id\) IS NOT NULL)`", text)[1]
+    connection.execute("INSERT INTO invoices SELECT gen_uuidv7() FROM generate_series(1, 100)")
+    connection.execute("INSERT INTO invoices SELECT overlay(gen_uuidv7()::text PLACING '4' FROM 15 FOR 1)::uuid")
+    assert connection.execute(f"SELECT count(*) FROM invoices WHERE {bounded} {known}").fetchone() == (100,)
+    connection.execute("ANALYZE invoices; SET enable_seqscan = off; SET enable_bitmapscan = off")
+    assert "Index Cond: ((id >= " in explain(connection, f"SELECT count(*) FROM invoices WHERE {bounded}")
+
+
 def test_bounds_of_uuids_are_those_of_the_page(connection):
     connection.execute("CREATE EXTENSION scru_uuidv7")
     bounds = "SELECT uuidv7_floor('2026-11-01 12:00+00')::text, uuidv7_upper('2026-11-01 12:00+00')::text"

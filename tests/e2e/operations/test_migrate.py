@@ -347,6 +347,15 @@ ONLINE = [
         instead=(("scru128", "scru160"),),
         time=time_of("scru160"),
     ),
+    replace(
+        V4,
+        section="Online migration",
+        source="",
+        new="uuid",
+        setup="CREATE EXTENSION scru_uuidv7",
+        instead=(("gen_scru128", "gen_uuidv7"), ("scru128", "uuid")),
+        time=time_of("uuidv7"),
+    ),
     replace(BIGINT, section="Online migration", source="", new="scru128", time=time_of("scru128")),
     *(
         replace(
