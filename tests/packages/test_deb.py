@@ -96,10 +96,9 @@ def test_three_commands_of_the_readme(machine, package):
 def readme_commands() -> list[str]:
     """Returns the README's commands that install the package and generate an ID."""
     readme = (ROOT / "README.md").read_text()
-    block = re.search(r"^sudo apt install \./target/deb/15/(.*?)```", readme, re.DOTALL | re.MULTILINE)[1]
-    block = f"sudo apt install ./{block}"
-    assert f"postgresql-15-scru_{VERSION}-1_amd64.deb" in block
-    return block.replace("\\\n", " ").strip().splitlines()
+    [apt] = re.findall(r"^sudo apt install \./target/deb/15/(.*)$", readme, re.MULTILINE)
+    assert apt == f"postgresql-15-scru_{VERSION}-1_amd64.deb"
+    return [f"sudo apt install ./{apt}", *re.findall(r"^sudo -u postgres psql .*$", readme, re.MULTILINE)]
 
 
 @as_root
