@@ -2,7 +2,7 @@
 # another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
 
 .PHONY: all build install uninstall setup vendor dist deb image
-.PHONY: help run stop check test test-all test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
+.PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
 
@@ -55,6 +55,9 @@ test-mark: ## Test the high-water mark with all clock differences and delays of 
 
 test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
 	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) PYTEST_ADDOPTS='-k readers_receive' tools/check.sh horizon_load
+
+test-long: ## Run the long variants of tests: 10 million IDs are encrypted and decrypted
+	@SCRU_ROUND_TRIPS=1700000 cargo test --package scru-ids --features encryption --test encryption
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored

@@ -22,5 +22,5 @@ if [ "$(uname -m)" != aarch64 ]; then
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"
 fi
 # Optimized, because the emulator runs the instructions one by one. Debug assertions remain.
-CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids
+CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids --features encryption
 cargo check --locked --target "$TARGET" --package scru --lib "${FEATURES[@]}"

@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod digits;
+#[cfg(feature = "encryption")]
+pub mod encryption;
 mod error;
 mod generator;
 pub mod horizon;
@@ -78,6 +80,18 @@ macro_rules! registry {
 macro_rules! core_registry {
     ($each:ident) => {
         $each!(uuidv7, Uuidv7);
+    };
+}
+
+/// The only list of the types whose IDs can be encrypted to a UUID: those of 8 and 16 bytes. `encrypted_registry!(each)` invokes
+/// `each!(sql_name, RustName, bytes)` for every one of them.
+#[macro_export]
+macro_rules! encrypted_registry {
+    ($each:ident) => {
+        $each!(scru128, Scru128, 16);
+        $each!(scru64, Scru64, 8);
+        $each!(ulid, Ulid, 16);
+        $each!(ulidflake, UlidFlake, 8);
     };
 }
 

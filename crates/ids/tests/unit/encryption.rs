@@ -1,0 +1,191 @@
+use cmac::Mac;
+
+use super::*;
+
+fn bytes<const N: usize>(hexadecimal: &str) -> [u8; N] {
+    let bytes =
+        hexadecimal.as_bytes().chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap());
+    bytes.collect::<Vec<_>>().try_into().unwrap()
+}
+
+/// FIPS 197, appendix C.
+#[test]
+fn vectors_of_aes() {
+    let plain = bytes::<16>("00112233445566778899aabbccddeeff");
+    let key = bytes::<32>("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
+    let mut block = plain.into();
+    let aes = Aes128::new(&bytes("000102030405060708090a0b0c0d0e0f").into());
+    aes.encrypt_block(&mut block);
+    assert_eq!(block, bytes("69c4e0d86a7b0430d8cdb78070b4c55a"));
+    aes.decrypt_block(&mut block);
+    assert_eq!(block, plain);
+    let aes = Aes256::new(&key.into());
+    aes.encrypt_block(&mut block);
+    assert_eq!(block, bytes("8ea2b7ca516745bfeafc49904b496089"));
+    aes.decrypt_block(&mut block);
+    assert_eq!(block, plain);
+}
+
+/// The examples of SP 800-38B.
+#[test]
+fn vectors_of_cmac() {
+    let message = bytes::<64>(
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51\
+         30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+    );
+    let key = bytes::<16>("2b7e151628aed2a6abf7158809cf4f3c");
+    for (length, expected) in [
+        (0, "bb1d6929e95937287fa37d129b756746"),
+        (16, "070a16b46b4d4144f79bdd9dd04a287c"),
+        (40, "dfa66747de9ae63030ca32611497c827"),
+        (64, "51f0bebf7e3b9d92fc49741779363cfe"),
+    ] {
+        let mac = Cmac::<Aes128>::new(&key.into()).chain_update(&message[..length]);
+        assert_eq!(mac.finalize().into_bytes(), bytes(expected));
+    }
+    let key = bytes::<32>("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4");
+    for (length, expected) in [
+        (0, "028962f61b7bf89efc6b551f4667d983"),
+        (16, "28a7023f452e8f82bd4bf28d8c37c35c"),
+        (40, "aaf3d8f1de5640c232f5b169b9c911e6"),
+        (64, "e1992190549f6ed5696a2c056c315410"),
+    ] {
+        let mac = Cmac::<Aes256>::new(&key.into()).chain_update(&message[..length]);
+        assert_eq!(mac.finalize().into_bytes(), bytes(expected));
+    }
+}
+
+/// The first vectors of NIST's `KDFCTR_gen.rsp` for CMAC with these key lengths, with a counter of 32 bits before the fixed input.
+#[test]
+fn vectors_of_sp_800_108() {
+    let function = Cmac::<Aes128>::new(&bytes("c10b152e8c97b77e18704e0f0bd38305").into());
+    let fixed_input = bytes::<60>(
+        "98cd4cbbbebe15d17dc86e6dbad800a2dcbd64f7c7ad0e78e9cf94ffdba89d03\
+         e97eadf6c4f7b806caf52aa38f09d0eb71d71f497bcc6906b48d36c4",
+    );
+    assert_eq!(counter_mode(&function, &fixed_input), Some(bytes::<16>("26faf61908ad9ee881b8305c221db53f")));
+
+    let key = bytes("d54b6fd94f7cf98fd955517f937e9927f9536caebe148fba1818c1ba46bba3a4");
+    let function = Cmac::<Aes256>::new(&Into::into(key));
+    let fixed_input = bytes::<60>(
+        "94c4a0c69526196c1377cebf0a2ae0fb4b57797c61bea8eeb0518ca08652d14a\
+         5e1bd1b116b1794ac8a476acbdbbcd4f6142d7b8515bad09ec72f7af",
+    );
+    let derived = bytes::<32>("2e1efed4aef3fdd324e098c0a07c0d97f8fd2c748a996ce29861ca042474daea");
+    assert_eq!(counter_mode(&function, &fixed_input), Some(derived));
+}
+
+#[test]
+fn the_free_bits_are_taken_in_order() {
+    let uuid = |bits| format!("{:032x}", version_4(bits));
+    assert_eq!(uuid(0), "00000000000040008000000000000000");
+    assert_eq!(uuid((1 << 122) - 1), "ffffffffffff4fffbfffffffffffffff");
+    assert_eq!(uuid(0x0123_4567_89ab_cdef << ZEROS), "0123456789ab4cdebc00000000000000");
+    for place in 0..122 {
+        let bits = 1 << place;
+        assert_eq!(version_4(bits).count_ones(), 3);
+        assert_eq!(free_bits(version_4(bits)), bits);
+        assert!(is_version_4(version_4(bits)));
+    }
+}
+
+/// Version and variant are six bits, all of which are compared.
+#[test]
+fn a_uuid_of_another_version_or_variant_is_not_decrypted() {
+    let cipher = IdCipher::<Uuidv7>::new(&[7; 16]).unwrap();
+    let uuid = cipher.encrypt(Uuidv7::MAX).unwrap();
+    assert_eq!(cipher.decrypt(uuid), Some(Uuidv7::MAX));
+    for bit in [62, 63, 76, 77, 78, 79] {
+        let other = (u128::from_be_bytes(uuid) ^ 1 << bit).to_be_bytes();
+        assert_eq!(cipher.decrypt(other), None, "bit {bit}");
+        assert_eq!(IdCipher::<i64>::new(&[7; 16]).unwrap().decrypt(other), None, "bit {bit}");
+    }
+}
+
+#[test]
+fn only_keys_of_16_and_32_bytes_are_accepted() {
+    for length in 0..100 {
+        let error = IdCipher::<i64>::new(&vec![7; length]).err();
+        let expected = (![16, 32].contains(&length)).then_some(KeyLengthError { received: length });
+        assert_eq!(error, expected, "{length}");
+    }
+    assert_eq!(KeyLengthError { received: 24 }.to_string(), "expected a key of 16 or 32 bytes, but received 24");
+}
+
+#[test]
+fn debug_output_has_no_key() {
+    let cipher = IdCipher::<i64>::new(&[7; 16]).unwrap();
+    assert_eq!(format!("{cipher:?}"), "IdCipher { cipher: Aes128(Aes128 { .. }), kind: PhantomData<fn(i64) -> i64> }");
+}
+
+/// Returns the ID of kind `B` that is encrypted to a UUID, as somebody computes it who can decrypt IDs of kind `A` only.
+fn attack<A: Encryptable, B: Encryptable>(decrypt: &IdCipher<A>, uuid: [u8; 16]) -> Option<B> {
+    let mut block = decrypt.decrypt(uuid)?.to_block()?;
+    for _ in 0..10_000 {
+        if !B::IS_VERSION_4 || is_version_4(block) {
+            break;
+        }
+        block = decrypt.decrypt(block.to_be_bytes())?.to_block()?;
+    }
+    B::from_block(block)
+}
+
+/// Attacks kind `B` with kind `A`. The attack always succeeds if both kinds use the key itself, unless `A` decrypts too few UUIDs. It
+/// never succeeds with subkeys.
+fn attack_across<A: Encryptable, B: Encryptable>(ids: impl Fn(u64) -> B) {
+    let key = [7; 16];
+    let raw = || Cipher::Aes128(Aes128::new(&key.into()));
+    let raw = (IdCipher::<A> { cipher: raw(), kind: PhantomData }, IdCipher::<B> { cipher: raw(), kind: PhantomData });
+    let ciphers = (IdCipher::<A>::new(&key).unwrap(), IdCipher::<B>::new(&key).unwrap());
+    let decrypts_all = |kind| matches!(kind, "scru128" | "ulid");
+    let is_open = decrypts_all(A::KIND) || B::IS_VERSION_4 && (A::KIND == "uuidv7" || B::KIND != "uuidv7");
+    for number in 0..200 {
+        let id = ids(number);
+        let is_same = |found: Option<B>| found.is_some_and(|found| found.to_block() == id.to_block());
+        assert_eq!(
+            is_same(attack(&raw.0, raw.1.encrypt(id).unwrap())),
+            is_open,
+            "{} by {}, without subkeys",
+            B::KIND,
+            A::KIND
+        );
+        let uuid = ciphers.1.encrypt(id).unwrap();
+        assert!(!is_same(attack(&ciphers.0, uuid)), "{} by {}", B::KIND, A::KIND);
+        if let Some(same_bytes) = id.to_block().and_then(A::from_block) {
+            assert_ne!(ciphers.0.encrypt(same_bytes), Some(uuid), "{} and {} of the same bytes", A::KIND, B::KIND);
+        }
+    }
+}
+
+#[test]
+fn no_kind_decrypts_another() {
+    use crate::{Scru64, Scru128, Ulid, UlidFlake};
+
+    trait Sample: Encryptable {
+        fn sample(number: u64) -> Self;
+    }
+    macro_rules! sample {
+        ($($T:ident $number:ident $id:expr;)*) => {
+            $(impl Sample for $T { fn sample($number: u64) -> Self { $id } })*
+        };
+    }
+    sample! {
+        Uuidv7 number Uuidv7::from_fields(1_793_534_400_000 + number, (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15), number as u32 + 1);
+        Scru64 number Scru64::from_stored(0x1_a000_0000_0000 + number as i64).unwrap();
+        UlidFlake number UlidFlake::from_stored(0x1_a000_0000_0000 + number as i64).unwrap();
+        i64 number 0x1_a000_0000_0000 + number as i64;
+        Scru128 number Scru128::from_stored((0x01a0_u128 << 112 | u128::from(number)).to_be_bytes()).unwrap();
+        Ulid number Ulid::from_stored((0x01a0_u128 << 112 | u128::from(number)).to_be_bytes()).unwrap();
+    }
+    macro_rules! attack {
+        ($($A:ident by $($B:ident)*;)*) => { $($(attack_across::<$B, $A>($A::sample);)*)* };
+    }
+    attack! {
+        Uuidv7 by Scru64 UlidFlake i64 Scru128 Ulid;
+        Scru64 by Uuidv7 UlidFlake i64 Scru128 Ulid;
+        UlidFlake by Uuidv7 Scru64 i64 Scru128 Ulid;
+        i64 by Uuidv7 Scru64 UlidFlake Scru128 Ulid;
+        Scru128 by Uuidv7 Scru64 UlidFlake i64 Ulid;
+        Ulid by Uuidv7 Scru64 UlidFlake i64 Scru128;
+    }
+}
