@@ -3,12 +3,13 @@
 use core::cmp::Ordering;
 
 use pgrx::pg_sys;
-use scru_ids::{core_registry, registry};
+use scru_ids::{core_registry, encrypted_registry, registry};
 
 use crate::call::{guarded, raw};
 use crate::functions::time_compare;
 use crate::functions::{
-    brin, casts, compare, fields, gin, gist, hash, inspect, io, prefixed, range, snowflake, sort, time, window,
+    brin, casts, compare, encryption, fields, gin, gist, hash, inspect, io, prefixed, range, snowflake, sort, time,
+    window,
 };
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, node};
@@ -161,9 +162,24 @@ macro_rules! symbols {
     };
 }
 
+/// Exports the symbols for the encryption of IDs.
+macro_rules! encryption {
+    ($name:ident, $id:ident $(, $bytes:literal)?) => {
+        exports! { $name:
+            guarded "" "_encrypted" encryption::encrypted::<scru_ids::$id>;
+            guarded "" "_decrypted" encryption::decrypted::<scru_ids::$id>;
+        }
+    };
+}
+
 pgrx::extension_sql_file!("../sql/install/range.sql", bootstrap);
 registry!(symbols, sql);
 core_registry!(system);
+encrypted_registry!(encryption);
+core_registry!(encryption);
+
+export!(guarded, "scru_bigint_encrypted", encryption::bigint_encrypted);
+export!(guarded, "scru_bigint_decrypted", encryption::bigint_decrypted);
 
 export!(guarded, "scru_inspect", inspect::of_text);
 export!(guarded, "scru_types", inspect::types);

@@ -107,6 +107,8 @@ look_for_tests() {
     need 'libfaketime' libfaketime has_libfaketime
     # The pages of the benchmark are tested on the oldest server only.
     [ "$PG_MAJOR" != "${MAJORS[0]}" ] || look_for_report
+    # For the second implementation of the encryption, which is also tested there only.
+    [ "$PG_MAJOR" != "${MAJORS[0]}" ] || need 'cryptography for Python' python3-cryptography has_python_modules cryptography
     # libFuzzer is compiled from its sources.
     need 'a C++ compiler' g++ compiles_cxx
     # `cargo pgrx test` installs files and switches to the server's user only through sudo.

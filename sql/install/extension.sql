@@ -55,6 +55,15 @@ CREATE FUNCTION scru_snowflake_floor(timestamptz, epoch timestamptz, shift integ
 COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer) IS 'time of a Snowflake ID, whose milliseconds since the epoch are above the lowest bits, as many as shift; NULL for a negative number';
 COMMENT ON FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer) IS 'smallest Snowflake ID of the millisecond that contains a time';
 
+------------------------------------------------------------------------------------------------------------ encryption
+
+CREATE FUNCTION scru_bigint_encrypted(id bigint, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'scru_bigint_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru_bigint_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION scru_bigint_encrypted(id bigint, key bytea) IS 'a uuid of version 4 that hides a bigint, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea) IS 'the bigint that is encrypted to a uuid; NULL if there is none';
+
 --------------------------------------------------------------------------------------------------------------- server
 
 -- A database from pg_upgrade lacks the support functions that its older server did not have, and the key type of BRIN operator

@@ -375,6 +375,17 @@ CREATE FUNCTION scru128_unprefixed(prefix text, value text) RETURNS scru128
 COMMENT ON FUNCTION scru128_prefixed(prefix text, id scru128) IS 'a prefix, an underscore, and the text of a scru128';
 COMMENT ON FUNCTION scru128_unprefixed(prefix text, value text) IS 'the scru128 of a text with this prefix';
 
+------------------------------------------------------------------------------------------------------------ encryption
+
+-- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
+CREATE FUNCTION scru128_encrypted(id scru128, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'scru128_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scru128_decrypted(encrypted uuid, key bytea) RETURNS scru128
+    AS 'MODULE_PATHNAME', 'scru128_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_encrypted(id scru128, key bytea) IS 'a uuid without a version that hides the time of a scru128, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru128_decrypted(encrypted uuid, key bytea) IS 'the scru128 that is encrypted to a uuid';
+
+
 --------------------------------------------------------------------------------------------------------------- partman
 
 -- The encoder and the decoder for pg_partman.

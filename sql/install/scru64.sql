@@ -369,6 +369,17 @@ CREATE FUNCTION scru64_unprefixed(prefix text, value text) RETURNS scru64
 COMMENT ON FUNCTION scru64_prefixed(prefix text, id scru64) IS 'a prefix, an underscore, and the text of a scru64';
 COMMENT ON FUNCTION scru64_unprefixed(prefix text, value text) IS 'the scru64 of a text with this prefix';
 
+------------------------------------------------------------------------------------------------------------ encryption
+
+-- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
+CREATE FUNCTION scru64_encrypted(id scru64, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'scru64_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION scru64_decrypted(encrypted uuid, key bytea) RETURNS scru64
+    AS 'MODULE_PATHNAME', 'scru64_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION scru64_encrypted(id scru64, key bytea) IS 'a uuid of version 4 that hides the time of a scru64, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru64_decrypted(encrypted uuid, key bytea) IS 'the scru64 that is encrypted to a uuid; NULL if there is none';
+
+
 --------------------------------------------------------------------------------------------------------------- partman
 
 -- The encoder and the decoder for pg_partman.

@@ -229,3 +229,14 @@ CREATE FUNCTION uuidv7_unprefixed(prefix text, value text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_unprefixed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_prefixed(prefix text, id uuid) IS 'a prefix, an underscore, and the text of a uuidv7 in base32: a TypeID';
 COMMENT ON FUNCTION uuidv7_unprefixed(prefix text, value text) IS 'the uuidv7 of a text with this prefix';
+
+------------------------------------------------------------------------------------------------------------ encryption
+
+-- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
+CREATE FUNCTION uuidv7_encrypted(id uuid, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION uuidv7_decrypted(encrypted uuid, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'uuidv7_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION uuidv7_encrypted(id uuid, key bytea) IS 'a uuid of version 4 that hides the time of a uuidv7, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION uuidv7_decrypted(encrypted uuid, key bytea) IS 'the uuidv7 that is encrypted to a uuid; NULL if there is none';
+

@@ -375,6 +375,17 @@ CREATE FUNCTION ulid_unprefixed(prefix text, value text) RETURNS ulid
 COMMENT ON FUNCTION ulid_prefixed(prefix text, id ulid) IS 'a prefix, an underscore, and the text of a ulid';
 COMMENT ON FUNCTION ulid_unprefixed(prefix text, value text) IS 'the ulid of a text with this prefix';
 
+------------------------------------------------------------------------------------------------------------ encryption
+
+-- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
+CREATE FUNCTION ulid_encrypted(id ulid, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'ulid_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ulid_decrypted(encrypted uuid, key bytea) RETURNS ulid
+    AS 'MODULE_PATHNAME', 'ulid_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_encrypted(id ulid, key bytea) IS 'a uuid without a version that hides the time of a ulid, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION ulid_decrypted(encrypted uuid, key bytea) IS 'the ulid that is encrypted to a uuid';
+
+
 --------------------------------------------------------------------------------------------------------------- partman
 
 -- The encoder and the decoder for pg_partman.

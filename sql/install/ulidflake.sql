@@ -369,6 +369,17 @@ CREATE FUNCTION ulidflake_unprefixed(prefix text, value text) RETURNS ulidflake
 COMMENT ON FUNCTION ulidflake_prefixed(prefix text, id ulidflake) IS 'a prefix, an underscore, and the text of a ulidflake';
 COMMENT ON FUNCTION ulidflake_unprefixed(prefix text, value text) IS 'the ulidflake of a text with this prefix';
 
+------------------------------------------------------------------------------------------------------------ encryption
+
+-- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
+CREATE FUNCTION ulidflake_encrypted(id ulidflake, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'ulidflake_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION ulidflake_decrypted(encrypted uuid, key bytea) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION ulidflake_encrypted(id ulidflake, key bytea) IS 'a uuid of version 4 that hides the time of a ulidflake, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION ulidflake_decrypted(encrypted uuid, key bytea) IS 'the ulidflake that is encrypted to a uuid; NULL if there is none';
+
+
 --------------------------------------------------------------------------------------------------------------- partman
 
 -- The encoder and the decoder for pg_partman.

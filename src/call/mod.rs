@@ -59,6 +59,30 @@ impl<'call> Call<'call> {
         Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
     }
 
+    /// Returns the value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
+    /// until the statement ends. A function must keep values of one type only.
+    pub fn kept<V: 'static>(
+        self,
+        is_current: impl FnOnce(&V) -> bool,
+        make: impl FnOnce() -> Result<V, Error>,
+    ) -> Result<&'call V, Error> {
+        // SAFETY: the server passes a valid call. Its `fn_extra` is null, or a value of the function in `fn_mcxt`, which lives longer
+        // than the call. No reference to the value is left from an earlier call.
+        unsafe {
+            let function = (*self.0).flinfo;
+            let kept = (*function).fn_extra.cast::<V>();
+            if kept.is_null() {
+                let made = PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(make()?);
+                (*function).fn_extra = made.cast();
+                return Ok(&*made);
+            }
+            if !is_current(&*kept) {
+                *kept = make()?;
+            }
+            Ok(&*kept)
+        }
+    }
+
     /// Makes the result NULL.
     pub fn null(self) -> Datum {
         // SAFETY: the server passes a valid call, and reads this field when the function has returned.

@@ -1,4 +1,4 @@
-//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, ranges, casts. One file for each concern, named as
+//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, ranges, casts, encryption. One file for each concern, named as
 //! in `sql` and `tests`.
 //!
 //! Generic over the ID types. Uses [`crate::generate`] for the traits of a type, and the folders below it.
@@ -6,6 +6,7 @@
 pub mod brin;
 pub mod casts;
 pub mod compare;
+pub mod encryption;
 pub mod fields;
 pub mod gin;
 pub mod gist;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from datetime import UTC, date, datetime
-from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -365,64 +364,3 @@ def test_domain_representations_of_postgrest(connection):
     assert "Index Cond" in explain(connection, f"SELECT * FROM products WHERE {condition}")
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
         connection.execute(f"SELECT {function['text to product_id']}(%s)", [f"user_{EXAMPLE}"])
-
-
-# --------------------------------------------------------------------------------------------------------- hidden times
-
-
-def hidden(connection: psycopg.Connection, name: str) -> list[str]:
-    """Runs the statements of the page for a type, and returns its two queries."""
-    [block] = section("Hide the time")
-    *statements, shown, found = (each.strip() for each in block.replace("scru128", name).split(";\n") if each.strip())
-    for statement in statements:
-        connection.execute(statement)
-    connection.execute(f"CREATE TABLE orders (id {name} PRIMARY KEY DEFAULT gen_{name}(), note text)")
-    connection.execute("INSERT INTO orders (note) SELECT n FROM generate_series(1, 1000) AS n")
-    return [shown, found]
-
-
-@pytest.mark.parametrize("name", ["scru128", "ulid"])
-def test_hidden_times(connection, name):
-    """The shown IDs are different, convert back, and have neither the order nor the times of the IDs."""
-    shown, found = hidden(connection, name)
-    rows = connection.execute(shown).fetchall()
-    assert len({text for text, _ in rows}) == 1000
-    back = "SELECT bool_and(from_public_id(to_public_id(id)) = id) FROM orders"
-    assert connection.execute(back).fetchone() == (True,)
-    notes = [int(note) for _, note in sorted(rows)]
-    assert 350 < sum(left < right for left, right in pairwise(notes)) < 650
-    recent = f"to_public_id(id)::{name} <@ tstzrange(now() - interval '1 day', now() + interval '1 day')"
-    assert connection.execute(f"SELECT count(*) FROM orders WHERE {recent}").fetchone() == (0,)
-    text, note = rows[500]
-    query = re.sub("'.*'", f"'{text}'", found)
-    assert connection.execute(query).fetchall() == [(note,)]
-    assert connection.execute(found).fetchall() == []
-    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    assert "Index Cond: (id = from_public_id(" in explain(connection, query)
-
-
-def test_a_hidden_time_is_that_of_aes(connection):
-    """The example of FIPS 197, appendix C.1: the result is one block, without padding."""
-    hidden(connection, "scru128")
-    connection.execute(r"UPDATE public_id_key SET key = '\x000102030405060708090a0b0c0d0e0f'")
-    block, cipher = "00112233-4455-6677-8899-aabbccddeeff", "69c4e0d8-6a7b-0430-d8cd-b78070b4c55a"
-    query = "SELECT to_public_id(%s::uuid::scru128)::text, from_public_id(%s)::uuid::text"
-    assert connection.execute(query, [block, cipher]).fetchone() == (cipher, block)
-
-
-def test_the_key_of_hidden_times_is_not_readable(connection):
-    """A user who may execute the functions needs no access to the table. With another key, the shown IDs are others."""
-    shown, _ = hidden(connection, "scru128")
-    before = connection.execute(shown).fetchall()
-    connection.execute("CREATE ROLE reader; GRANT SELECT ON orders TO reader; SET ROLE reader")
-    try:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(shown)
-        connection.execute("RESET ROLE; GRANT EXECUTE ON FUNCTION to_public_id TO reader; SET ROLE reader")
-        assert connection.execute(shown).fetchall() == before
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("SELECT key FROM public_id_key")
-    finally:
-        connection.execute("RESET ROLE; DROP OWNED BY reader; DROP ROLE reader")
-    connection.execute("UPDATE public_id_key SET key = gen_random_bytes(16)")
-    assert not set(connection.execute(shown).fetchall()) & set(before)

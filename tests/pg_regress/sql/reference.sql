@@ -34,6 +34,14 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ '[2025-01-01,)'::scru_tstzrange;
 SELECT scru_snowflake_timestamp(175928847299117063, epoch => '2015-01-01 00:00+00', shift => 22);
 -- ### FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer)
 SELECT scru_snowflake_floor('2016-04-30 11:18:25.796+00', epoch => '2015-01-01 00:00+00', shift => 22);
+-- ## Encryption
+-- [IDs that hide their time](encryption.md) describes how to make and keep keys.
+-- ### FUNCTION scru_bigint_encrypted(id bigint, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT scru_bigint_encrypted(42, key) FROM keys;
+-- ### FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea)
+SELECT scru_bigint_decrypted(scru_bigint_encrypted(42, key), key) FROM keys;
+DROP TABLE keys;
 -- ## The server
 -- ### FUNCTION scru_generators()
 SELECT type, scope, node, preloaded FROM scru_generators();
@@ -111,6 +119,14 @@ SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54'::
 SELECT scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru128_unprefixed(prefix text, value text)
 SELECT scru128_unprefixed('order', scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54'));
+-- ## Encryption
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- ### FUNCTION scru128_encrypted(id scru128, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT scru128_encrypted('03d4fq8oj742uer31ohpcrq54', key) FROM keys;
+-- ### FUNCTION scru128_decrypted(encrypted uuid, key bytea)
+SELECT scru128_decrypted(scru128_encrypted('03d4fq8oj742uer31ohpcrq54', key), key) FROM keys;
+DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(scru128)
 SELECT min(id) FROM orders;
@@ -547,6 +563,14 @@ SELECT type, "timestamp", fields FROM scru_inspect('0v422ft6p3jt'::scru64);
 SELECT scru64_prefixed('order', '0v422ft6p3jt');
 -- ### FUNCTION scru64_unprefixed(prefix text, value text)
 SELECT scru64_unprefixed('order', scru64_prefixed('order', '0v422ft6p3jt'));
+-- ## Encryption
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- ### FUNCTION scru64_encrypted(id scru64, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT scru64_encrypted('0v422ft6p3jt', key) FROM keys;
+-- ### FUNCTION scru64_decrypted(encrypted uuid, key bytea)
+SELECT scru64_decrypted(scru64_encrypted('0v422ft6p3jt', key), key) FROM keys;
+DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(scru64)
 SELECT min(id) FROM orders;
@@ -760,6 +784,14 @@ SELECT type, "timestamp", fields FROM scru_inspect('01JGGVSBF8N0WPWY4YDAGVJSFM':
 SELECT ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- ### FUNCTION ulid_unprefixed(prefix text, value text)
 SELECT ulid_unprefixed('order', ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM'));
+-- ## Encryption
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- ### FUNCTION ulid_encrypted(id ulid, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT ulid_encrypted('01JGGVSBF8N0WPWY4YDAGVJSFM', key) FROM keys;
+-- ### FUNCTION ulid_decrypted(encrypted uuid, key bytea)
+SELECT ulid_decrypted(ulid_encrypted('01JGGVSBF8N0WPWY4YDAGVJSFM', key), key) FROM keys;
+DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(ulid)
 SELECT min(id) FROM orders;
@@ -978,6 +1010,14 @@ SELECT type, "timestamp", fields FROM scru_inspect('00XFPNEF81A1S'::ulidflake);
 SELECT ulidflake_prefixed('order', '00XFPNEF81A1S');
 -- ### FUNCTION ulidflake_unprefixed(prefix text, value text)
 SELECT ulidflake_unprefixed('order', ulidflake_prefixed('order', '00XFPNEF81A1S'));
+-- ## Encryption
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- ### FUNCTION ulidflake_encrypted(id ulidflake, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT ulidflake_encrypted('00XFPNEF81A1S', key) FROM keys;
+-- ### FUNCTION ulidflake_decrypted(encrypted uuid, key bytea)
+SELECT ulidflake_decrypted(ulidflake_encrypted('00XFPNEF81A1S', key), key) FROM keys;
+DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(ulidflake)
 SELECT min(id) FROM orders;
@@ -1187,6 +1227,14 @@ SELECT max(u) FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-b1d0-
 SELECT uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
 -- ### FUNCTION uuidv7_unprefixed(prefix text, value text)
 SELECT uuidv7_unprefixed('order', uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'));
+-- ## Encryption
+-- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
+-- ### FUNCTION uuidv7_encrypted(id uuid, key bytea)
+CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
+SELECT uuidv7_encrypted('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key) FROM keys;
+-- ### FUNCTION uuidv7_decrypted(encrypted uuid, key bytea)
+SELECT uuidv7_decrypted(uuidv7_encrypted('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key), key) FROM keys;
+DROP TABLE keys;
 -- ## Operators
 -- All operators return boolean and are leakproof. They compare the bytes of any `uuid` with the first or the last ID of the
 -- millisecond that contains the time.
