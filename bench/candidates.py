@@ -85,6 +85,18 @@ SERVER_SCOPE = replace(
 )
 NOTHING = Candidate(key="nothing", label="empty call (baseline)", type="int", generate="pg_backend_pid()")
 
+
+def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool = False) -> Candidate:
+    """Returns the encryption of a table of IDs, or the decryption, by a key of 16 or 32 bytes."""
+    key = f"'\\x{bytes(range(length)).hex()}'::bytea"
+    to_uuid = f"{prefix}_encrypted({id}, {key})"
+    function, values = (f"{prefix}_decrypted", to_uuid) if decrypt else (f"{prefix}_encrypted", id)
+    label = f"{function}, {length} bytes"
+    return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
+
+
+UUID_KEY = "uuidv7_encrypted(gen_uuidv7(), (SELECT key FROM keys))"
+
 # The candidates of each suite.
 SIXTEEN = [UUID, again(UUID), UUIDV7, GEN_UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
 TYPES = [*SIXTEEN, BIGINT, SCRU64, ULIDFLAKE]
@@ -97,11 +109,32 @@ CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128]
 GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
 MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
+ENCRYPTION = [
+    UUID,
+    again(UUID),
+    encrypting("scru128", "scru128", "gen_scru128()"),
+    encrypting("scru128", "scru128", "gen_scru128()", 32),
+    encrypting("ulid", "ulid", "gen_ulid()"),
+    encrypting("uuidv7", "uuid", "gen_uuidv7()"),
+    encrypting("uuidv7", "uuid", "gen_uuidv7()", 32),
+    encrypting("scru64", "scru64", "(1e17::bigint + n)::scru64"),
+    encrypting("ulidflake", "ulidflake", "(1e17::bigint + n)::ulidflake"),
+    encrypting("scru_bigint", "bigint", "n::bigint"),
+    encrypting("scru128", "scru128", "gen_scru128()", decrypt=True),
+    encrypting("uuidv7", "uuid", "gen_uuidv7()", decrypt=True),
+    Candidate(
+        key="of_view", label="uuidv7 in a view, 32 bytes", type="uuid", generate="gen_uuidv7()",
+        at="uuidv7_encrypted(id, (SELECT key FROM keys))",
+    ),
+    Candidate(
+        key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"
+    ),
+]  # fmt: skip
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *ENCRYPTION, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

@@ -53,9 +53,10 @@ MODES = {
     "created_at": Mode(),
     "generate": Mode(),
     "mixed": Mode(rows=200_000, rounds=3),
+    "encryption": Mode(),
 }  # fmt: skip
 # The suites of the modes that have only one.
-ONLY = {"long": {"scale"}, "created_at": {"created_at"}, "generate": {"generate"}, "mixed": {"mixed"}}
+ONLY = {"long": {"scale"}} | {name: {name} for name in ("created_at", "generate", "mixed", "encryption")}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -153,7 +154,8 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            for suite in self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.mixed:
+            suites = self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.mixed
+            for suite in *suites, self.encryption:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -225,6 +227,12 @@ class Run:
                     self.results.add("mixed", name, rows, "bytes", candidate.key, size)
                     self.session.connection.execute("REINDEX INDEX events_pkey")
                 self.session.connection.execute("DROP TABLE events, made, old, new")
+
+    def encryption(self) -> None:
+        """Measures the encryption of IDs, and the forms of docs/encryption.md."""
+        with self.tables(candidates.ENCRYPTION, workloads.PREPARE_ENCRYPTION, self.mode.rows):
+            for round_ in self.sessions("encryption", self.mode.rounds, candidates.ENCRYPTION, ("ids",)):
+                self.add_all("encryption", workloads.ENCRYPTION, candidates.ENCRYPTION, self.mode.rows, round_)
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""

@@ -138,6 +138,11 @@ def generate(data: pd.DataFrame) -> str:
     return table(ratios(pick(data, "generate", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
 
 
+def encryption(data: pd.DataFrame) -> str:
+    """Returns the table of the encryption of IDs, as ratios to the generation of a uuid."""
+    return table(ratios(pick(data, "encryption", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
+
+
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
@@ -194,6 +199,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "types": (types, {"types"}, f"CPU time; `uuid` v4 = 1, and `bigint` = 1 below; {LOWER}."),
     "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
     "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
+    "encryption": (encryption, {"encryption"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

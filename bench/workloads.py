@@ -104,6 +104,15 @@ MIXED = {
     "look_up_old": Workload("look up an old row", LOOK_UP_KEYS.format("old"), 1, KEY_SCAN, ALL_BUT_INDEX_SCAN),
     "look_up_new": Workload("look up a new row", LOOK_UP_KEYS.format("new"), 1, KEY_SCAN, ALL_BUT_INDEX_SCAN),
 }
+# The expression on a table of a million IDs or uuids, with the forms of docs/encryption.md.
+ENCRYPTION = {"encryption": Workload("for each row", "SELECT count({at}) FROM ids")}
+PREPARE_ENCRYPTION = (
+    "CREATE TABLE keys AS SELECT sha256('a benchmark') AS key",
+    "CREATE FUNCTION invoice_id(public_id uuid) RETURNS uuid LANGUAGE sql STABLE STRICT PARALLEL SAFE SECURITY DEFINER"
+    " RETURN uuidv7_decrypted(public_id, (SELECT key FROM keys))",
+    "CREATE UNLOGGED TABLE ids AS SELECT {generate} AS id FROM generate_series(1, {rows}) AS n",
+    "VACUUM (FREEZE, ANALYZE) ids",
+)
 
 INSERT = Workload(
     "insert",
@@ -112,7 +121,8 @@ INSERT = Workload(
     after=("DROP TABLE events",),
 )
 
-TITLES = {key: workload.title for key, workload in (TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS}).items()}
+ALL = TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
+TITLES = {key: workload.title for key, workload in ALL.items()}
 
 # All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.
 SHUFFLE = (

@@ -14,7 +14,7 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import CREATED_AT, EVENTS, GENERATE, GROWTH, MIXED, SCALE, TYPES, Candidate, rotated
+from bench.candidates import CREATED_AT, ENCRYPTION, EVENTS, GENERATE, GROWTH, MIXED, SCALE, TYPES, Candidate, rotated
 from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
 from bench.server import make_uuidv7
@@ -89,7 +89,7 @@ def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
 def test_each_candidate_has_each_place(group):
     orders = [rotated(group, turn) for turn in range(2 * len(group))]
     assert all(sorted(order, key=group.index) == group for order in orders)
@@ -97,7 +97,7 @@ def test_each_candidate_has_each_place(group):
     assert orders[0][1] != orders[1][1]
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
 def test_each_group_measures_one_candidate_twice(group):
     [control] = [candidate for candidate in group if candidate.label == "baseline again"]
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
@@ -145,6 +145,10 @@ def test_everything_is_measured_for_every_candidate(connection):
         connection.execute("VACUUM ANALYZE events, old, new")
         measured(workloads.MIXED, candidate, read_look_ups)
         assert connection.execute("SELECT count(*) FROM events").fetchone() == (2 * rows,)
+    for candidate in ENCRYPTION:
+        session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
+        session.execute(workloads.PREPARE_ENCRYPTION, candidate, rows=rows)
+        measured(workloads.ENCRYPTION, candidate)
     for candidate in CREATED_AT:
         session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.RECENT, candidate, rows=rows)
