@@ -202,6 +202,23 @@ def test_the_schema_of_a_script_is_not_replaced(owned, alice, plain_user, extens
     assert foreign_references(alice, extension) == []
 
 
+def test_settings_of_the_owner_do_not_change_a_script(alice):
+    """Neither how its statements are read, nor the settings that the library defines while a superuser loads it."""
+    for setting in (
+        *("quote_all_identifiers = on", "transform_null_equals = on", "row_security = off", "search_path = t, s"),
+        *("plpgsql.extra_errors = 'all'", "default_transaction_isolation = 'repeatable read'"),
+        *("scru.scru64_node = '9/8'", "scru.ulidflake_scalability = 3"),
+    ):
+        alice.execute(f"SET {setting}")
+    alice.execute('CREATE SCHEMA "we""ird, name"; CREATE EXTENSION scru SCHEMA "we""ird, name"')
+    for extension in EXTENSIONS[1:]:
+        alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
+    settings = "SELECT current_setting('scru.scru64_node'), current_setting('scru.ulidflake_scalability')"
+    assert alice.execute(settings).fetchone() == ("0/4", "-1")
+    alice.execute("RESET ALL")
+    assert [foreign_references(alice, extension) for extension in EXTENSIONS] == [[]] * len(EXTENSIONS)
+
+
 def test_who_may_execute_the_functions_of_the_server(alice):
     """Neither the owner of the extensions nor another user may see what others do, or set the mark."""
     for extension in EXTENSIONS:
