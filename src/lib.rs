@@ -25,6 +25,7 @@ pgrx::pg_module_magic!();
 extern "C-unwind" fn _PG_init() {
     settings::define();
     generate::horizon::register();
+    generate::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {
         if pg_sys::process_shared_preload_libraries_in_progress {

@@ -175,7 +175,7 @@ CREATE FUNCTION scru_feed_guard() RETURNS trigger
 COMMENT ON FUNCTION scru_feed_guard() IS 'trigger BEFORE INSERT FOR EACH ROW that refuses an ID that was not generated in the same transaction; its arguments are the name of the column and, for a uuid or a bigint, of the type whose IDs it has';
 
 -- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
--- whoever restores it, the owner of the extension, sets it.
+-- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
 --
 -- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
 -- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
@@ -191,7 +191,7 @@ $$;
 CREATE SEQUENCE scru_horizon_mark;
 COMMENT ON SEQUENCE scru_horizon_mark IS 'time above which IDs continue after the horizons, as dumps and pg_upgrade carry it';
 GRANT SELECT ON SEQUENCE scru_horizon_mark TO PUBLIC;
-GRANT UPDATE ON SEQUENCE scru_horizon_mark TO @extowner@;
+GRANT UPDATE ON SEQUENCE scru_horizon_mark TO @extowner@, pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('scru_horizon_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace

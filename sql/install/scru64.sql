@@ -514,7 +514,7 @@ CREATE FUNCTION scru64_is_local(scru64) RETURNS boolean
 COMMENT ON FUNCTION scru64_is_local(scru64) IS 'whether a scru64 has the number of this server, which is set by scru.scru64_node';
 
 -- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
--- whoever restores it, the owner of the extension, sets it.
+-- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
 --
 -- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
 -- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
@@ -530,7 +530,7 @@ $$;
 CREATE SEQUENCE scru64_mark;
 COMMENT ON SEQUENCE scru64_mark IS 'high-water mark of scru64, as dumps and pg_upgrade carry it';
 GRANT SELECT ON SEQUENCE scru64_mark TO PUBLIC;
-GRANT UPDATE ON SEQUENCE scru64_mark TO @extowner@;
+GRANT UPDATE ON SEQUENCE scru64_mark TO @extowner@, pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('scru64_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace

@@ -514,7 +514,7 @@ CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
 COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';
 
 -- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
--- whoever restores it, the owner of the extension, sets it.
+-- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
 --
 -- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
 -- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
@@ -530,7 +530,7 @@ $$;
 CREATE SEQUENCE ulidflake_mark;
 COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps and pg_upgrade carry it';
 GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
-GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@;
+GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@, pg_database_owner;
 SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
 SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace

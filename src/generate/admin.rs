@@ -5,7 +5,8 @@ use core::sync::atomic::Ordering;
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::mark::{self, Forecast, Mark, Reservation};
+use scru_ids::horizon::behind;
+use scru_ids::mark::{self, Forecast, Reservation};
 use scru_ids::protocol::Carried;
 use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
 
@@ -13,7 +14,7 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::{SharedWord, Type};
 use crate::generate::random::Random;
-use crate::generate::{draw, floor, memory, node, shared};
+use crate::generate::{draw, floor, mark_sequence, memory, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
@@ -119,12 +120,21 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
     }
     let settings = settings::of::<T>();
     let mut context = Context { settings, on_clock_rollback: settings::common().on_clock_rollback, now: clock::now() };
+    let horizon = memory::of_horizon().map_err(Error::message)?;
+    let mut from = horizon.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
+    // A draw does without the sequence if that is unlogged.
+    let carried = mark_sequence::read_floor(schema, false).unwrap_or_default().filter(|carried| carried.has_arrived);
+    let bound = carried.map(|carried| carried.value).filter(|bound| *bound > context.now.max(from));
+    let of_bound = bound.map(|bound| T::TICKS.nearest(bound));
     let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
         context.on_clock_rollback = OnClockRollback::Error;
-        let (marks, run, carried) = marks::<T>(schema)?;
+        let (marks, run, durable, carried) = marks::<T>(schema)?;
         let node = T::node(&settings);
         let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
-        let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick));
+        let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
+        if horizon.is_some_and(|memory| !memory.has_begun()) {
+            from = from.max(durable);
+        }
         let floor = if mark::is_of::<T>(reserved, node) {
             None
         } else if T::SERVER_WIDE && marks.is_empty() {
@@ -135,17 +145,24 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
         };
         (state, of_others, floor, arrived)
     } else {
-        (T::process().generator.get(), None, None, None)
+        from = from.max(bound.unwrap_or(i64::MIN));
+        (T::process().generator.get(), of_bound, None, None)
+    };
+    let arrived = arrived.filter(|arrived| state.is_none_or(|state| T::state_tick(state) <= arrived.tick));
+    let delay = |now| {
+        let of_arrival = arrived.and_then(|arrived| mark::delay_of_arrival(arrived, now));
+        let of_bound = || bound.filter(|bound| from < *bound).and_then(|bound| mark::delay(bound, now, 0));
+        of_arrival.or_else(of_bound).map_or_else(|| behind(from, now, context.on_clock_rollback), Err)
     };
     let word = state.map_or_else(Word::<T>::default, State::pack);
     let mut random = Random::get().map_err(Error::message)?;
-    let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, arrived, &context, &mut random);
+    let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, delay, &context, &mut random);
     let reason = refusal.map(|refusal| draw::refused::<T>(refusal, server_wide).message());
     Ok(Outlook { mark, wait: (wait > 0).then_some(wait), reason })
 }
 
 /// As [`shared::marks`], after a wait for the lock of the page; or the message of the error that a draw would raise.
-fn marks<T: Type>(schema: Schema) -> Result<(Vec<Mark>, u64, Carried), String> {
+fn marks<T: Type>(schema: Schema) -> Result<shared::Marks, String> {
     loop {
         match transaction::attempt(|| shared::marks::<T>(schema))?.map_err(Error::message)? {
             Some(marks) => return Ok(marks),
@@ -195,7 +212,7 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
                 if !at_least {
-                    floor::set_back(mark)?;
+                    floor::set_back(call.schema(), mark)?;
                 }
                 return Ok(Datum::null());
             }

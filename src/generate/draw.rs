@@ -46,7 +46,7 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
     }
     let is_shared = T::SERVER_WIDE || common.server_wide;
     loop {
-        let from = horizon::publish()?;
+        let from = horizon::publish(call.schema())?;
         let step = if is_shared {
             // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
             let Some(step) = shared::step::<T>(call.schema(), common.on_clock_rollback, from)? else {
@@ -63,7 +63,11 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
             Step::Wait(until) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
                 horizon::advance(until);
             }
-            Step::Wait(until) => clock::wait_until(until),
+            Step::Wait(until) => {
+                // Not always to the end, because an administrator may set the mark back. Waits within a tick are shorter.
+                clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)));
+                horizon::publish_anew(call.schema())?;
+            }
             Step::Refused(refusal) => return Err(refused::<T>(refusal, common.server_wide)),
         }
     }

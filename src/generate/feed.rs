@@ -19,17 +19,17 @@ const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 /// `T_horizon() → T`
 ///
 /// Raises 25006 during recovery, 55000 if the snapshot is too old.
-pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
+pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
     refuse_in_recovery::<T>()?;
-    horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())
+    horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
 }
 
 /// `T_horizon(after T) → T`: additionally raises 55000 if this server may still generate IDs below `after`.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     refuse_in_recovery::<T>()?;
     let after: T = call.id(0);
-    let horizon = horizon::of_statement()?;
-    if after > first_of::<T>(horizon) && after > T::last_of(first_of::<T>(horizon::floor()?).tick()) {
+    let horizon = horizon::of_statement(call.schema())?;
+    if after > first_of::<T>(horizon) && after > T::last_of(first_of::<T>(horizon::floor(call.schema())?).tick()) {
         let message = format!("the {} is above all that this server knows", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")

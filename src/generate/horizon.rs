@@ -11,7 +11,9 @@ use scru_ids::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
 use crate::generate::floor;
+use crate::generate::mark_sequence::{self, Value};
 use crate::generate::memory::{self, HorizonMemory, Slot};
+use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
 use crate::pg::{clock, log};
@@ -47,16 +49,16 @@ pub fn published() -> Option<i64> {
 /// # Errors
 /// 53200 if not enough shared memory is left.
 #[inline]
-pub fn publish() -> Result<i64, Error> {
+pub fn publish(schema: Schema) -> Result<i64, Error> {
     match published() {
         Some(from) => Ok(from),
-        None => publish_first(),
+        None => publish_anew(schema),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn publish_first() -> Result<i64, Error> {
+pub fn publish_anew(schema: Schema) -> Result<i64, Error> {
     // A transaction that draws during recovery cannot write.
     if log::is_in_recovery() {
         return Ok(i64::MIN);
@@ -65,10 +67,10 @@ fn publish_first() -> Result<i64, Error> {
     let from = match memory::of_horizon()? {
         Some(memory) => {
             if !floor::is_known(memory) {
-                floor::learn_or_ignore(memory)?;
+                floor::learn_to_draw(memory, schema)?;
             }
             let mut backend = Backend::new(memory);
-            let from = horizon::publish(&mut backend)?;
+            let from = horizon::publish(&mut backend)?.max(floor::bound());
             let (ending, is_prepared) = ENDING.get();
             if ending == local && !transaction::is_parallel_worker() {
                 backend.record(transaction::assign_own_number(), is_prepared)?;
@@ -107,17 +109,19 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
 }
 
 /// This process's access to the shared memory.
-struct Backend {
+pub struct Backend {
     memory: HorizonMemory,
+    /// The schema of the extension, to access the sequence.
+    pub schema: Schema,
     slot: &'static Slot,
     own: Owner,
     snapshot: Option<Snapshot>,
 }
 
 impl Backend {
-    fn new(memory: HorizonMemory) -> Self {
+    pub fn new(memory: HorizonMemory) -> Self {
         let (index, own) = transaction::own();
-        Self { memory, slot: &memory.slots[index], own, snapshot: None }
+        Self { memory, schema: Schema::NONE, slot: &memory.slots[index], own, snapshot: None }
     }
 
     /// Returns the bound that this process's transaction has published; `None` if it has drawn no ID.
@@ -159,6 +163,16 @@ impl Access for Backend {
 
     fn make_durable(&mut self, floor: i64) -> Result<(), Error> {
         floor::make_durable(self.memory, floor)
+    }
+
+    fn arrived(&mut self) -> Result<Option<i64>, Error> {
+        let carried = mark_sequence::read_floor(self.schema, true)?;
+        Ok(carried.filter(|carried| carried.has_arrived).map(|carried| carried.value))
+    }
+
+    fn adopt(&mut self, floor: i64) -> Result<(), Error> {
+        let next = |carried: &Value| (carried.has_arrived && carried.value == floor).then_some(floor);
+        mark_sequence::write_floor(self.schema, next).map(drop)
     }
 
     fn fence(&mut self) -> Result<(), Error> {
@@ -323,7 +337,7 @@ fn remember(snapshot: &Snapshot, value: i64) {
 ///
 /// # Errors
 /// 55000 if the snapshot is too old. 25000 in a parallel worker.
-pub fn of_statement() -> Result<i64, Error> {
+pub fn of_statement(schema: Schema) -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
     if let Some(value) = returned(&snapshot) {
@@ -334,20 +348,21 @@ pub fn of_statement() -> Result<i64, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut backend = Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?);
+    let mut backend = Backend::new(floor::memory(schema)?.ok_or_else(memory::no_memory)?);
     backend.snapshot = Some(snapshot);
     let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
-    floor::carry(backend.memory, value)?;
+    floor::carry(backend.memory, schema, value)?;
     remember(&snapshot, value);
     Ok(value)
 }
 
-/// Returns the floor, up to which this server knows its IDs.
+/// Returns the time up to which this database knows its IDs.
 ///
 /// # Errors
 /// 53200 if not enough shared memory is left.
-pub fn floor() -> Result<i64, Error> {
-    horizon::raise(&mut Backend::new(floor::memory()?.ok_or_else(memory::no_memory)?))
+pub fn floor(schema: Schema) -> Result<i64, Error> {
+    let memory = floor::memory(schema)?.ok_or_else(memory::no_memory)?;
+    Ok(horizon::raise(&mut Backend::new(memory))?.max(floor::bound()))
 }
 
 #[cold]

@@ -2,6 +2,7 @@
 
 use core::cell::Cell;
 
+use pgrx::pg_sys::Oid;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use scru_ids::{FastRange, GeneratedId, Setting, SqlId, State, Stored, Word};
 
@@ -26,6 +27,8 @@ pub struct Process<T: Type> {
     pub memory: Cell<Option<Memory<T>>>,
     /// The reservation up to which this process knows the database's own mark to reach.
     pub known_carried: Cell<u64>,
+    /// The sequence that carries it, as last read.
+    pub sequence: Cell<Oid>,
     /// The reservation that this process has last asked to renew.
     pub asked: Cell<u64>,
     /// The fast path; `None` until a full step opens it.
@@ -41,6 +44,7 @@ impl<T: Type> Process<T> {
             announced: Cell::new(None),
             memory: Cell::new(None),
             known_carried: Cell::new(0),
+            sequence: Cell::new(Oid::INVALID),
             asked: Cell::new(0),
             fast_path: Cell::new(None),
         }

@@ -2,28 +2,36 @@
 //!
 //! The file belongs to no catalog, so that no transaction, database or user owns it. Its number is in the range that the server
 //! reserves for its development. A record of the log holds the whole page, about 100 bytes, so that replay creates the file.
+//! Otherwise the file appears whole, as a valid page without entries. So outside of recovery, a page of zeros or a short file is a
+//! damaged one, never a new one.
 //!
 //! After the header of every page, it has a [`PageHeader`] and the entries, each a [`PageEntry`], with little-endian integers.
 
 use core::array;
-use core::cell::Cell;
+use core::ffi::CStr;
 use core::mem::offset_of;
 use core::ptr;
+use core::slice;
+use std::fs;
+use std::io::ErrorKind;
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, PageHeaderData};
-use scru_ids::SortableId;
-use scru_ids::mark::{Mark, NodeCode};
+use scru_ids::mark::{MAX_MARKS, Mark, NodeCode};
 use scru_ids::protocol::Position;
+use scru_ids::{SortableId, Ticks};
 
 use crate::call::error::Error;
 use crate::pg::buffer::LockedPage;
-use crate::pg::process::PerProcess;
+use crate::pg::log;
 use crate::pg::server;
 
 /// The number of the file, and its path.
 const NUMBER: u32 = 8672;
 const PATH: &str = "global/8672";
+
+/// The path of the file until it is renamed. Base backups leave out files with this prefix.
+const NEW: &CStr = c"global/pgsql_tmp_scru";
 
 const MAGIC: [u8; 4] = *b"scru";
 /// The version of the layout.
@@ -57,46 +65,87 @@ const HEADER: usize = size_of::<PageHeader>();
 const ENTRY: usize = size_of::<PageEntry>();
 const NAME: usize = 12;
 
-/// The name in an entry.
+/// The entries of two types, of the floor, and of six types that have one node.
+const _: () = assert!(START + HEADER + (2 * MAX_MARKS + 1 + 6 * 2) * ENTRY <= pg_sys::BLCKSZ as usize);
+
+/// The last time that a floor can be: the last one of a type with 48 bits of milliseconds.
+pub const LAST_FLOOR: u64 = Ticks::UNIX_MILLIS_48.start(Ticks::UNIX_MILLIS_48.max) as u64;
+
+/// The name in an entry, and the last tick that such an entry can have.
 #[derive(Clone, Copy)]
-pub struct Name([u8; NAME]);
+pub struct Name([u8; NAME], u64);
 
 impl Name {
     /// The name in the entry with the floor of the horizons, which has a time in place of a tick. No type can have it.
-    const FLOOR: Self = Self(*b"\0horizon\0\0\0\0");
+    const FLOOR: Self = Self(*b"\0horizon\0\0\0\0", LAST_FLOOR);
 
     /// Returns the name of a type, padded with zeros.
     pub fn of<T: SortableId>() -> Self {
         const { assert!(T::NAME.len() < NAME, "the page has 12 bytes for the name of a type") };
-        Self(array::from_fn(|index| T::NAME.as_bytes().get(index).copied().unwrap_or_default()))
+        Self(array::from_fn(|index| T::NAME.as_bytes().get(index).copied().unwrap_or_default()), T::TICKS.max)
     }
 }
-
-/// Whether this process has found the file.
-static EXISTS: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(false));
 
 /// The pinned buffer of the page.
 pub struct Pinned(pg_sys::Buffer);
 
 impl Pinned {
-    /// Reads the page. Creates it if it does not exist.
-    pub fn new() -> Self {
-        if !EXISTS.get() {
-            server::create_global_page(NUMBER);
-            EXISTS.set(true);
+    /// Reads the page. Creates it if it does not exist. 53100 or 58030 if that fails.
+    pub fn new() -> Result<Self, Error> {
+        match Self::existing()? {
+            Some(page) => Ok(page),
+            None => create().and_then(|()| Self::existing()?.ok_or_else(foreign_page)),
         }
-        Self(server::read_global_page(NUMBER))
     }
 
-    /// Reads the page; `None` if it does not exist.
-    pub fn existing() -> Option<Self> {
-        server::global_page_exists(NUMBER).then(|| Self(server::read_global_page(NUMBER)))
+    /// Reads the page; `None` if it does not exist, or if replay has just created its file. XX001 if the file is shorter.
+    pub fn existing() -> Result<Option<Self>, Error> {
+        match server::has_global_page(NUMBER) {
+            Some(true) => Ok(Some(Self(server::read_global_page(NUMBER)))),
+            Some(false) if !log::is_in_recovery() => Err(foreign_page()),
+            _ => Ok(None),
+        }
     }
 
     /// Locks the page. Returns `None` if another backend has locked it and `wait` is false.
     pub fn lock(self, wait: bool) -> Option<MarkPage> {
         // SAFETY: the buffer is pinned, and its pin is passed on.
         unsafe { LockedPage::lock(self.0, wait) }.map(MarkPage)
+    }
+}
+
+/// Creates the page without entries, unless it exists. No ID precedes its first record in the log.
+fn create() -> Result<(), Error> {
+    // SAFETY: the memory has the size of a page, and remains.
+    let page = unsafe {
+        let page = pg_sys::palloc0(pg_sys::BLCKSZ as usize);
+        fill(page.cast(), &header(&[]));
+        server::set_checksum(page.cast());
+        slice::from_raw_parts(page.cast::<u8>(), pg_sys::BLCKSZ as usize)
+    };
+    let new = NEW.to_string_lossy();
+    server::create_global_page(NUMBER, NEW, || fs::write(&*new, page)).map_err(|failure| {
+        let reason = failure.to_string();
+        // Without the error number, as in the server's own messages.
+        let reason = reason.split(" (os error").next().unwrap_or_default();
+        let message = format!("could not write file \"{new}\": {reason}");
+        match failure.kind() {
+            ErrorKind::StorageFull => Error::new(SqlState::ERRCODE_DISK_FULL, message).hint("Check free disk space."),
+            _ => Error::new(SqlState::ERRCODE_IO_ERROR, message),
+        }
+    })
+}
+
+/// Writes a content to a page.
+///
+/// # Safety
+/// The page is in memory that only this process accesses. The content fits into it.
+unsafe fn fill(page: *mut PageHeaderData, content: &[u8]) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        pg_sys::PageInit(page.cast(), pg_sys::BLCKSZ as usize, 0);
+        ptr::copy_nonoverlapping(content.as_ptr(), page.cast::<u8>().add(START), content.len());
+        (*page).pd_lower = (START + content.len()) as u16;
     }
 }
 
@@ -108,14 +157,15 @@ impl MarkPage {
     ///
     /// # Errors
     /// XX001 if the page is not one of this extension, or is damaged.
-    pub fn marks(&self, name: Name) -> Result<Vec<Mark>, Error> {
+    pub fn marks(&self, Name(name, last): Name) -> Result<Vec<Mark>, Error> {
         let mark = |entry: &[u8]| {
             let node = NodeCode::from_u32(u32::from_le_bytes(*entry[offset_of!(PageEntry, node)..].first_chunk()?))?;
             let tick = u64::from_le_bytes(*entry[offset_of!(PageEntry, tick)..].first_chunk()?);
             let run = u64::from_le_bytes(*entry[offset_of!(PageEntry, run)..].first_chunk()?);
-            Some(Mark { node, tick, run })
+            (tick <= last).then_some(Mark { node, tick, run })
         };
-        Ok(self.entries()?.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name.0)).filter_map(mark).collect())
+        let entries = self.entries()?.chunks_exact(ENTRY).filter(|entry| entry.starts_with(&name));
+        entries.map(|entry| mark(entry).ok_or_else(foreign_page)).collect()
     }
 
     /// Replaces the marks under a name, and logs the page. Returns the position of the end of the record.
@@ -130,16 +180,11 @@ impl MarkPage {
         };
         let entries: Vec<u8> = others.chain(marks.iter().flat_map(entry)).collect();
         let content = [header(&entries), entries].concat();
-        debug_assert!(START + content.len() <= pg_sys::BLCKSZ as usize, "MAX_MARKS of each type fit into the page");
-        // SAFETY: the closure writes within the page, and keeps its standard layout.
-        let position = unsafe {
-            self.0.log(|page| {
-                pg_sys::PageInit(page.cast(), pg_sys::BLCKSZ as usize, 0);
-                ptr::copy_nonoverlapping(content.as_ptr(), page.cast::<u8>().add(START), content.len());
-                (*page).pd_lower = (START + content.len()) as u16;
-            })
-        };
-        Ok(position)
+        if START + content.len() > pg_sys::BLCKSZ as usize {
+            return Err(foreign_page());
+        }
+        // SAFETY: the page is locked, and MAX_MARKS of each type fit into it. The file is permanent.
+        Ok(unsafe { self.0.log(true, |page| fill(page, &content)) })
     }
 
     /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
@@ -163,11 +208,8 @@ impl MarkPage {
         self.0.position()
     }
 
-    /// Returns the entries of all types; none if the page has never been written.
+    /// Returns the entries of all types.
     fn entries(&self) -> Result<&[u8], Error> {
-        if self.0.is_new() {
-            return Ok(&[]);
-        }
         let content = &self.0.bytes()[START..];
         let at = offset_of!(PageHeader, count);
         let count = u16::from_le_bytes([content[at], content[at + 1]]) as usize;

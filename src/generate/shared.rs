@@ -4,7 +4,7 @@
 use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::horizon::behind;
-use scru_ids::mark::Mark;
+use scru_ids::mark::{self, Mark};
 use scru_ids::protocol::{self, Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, OnClockRollback, Step, Word};
 
@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::{MarkPage, Name, Pinned};
 use crate::generate::random::Random;
-use crate::generate::{horizon, mark_sequence, memory};
+use crate::generate::{floor, horizon, mark_sequence, memory};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, log};
 use crate::settings;
@@ -58,6 +58,13 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     #[inline(always)]
+    fn delay(&self) -> Option<Step<T>> {
+        let Self { from, clock, on_clock_rollback, .. } = *self;
+        let delay = || mark::delay(floor::bound(), clock, 0).or_else(|| behind(from, clock, on_clock_rollback).err());
+        if clock < from { delay() } else { None }
+    }
+
+    #[inline(always)]
     fn word(&mut self) -> Result<Word<T>, Error> {
         Ok(Word::<T>::load(self.memory.word))
     }
@@ -92,7 +99,7 @@ impl<T: Type> Access<T> for Backend<T> {
             shared.note_failure();
             cause.rethrow()
         });
-        self.page = pinned.execute().lock(wait);
+        self.page = pinned.execute().inspect_err(|_| shared.note_failure())?.lock(wait);
         Ok(self.page.is_some())
     }
 
@@ -168,11 +175,11 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 
     fn carried(&mut self) -> Result<(Carried, Version), Error> {
-        Ok(mark_sequence::read::<T>(self.schema.oid(), true))
+        mark_sequence::read::<T>(self.schema, true)
     }
 
     fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Error> {
-        Ok(mark_sequence::write::<T>(self.schema.oid(), old, new))
+        mark_sequence::write::<T>(self.schema, old, new)
     }
 }
 
@@ -189,12 +196,6 @@ pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i
         return protocol::draw_unlogged(&mut backend);
     }
     let step = protocol::draw(&mut backend)?;
-    if backend.clock < from
-        && let Some(Step::Made(..)) = step
-        && let Err(delay) = behind(from, backend.clock, on_clock_rollback)
-    {
-        return Ok(Some(delay));
-    }
     if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
         let range = (fast_path.range)(*id, &settings::of::<T>());
         let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
@@ -213,22 +214,24 @@ pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<
     if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
 }
 
-/// Returns the type's marks, the number of the run, and the mark that the database carries, for a look at what the next draw will
-/// do. Works on a standby, too. Returns `None` if another backend has locked the page.
+/// The type's marks, the number of the run, the durable floor, and the mark that the database carries.
+pub type Marks = (Vec<Mark>, u64, i64, Carried);
+
+/// Returns the marks for a look at what the next draw will do, also on a standby; `None` if another backend has locked the page.
 ///
 /// # Errors
-/// As [`MarkPage::marks`].
-pub fn marks<T: Type>(schema: Schema) -> Result<Option<(Vec<Mark>, u64, Carried)>, Error> {
+/// As [`MarkPage::marks`] and [`mark_sequence::read`].
+pub fn marks<T: Type>(schema: Schema) -> Result<Option<Marks>, Error> {
     let run = &memory::of_type::<T>()?.shared.run;
-    let (marks, run) = match Pinned::existing() {
+    let (marks, run, floor) = match Pinned::existing()? {
         Some(page) => {
             let Some(page) = page.lock(false) else { return Ok(None) };
-            (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed))
+            (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed), page.floor()?)
         }
-        None => (Vec::new(), 0),
+        None => (Vec::new(), 0, 0),
     };
-    let (carried, _) = mark_sequence::read::<T>(schema.oid(), false);
-    Ok(Some((marks, run, carried)))
+    let (carried, _) = mark_sequence::read::<T>(schema, false)?;
+    Ok(Some((marks, run, floor, carried)))
 }
 
 /// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,

@@ -53,29 +53,24 @@ impl LockedPage {
         unsafe { pg_sys::BufferBlocks.add(index * pg_sys::BLCKSZ as usize).cast() }
     }
 
-    /// Returns whether the page has never been written.
-    pub fn is_new(&self) -> bool {
-        // SAFETY: the page is locked.
-        unsafe { (*self.header()).pd_upper == 0 }
-    }
-
     /// Returns the position of the end of the record that has last changed the page.
     pub fn position(&self) -> XLogRecPtr {
         // SAFETY: the buffer is pinned.
         unsafe { pg_sys::BufferGetLSNAtomic(self.0) }
     }
 
-    /// Changes the page, and logs it as a whole. Returns the position of the end of the record.
+    /// Changes the page, and logs it as a whole if `is_logged`. Returns the position of the end of the record that has last changed it.
     ///
     /// # Safety
     /// `change` leaves a valid page with the standard layout. It neither allocates nor fails: an error would stop the server.
-    pub unsafe fn log(&self, change: impl FnOnce(*mut PageHeaderData)) -> XLogRecPtr {
+    /// `is_logged` is what the server would do for the file of the page: a record of another file would stop recovery.
+    pub unsafe fn log(&self, is_logged: bool, change: impl FnOnce(*mut PageHeaderData)) -> XLogRecPtr {
         // SAFETY: guaranteed by the caller. This is the order that the server's README for the log requires.
         unsafe {
             pg_sys::CritSectionCount += 1;
             change(self.header());
             pg_sys::MarkBufferDirty(self.0);
-            let position = pg_sys::log_newpage_buffer(self.0, true);
+            let position = if is_logged { pg_sys::log_newpage_buffer(self.0, true) } else { self.position() };
             pg_sys::CritSectionCount -= 1;
             position
         }

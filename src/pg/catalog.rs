@@ -1,9 +1,10 @@
 //! Scans of system catalogs.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int};
 use core::ptr;
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{Array, FromDatum};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
@@ -63,25 +64,31 @@ pub unsafe fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     }
 }
 
-/// Returns the schema of an extension; `None` if this database does not have the extension.
+/// Returns the schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
+/// this database does not have the extension.
 ///
 /// # Safety
 /// Must be called in a transaction.
-pub unsafe fn schema_of_extension(name: &CStr) -> Option<Oid> {
-    let mut schema = None;
+pub unsafe fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
+    let mut found = None;
     // SAFETY: guaranteed by the caller. The rows of the catalog have this form.
     unsafe {
-        scan(pg_sys::ExtensionRelationId, |row, _| {
+        scan(pg_sys::ExtensionRelationId, |row, columns| {
             let extension = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>();
             if CStr::from_ptr((*extension).extname.data.as_ptr()) == name {
-                schema = Some((*extension).extnamespace);
+                let mut is_null = false;
+                let column = pg_sys::Anum_pg_extension_extconfig as c_int;
+                let relations = pg_sys::heap_getattr(row, column, columns, &mut is_null);
+                let relations = Array::<Oid>::from_datum(relations, is_null);
+                let relations = relations.iter().flat_map(Array::iter).flatten().collect();
+                found = Some(((*extension).extnamespace, relations));
             }
         });
     }
-    schema
+    found
 }
 
-/// The schema of the extension: that of the function with this OID.
+/// The schema of the extension, and its owner: those of the function with this OID.
 #[derive(Clone, Copy)]
 pub struct Schema {
     /// The OID of a function of the extension.
@@ -96,5 +103,20 @@ impl Schema {
     pub fn oid(self) -> Oid {
         // SAFETY: a look-up in the catalogs.
         unsafe { pg_sys::get_func_namespace(self.of_function) }
+    }
+
+    /// Returns whether a relation belongs to the owner of the function, or to a superuser.
+    pub fn has_owner(self, relation: &pg_sys::FormData_pg_class) -> bool {
+        // SAFETY: look-ups in the catalogs. Rows of this catalog have this struct.
+        unsafe {
+            let number = Datum::from(self.of_function);
+            let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, number);
+            if row.is_null() {
+                return false;
+            }
+            let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>()).proowner;
+            pg_sys::ReleaseSysCache(row);
+            relation.relowner == owner || pg_sys::superuser_arg(relation.relowner)
+        }
     }
 }

@@ -5,6 +5,7 @@ use core::ptr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicU32, Ordering};
+use std::io;
 
 use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
 #[cfg(any(feature = "pg15", feature = "pg16"))]
@@ -189,55 +190,68 @@ unsafe extern "C-unwind" fn zero_with(memory: *mut c_void, _argument: *mut c_voi
     unsafe { zero(memory) };
 }
 
-/// Creates the file of a page in `global/` that belongs to no catalog, unless it exists.
-pub fn create_global_page(number: u32) {
-    // SAFETY: the lock lets one backend at a time create and extend the file. Replay of the page's first record creates it, too.
+/// Returns whether the file of a page in `global/`, which belongs to no catalog, has a whole page; `None` if it does not exist.
+pub fn has_global_page(number: u32) -> Option<bool> {
+    // SAFETY: the server caches the open file.
     unsafe {
         let file = pg_sys::smgropen(global_file(number), NO_BACKEND);
-        if has_block(file) {
-            return;
-        }
-        let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);
+        pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM)
+            .then(|| pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0)
+    }
+}
+
+/// Creates the file of a page in `global/`, unless it exists. It appears whole: the file that `write` creates at the path `new` is
+/// synced and renamed. Replay of the page's first record creates the file, too.
+pub fn create_global_page(number: u32, new: &CStr, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let path = datum::c_string(format!("global/{number}"));
+    let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);
+    // SAFETY: the lock lets one backend at a time create the file. If the rename fails, the server raises an error.
+    unsafe {
         pg_sys::LockSharedObject(class, object, 0, lock);
-        if !has_block(file) {
-            pg_sys::smgrcreate(file, ForkNumber::MAIN_FORKNUM, true);
-            let mut zeros = ZeroPage([0; pg_sys::BLCKSZ as usize]);
-            pg_sys::smgrextend(file, ForkNumber::MAIN_FORKNUM, 0, zeros.0.as_mut_ptr().cast(), false);
+        if has_global_page(number).is_none() {
+            write()?;
+            pg_sys::durable_rename(new.as_ptr(), path.as_ptr(), pgrx::PgLogLevel::ERROR as c_int);
         }
         pg_sys::UnlockSharedObject(class, object, 0, lock);
     }
+    Ok(())
 }
 
-/// Returns whether a page in `global/` exists.
-pub fn global_page_exists(number: u32) -> bool {
-    // SAFETY: the server caches the open file.
-    unsafe { has_block(pg_sys::smgropen(global_file(number), NO_BACKEND)) }
+/// Sets the checksum of a page outside of the server's buffers, if the server has checksums.
+///
+/// # Safety
+/// The page is valid.
+pub unsafe fn set_checksum(page: pg_sys::Page) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        pg_sys::PageSetChecksumInplace(page, 0);
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        pg_sys::PageSetChecksum(page, 0);
+    }
 }
 
-/// A page of zeros, aligned as direct I/O requires.
-#[repr(align(4096))]
-struct ZeroPage([u8; pg_sys::BLCKSZ as usize]);
+/// Returns whether the server logs changes of a permanent relation: with wal_level = minimal, not those of a new file.
+///
+/// # Safety
+/// The relation is open.
+pub unsafe fn is_logged(relation: pg_sys::Relation) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let of_file = (*relation).rd_firstRelfilenodeSubid;
+        #[cfg(not(feature = "pg15"))]
+        let of_file = (*relation).rd_firstRelfilelocatorSubid;
+        let is_new = (*relation).rd_createSubid != 0 || of_file != 0;
+        !is_new || pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as c_int
+    }
+}
 
 /// Returns the pinned buffer of a page in `global/` that exists.
 pub fn read_global_page(number: u32) -> pg_sys::Buffer {
+    let (file, fork, mode) = (global_file(number), ForkNumber::MAIN_FORKNUM, pg_sys::ReadBufferMode::RBM_NORMAL);
     // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
-    unsafe {
-        pg_sys::ReadBufferWithoutRelcache(
-            global_file(number),
-            ForkNumber::MAIN_FORKNUM,
-            0,
-            pg_sys::ReadBufferMode::RBM_NORMAL,
-            ptr::null_mut(),
-            true,
-        )
-    }
-}
-
-unsafe fn has_block(file: pg_sys::SMgrRelation) -> bool {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM) && pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0
-    }
+    unsafe { pg_sys::ReadBufferWithoutRelcache(file, fork, 0, mode, ptr::null_mut(), true) }
 }
 
 /// The number of no backend: the file is not temporary.

@@ -75,6 +75,10 @@ pub trait Access {
     fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
     /// Orders the preceding accesses before the following ones.
     fn fence(&mut self) -> Result<(), Self::Error>;
+    /// Returns the floor with which this database has arrived from another server; `None` if the database calls its floor its own.
+    fn arrived(&mut self) -> Result<Option<i64>, Self::Error>;
+    /// Lets the database call this floor its own, if it is still the one with which it has arrived.
+    fn adopt(&mut self, floor: i64) -> Result<(), Self::Error>;
     /// Waits a moment for another process.
     fn pause(&mut self) -> Result<(), Self::Error>;
 
@@ -120,6 +124,22 @@ pub trait Access {
     fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
     /// Returns whether a transaction has committed, and no longer runs.
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
+}
+
+/// Returns the time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
+/// has arrived from another server, until the clock has passed it. Whoever owns the database can choose it, so nothing shared is
+/// raised above the clock because of it. The database calls it its own last, because its other processes then draw.
+pub fn learn<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
+    let Some(arrived) = access.arrived()? else { return Ok(None) };
+    if arrived > access.floor()?.max(access.now()?) {
+        return Ok(Some(arrived));
+    }
+    access.raise_floor(arrived)?;
+    if access.durable()? < arrived {
+        access.make_durable(arrived.saturating_sub(LEAD_MICROS))?;
+    }
+    access.adopt(arrived)?;
+    Ok(None)
 }
 
 /// Publishes a bound for a transaction, unless a process of the transaction has done so. Returns the time at or above which this

@@ -85,10 +85,16 @@ impl Mark {
     pub fn join(self, other: Self) -> Self {
         Self { node: self.node.join(other.node), tick: self.tick.max(other.tick), run: 0 }
     }
+
+    /// Returns whether every ID that the other mark covers is one that this mark covers.
+    pub fn covers(self, other: Self) -> bool {
+        self.tick >= other.tick && self.node.join(other.node) == self.node
+    }
 }
 
-/// The maximum number of marks of a type. Each node that the server has had takes one or two.
-pub const MAX_MARKS: usize = 32;
+/// The maximum number of marks of a type, of which the page has room for two types with so many. Each node that the server has had
+/// takes one or two.
+pub const MAX_MARKS: usize = 120;
 
 /// Adds a mark in place of the mark of the same node, whose tick it keeps if that is later. A mark without a run replaces only
 /// its like: it must not make the reservation of the present run that of another run, above which every session would wait. If
@@ -135,26 +141,25 @@ pub fn enter<T: GeneratedId>(
         _ => return Ok(word),
     };
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
-    match delay(T::state_tick(state), now, patience) {
+    match delay(T::TICKS.start(T::state_tick(state)), now, patience) {
         Some(delay) => Err(delay),
         None => Ok(state.pack()),
     }
 }
 
-/// Returns the wait until a tick starts no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None`
-/// if there is no need.
-fn delay<T: GeneratedId>(tick: u64, now: i64, patience: i64) -> Option<Step<T>> {
-    match T::TICKS.start(tick).saturating_sub(now) {
+/// Returns the wait until a time is no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None` if
+/// there is no need. Without patience, what a database carries delays its draws: nothing may reach others before its time.
+pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<T>> {
+    match time.saturating_sub(now) {
         ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
-        ahead if ahead > patience => Some(Step::Wait(now + ahead - patience)),
+        ahead if ahead > patience => Some(Step::Wait(time - patience)),
         _ => None,
     }
 }
 
-/// Returns the wait or the refusal before a mark that arrived with the data of another server; `None` if the mark can be moved
-/// into the page. Does not depend on nodes: whoever restores a database can choose its mark, and must not delay other databases.
+/// Returns the delay by a mark that arrived with the data of another server: until its last tick has passed.
 pub fn delay_of_arrival<T: GeneratedId>(arrived: Mark, now: i64) -> Option<Step<T>> {
-    delay(arrived.tick, now, MAX_AHEAD_MICROS)
+    delay(T::TICKS.start(arrived.tick.saturating_add(1)), now, 0)
 }
 
 /// What the next draw will do if nothing else changes, and flushes take no time.
@@ -167,24 +172,22 @@ pub struct Forecast {
 }
 
 /// Returns what the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
-/// `arrived` is a mark that arrived with the data of another server and is not yet in the page.
+/// `delay` returns the other waits and refusals at a reading of the clock, or the time with which the draw then continues.
 pub fn forecast<T: GeneratedId>(
     word: Word<T>,
     floor: Option<u64>,
-    arrived: Option<Mark>,
+    delay: impl Fn(i64) -> Result<i64, Step<T>>,
     context: &Context<T::Settings>,
     rng: &mut impl Rng,
 ) -> Forecast {
     let mut context = *context;
     let start = context.now;
     loop {
-        let step = match arrived.and_then(|arrived| delay_of_arrival(arrived, context.now)) {
-            Some(delay) => delay,
-            None => match enter::<T>(word, floor, context.now, rng) {
-                Ok(word) => T::step(T::State::unpack(word), &context, rng),
-                Err(delay) => delay,
-            },
+        let mut step = |now| match enter::<T>(word, floor, now, rng) {
+            Ok(word) => T::step(T::State::unpack(word), &Context { now, ..context }, rng),
+            Err(delay) => delay,
         };
+        let step = delay(context.now).map_or_else(|delay| delay, &mut step);
         let refusal = match step {
             // A wait of no time would be repeated for ever.
             Step::Wait(until) if until > context.now => {
@@ -245,10 +248,10 @@ impl Reservation {
         self.until << T::NODE_BITS | self.node.0 as u64
     }
 
-    /// Returns the reservation that is packed into a word; `None` if there is none.
+    /// Returns the reservation that is packed into a word, until the last tick of the type at most; `None` if there is none.
     pub fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
         let node = NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1))?;
-        Some(Self { node, until: word >> T::NODE_BITS })
+        Some(Self { node, until: (word >> T::NODE_BITS).min(T::TICKS.max) })
     }
 }
 

@@ -60,8 +60,10 @@ pub trait Access<T: GeneratedId> {
 
     /// Returns the context of a step at a reading of the clock. It is private to the process.
     fn context(&self, now: i64) -> Context<T::Settings>;
-    /// Reads the clock, in microseconds since 1970-01-01 UTC.
+    /// Reads the clock, in microseconds since 1970-01-01 UTC. It counts as reading at least the time from which this process draws.
     fn now(&mut self) -> Result<i64, Self::Error>;
+    /// Returns the wait or the refusal of this process if the clock, as last read, is too far behind the time from which it draws.
+    fn delay(&self) -> Option<Step<T>>;
     /// Loads the word.
     fn word(&mut self) -> Result<Word<T>, Self::Error>;
     /// Replaces the word `old` by `new`. Returns `false` if another backend has changed the word.
@@ -123,6 +125,10 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     let reserved = access.reserved()?;
     let word = access.word()?;
     let now = access.now()?;
+    // First, so that nothing that backends share is raised because of the time from which one draws.
+    if let Some(delay) = access.delay() {
+        return Ok(Some(delay));
+    }
     let context = access.context(now);
     let node = T::node(&context.settings);
     if !mark::is_of::<T>(reserved, node) {
@@ -309,8 +315,8 @@ fn settle_locked<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::
     Ok(())
 }
 
-/// Makes the database's own mark reach up to a reservation. If a mark has arrived with the data of another server, first moves
-/// it into the page. Returns `None`, because the step must be repeated, or a refusal.
+/// Makes the database's own mark reach up to a reservation. If a mark has arrived with the data of another server, first adopts
+/// it. Returns `None`, because the step must be repeated, or a refusal.
 #[cold]
 #[inline(never)]
 fn carry<T: GeneratedId, A: Access<T>>(
@@ -351,19 +357,43 @@ fn join_carried<T: GeneratedId, A: Access<T>>(
     }
 }
 
-/// Moves a mark that has arrived with the data of another server into the page. Every node then enters again, above it.
+/// Adopts a mark that has arrived with the data of another server, once the clock or the word has passed it. Whoever wrote it can
+/// therefore delay no other database. The database calls the mark its own last, because its other sessions then draw.
 fn adopt<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     arrived: Mark,
     version: Version,
 ) -> Result<Option<Step<T>>, A::Error> {
-    let now = access.now()?;
-    if let Some(delay) = mark::delay_of_arrival::<T>(arrived, now) {
-        return Ok(Some(delay));
+    let last = access.random(|rng| T::state_after(arrived.tick, rng))?.pack();
+    loop {
+        let old = access.word()?;
+        if old >= last {
+            break;
+        }
+        if let Some(delay) = mark::delay_of_arrival::<T>(arrived, access.now()?) {
+            return Ok(Some(delay));
+        }
+        if access.swap(old, last)? {
+            break;
+        }
     }
-    raise(access, arrived)?;
+    access.lock(true)?;
+    let kept = keep_locked(access, arrived);
+    access.unlock()?;
+    kept?;
     access.carry(Some(version), arrived)?;
     Ok(None)
+}
+
+/// Under the lock: adds a mark that the word has passed to the page, unless one of the page covers it. No reservation is withdrawn:
+/// the next ID of every node is above the word.
+fn keep_locked<T: GeneratedId, A: Access<T>>(access: &mut A, arrived: Mark) -> Result<(), A::Error> {
+    let mut marks = access.marks()?;
+    if !marks.iter().any(|mark| mark.covers(arrived)) {
+        mark::add(&mut marks, arrived);
+        access.log(&marks)?;
+    }
+    Ok(())
 }
 
 /// Adds a mark above which every run continues, and withdraws the reservation, so that every node enters again.

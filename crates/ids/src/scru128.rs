@@ -179,7 +179,7 @@ impl GeneratedId for Scru128 {
     }
 
     fn state_after(tick: u64, rng: &mut impl Rng) -> Scru128State {
-        Scru128State::fresh((tick + 1).min(Self::TICKS.max), rng)
+        Scru128State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
     }
 
     #[inline(always)]

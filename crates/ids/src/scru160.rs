@@ -252,7 +252,10 @@ impl GeneratedId for Scru160 {
     }
 
     fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
-        Scru160State { timestamp: (tick + 1).min(Self::TICKS.max), counter: rng.next_u32() as u16 & MAX_START }
+        Scru160State {
+            timestamp: tick.saturating_add(1).min(Self::TICKS.max),
+            counter: rng.next_u32() as u16 & MAX_START,
+        }
     }
 
     #[inline(always)]

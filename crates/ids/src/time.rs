@@ -23,14 +23,15 @@ impl Ticks {
     /// Milliseconds since 1970-01-01 UTC in 48 bits, up to the year 10889.
     pub const UNIX_MILLIS_48: Self = Self { epoch: 0, micros: 1_000, max: (1 << 48) - 1 };
 
-    /// Returns the start of `tick`.
+    /// Returns the start of `tick`. Saturates.
     pub const fn start(self, tick: u64) -> i64 {
-        self.epoch + tick as i64 * self.micros
+        let tick = if tick > i64::MAX as u64 { i64::MAX } else { tick as i64 };
+        tick.saturating_mul(self.micros).saturating_add(self.epoch)
     }
 
     /// Returns whether the time `micros` is within `tick`.
     pub const fn contains(self, tick: u64, micros: i64) -> bool {
-        self.start(tick) <= micros && micros < self.start(tick + 1)
+        self.start(tick) <= micros && micros < self.start(tick.saturating_add(1))
     }
 
     /// Returns the start of the tick that contains the time `micros`, as if the range had no ends. Saturates.

@@ -109,7 +109,7 @@ impl GeneratedId for Ulid {
     }
 
     fn state_after(tick: u64, rng: &mut impl Rng) -> u128 {
-        Self::random_of((tick + 1).min(Self::TICKS.max), rng).0
+        Self::random_of(tick.saturating_add(1).min(Self::TICKS.max), rng).0
     }
 
     fn last_id(state: u128) -> Option<Self> {

@@ -240,7 +240,7 @@ impl GeneratedId for UlidFlake {
     }
 
     fn state_after(tick: u64, _: &mut impl Rng) -> u64 {
-        Self::last_of(tick).0
+        Self::last_of(tick.min(Self::TICKS.max)).0
     }
 
     fn last_id(state: u64) -> Option<Self> {

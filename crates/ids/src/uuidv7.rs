@@ -216,7 +216,7 @@ impl GeneratedId for Uuidv7 {
     }
 
     fn state_after(tick: u64, rng: &mut impl Rng) -> Uuidv7State {
-        Uuidv7State::fresh((tick + 1).min(Self::TICKS.max), rng)
+        Uuidv7State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
     }
 
     #[inline(always)]

@@ -24,7 +24,16 @@ enum Mistake {
     EvaluatesTwice,
     /// The reader raises the floor before it is durable.
     RaisesFirst,
+    /// The floor with which the database has arrived is raised above the clock.
+    RaisesArrived,
+    /// The database calls that floor its own before the floor is raised.
+    OwnsFirst,
+    /// That floor is not made durable.
+    ForgetsArrived,
 }
+
+/// The floor with which the database has arrived from another server, which the clock passes.
+const ARRIVED: i64 = 15;
 
 const OWN: Owner = Owner::new(7, 1);
 /// The number of the transaction.
@@ -46,6 +55,13 @@ struct World {
     entry: i64,
     running: bool,
     committed: bool,
+    /// Whether the database has arrived with a floor, and whether it does not call it its own.
+    is_restored: bool,
+    has_arrived: bool,
+    /// What the writer has learned from it.
+    learned: Option<i64>,
+    /// The latest reading of the clock that was possible.
+    latest: i64,
     /// Stores of the writer that the reader does not yet see, oldest first.
     buffer: Vec<(bool, u64)>,
     writer: Process,
@@ -101,6 +117,9 @@ impl Access for Run<'_> {
     type Error = Stop;
 
     fn now(&mut self) -> Result<i64, Stop> {
+        if self.mistake == Mistake::RaisesArrived {
+            return Ok(ARRIVED);
+        }
         self.access(|world| world.clock)
     }
     fn floor(&mut self) -> Result<i64, Stop> {
@@ -116,14 +135,32 @@ impl Access for Run<'_> {
         .map(drop)
     }
     fn durable(&mut self) -> Result<i64, Stop> {
-        if self.mistake == Mistake::RaisesFirst {
+        if matches!(self.mistake, Mistake::RaisesFirst | Mistake::ForgetsArrived) {
             return Ok(i64::MAX);
         }
         self.access(|world| world.durable)
     }
     fn make_durable(&mut self, floor: i64) -> Result<(), Stop> {
+        // The reader's floor has no lead here.
+        let logged = if self.is_writer { floor + LEAD_MICROS } else { floor };
         self.access(|world| {
-            world.durable = floor;
+            world.durable = logged.max(world.durable);
+            0
+        })
+        .map(drop)
+    }
+    fn arrived(&mut self) -> Result<Option<i64>, Stop> {
+        let owns_first = self.mistake == Mistake::OwnsFirst;
+        let arrived = self.access(|world| {
+            let has_arrived = world.has_arrived;
+            world.has_arrived &= !owns_first;
+            i64::from(has_arrived)
+        });
+        arrived.map(|arrived| (arrived == 1).then_some(ARRIVED))
+    }
+    fn adopt(&mut self, _: i64) -> Result<(), Stop> {
+        self.access(|world| {
+            world.has_arrived = false;
             0
         })
         .map(drop)
@@ -281,7 +318,8 @@ impl World {
         }
         if self.clock_steps < 2 {
             for clock in [5, 20] {
-                all.push(Self { clock, clock_steps: self.clock_steps + 1, ..self.clone() });
+                let (clock_steps, latest) = (self.clock_steps + 1, self.latest.max(clock));
+                all.push(Self { clock, clock_steps, latest, ..self.clone() });
             }
         }
         all.extend(self.restart());
@@ -303,6 +341,9 @@ impl World {
             clock_steps: self.clock_steps,
             floor: self.durable,
             durable: self.durable,
+            is_restored: self.is_restored,
+            has_arrived: self.has_arrived,
+            latest: self.latest,
             sees: self.sees,
             horizon: self.horizon,
             again: self.again,
@@ -332,12 +373,13 @@ impl World {
 }
 
 impl Run<'_> {
-    /// The program of a transaction: publish, draw, record, end. Returns whether it goes on.
+    /// The program of a transaction: learn, publish, draw, record, end. Returns whether it goes on.
     fn write(&mut self, at: u8) -> Result<bool, Stop> {
         let draws_first = self.mistake == Mistake::DrawsFirst;
         let ends_first = self.mistake == Mistake::EndsFirst;
         match at {
             0 => {
+                self.world.learned = learn(self)?;
                 self.world.running = true;
                 if draws_first {
                     self.world.drawn = Some(self.world.clock);
@@ -347,7 +389,7 @@ impl Run<'_> {
                 let from = publish(self)?;
                 if !draws_first {
                     // The clock is read when the ID is drawn.
-                    self.world.drawn = Some(from);
+                    self.world.drawn = Some(from).max(self.world.learned);
                 }
             }
             2 => {
@@ -386,13 +428,18 @@ impl Run<'_> {
 }
 
 /// Explores all orders of the accesses. Returns the number of worlds, and whether a transaction that the snapshot does not see
-/// has an ID below the horizon, or a snapshot has two horizons.
-fn explore(mistake: Mistake) -> (usize, bool) {
-    let start = World { clock: 10, ..World::default() };
+/// has an ID below the horizon, a snapshot has two horizons, an ID is below the floor with which the database has arrived, or the
+/// floor is above the clock because of that.
+fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
+    let start = World { clock: 10, latest: 10, is_restored, has_arrived: is_restored, ..World::default() };
     let mut known = HashSet::from([start.clone()]);
     let mut open = vec![start];
     while let Some(world) = open.pop() {
         if world.again.is_some() && world.again != world.horizon {
+            return (known.len(), true);
+        }
+        let is_below = |drawn| is_restored && world.writer.at > 2 && drawn < ARRIVED;
+        if world.drawn.is_some_and(is_below) || world.floor > world.latest {
             return (known.len(), true);
         }
         let is_over = world.writer.at > 4;
@@ -413,9 +460,11 @@ fn explore(mistake: Mistake) -> (usize, bool) {
 
 #[test]
 fn no_order_of_accesses_gives_a_horizon_above_a_row() {
-    let (worlds, is_violated) = explore(Mistake::None);
-    assert!(!is_violated);
-    assert!(worlds > 10_000, "{worlds}");
+    for is_restored in [false, true] {
+        let (worlds, is_violated) = explore(Mistake::None, is_restored);
+        assert!(!is_violated, "{is_restored}");
+        assert!(worlds > 10_000, "{worlds}");
+    }
 }
 
 #[test]
@@ -430,7 +479,10 @@ fn the_search_finds_each_mistake() {
         Mistake::EvaluatesTwice,
         Mistake::RaisesFirst,
     ] {
-        assert!(explore(mistake).1, "{mistake:?}");
+        assert!(explore(mistake, false).1, "{mistake:?}");
+    }
+    for mistake in [Mistake::RaisesArrived, Mistake::OwnsFirst, Mistake::ForgetsArrived] {
+        assert!(explore(mistake, true).1, "{mistake:?}");
     }
 }
 

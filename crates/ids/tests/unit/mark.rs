@@ -83,6 +83,15 @@ fn a_node_has_one_mark_with_its_latest_tick() {
 }
 
 #[test]
+fn a_mark_covers_lower_ticks_of_its_node() {
+    let joined = mark(0, 19, 101, 0);
+    assert!(joined.covers(mark(1, 20, 101, 5)) && joined.covers(joined));
+    assert!(
+        !joined.covers(mark(1, 20, 102, 0)) && !joined.covers(mark(2, 20, 7, 0)) && !joined.covers(mark(0, 18, 7, 0))
+    );
+}
+
+#[test]
 fn the_lowest_of_too_many_marks_are_joined() {
     let mut marks = Vec::new();
     for id in 0..MAX_MARKS as u32 {
@@ -155,12 +164,15 @@ fn generation_waits_for_a_mark_up_to_ten_seconds_ahead() {
 #[test]
 fn a_mark_that_arrived_delays_its_database_only() {
     let delay = |tick| delay_of_arrival::<Scru64>(Mark { node: NODE, tick, run: 0 }, NOON);
-    assert_eq!(delay(tick(NOON + SECOND)), None);
-    let near = tick(NOON + SECOND) + 1;
-    assert_eq!(delay(near), Some(Step::Wait(TICKS.start(near) - SECOND)));
+    let passed = tick(NOON) - 1;
+    assert_eq!(delay(passed), None, "its end is now");
+    assert_eq!(delay(passed + 1), Some(Step::Wait(NOON + 256_000)));
     let far = TICKS.at_or_after(NOON + 10 * SECOND + 1).unwrap();
     let ahead = (TICKS.start(far) - NOON) as u64;
-    assert_eq!(delay(far), Some(Step::Refused(Refusal::BehindMark(ahead))));
+    assert_eq!(delay(far - 1), Some(Step::Refused(Refusal::BehindMark(ahead))));
+    let delay = |ahead| super::delay::<Scru128>(NOON + ahead, NOON, 0);
+    assert_eq!([delay(0), delay(1)], [None, Some(Step::Wait(NOON + 1))]);
+    assert_eq!(delay(10 * SECOND + 1), Some(Step::Refused(Refusal::BehindMark(10_000_001))));
 }
 
 #[test]
@@ -169,19 +181,22 @@ fn a_forecast_adds_all_waits_of_a_draw() {
         Context { now: NOON, on_clock_rollback: OnClockRollback::default(), settings: T::Settings::default() }
     }
     let mut rng = StdRng::seed_from_u64(1);
-    let mut flake = |floor, arrived| forecast::<UlidFlake>(0, floor, arrived, &context::<UlidFlake>(), &mut rng);
+    let mut flake = |floor, arrived: Option<Mark>| {
+        let delay = |now| arrived.and_then(|arrived| delay_of_arrival(arrived, now)).map_or(Ok(now), Err);
+        forecast::<UlidFlake>(0, floor, delay, &context::<UlidFlake>(), &mut rng)
+    };
     let millis = |seconds| UlidFlake::TICKS.at_or_before(NOON + seconds * SECOND).unwrap();
     let arrived = |seconds| Some(Mark { node: NodeCode::ALL, tick: millis(seconds), run: 0 });
     let waits = |wait| Forecast { wait, refusal: None };
     assert_eq!(flake(None, None), waits(0));
     assert_eq!(flake(Some(millis(-1)), arrived(-1)), waits(0));
     assert_eq!(flake(Some(millis(5)), None), waits(5_001_000), "to enter, and for the tick after the mark");
-    assert_eq!(flake(None, arrived(5)), waits(4_000_000));
-    let refusal = Some(Refusal::BehindMark(60_000_000));
-    assert_eq!(flake(Some(millis(60)), None), Forecast { wait: 0, refusal });
-    assert_eq!(flake(None, arrived(60)), Forecast { wait: 0, refusal });
+    assert_eq!(flake(None, arrived(5)), waits(5_001_000));
+    let refusal = |micros| Some(Refusal::BehindMark(micros));
+    assert_eq!(flake(Some(millis(60)), None), Forecast { wait: 0, refusal: refusal(60_000_000) });
+    assert_eq!(flake(None, arrived(60)), Forecast { wait: 0, refusal: refusal(60_001_000) });
     let word = last_of(tick(NOON + 3 * SECOND));
-    let running = forecast::<Scru64>(word, None, None, &context::<Scru64>(), &mut rng);
+    let running = forecast::<Scru64>(word, None, Ok, &context::<Scru64>(), &mut rng);
     let behind = TICKS.start(tick(NOON + 3 * SECOND)) - NOON;
     assert_eq!(running.refusal, Some(Refusal::ClockMovedBack(behind as u64)));
 }
@@ -238,4 +253,41 @@ fn a_128_bit_type_continues_above_the_floor() {
     let state = <Scru128 as GeneratedId>::State::unpack(word);
     let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("less than 10 s behind") };
     assert!(id > Scru128::last_of(millis + 9_998));
+}
+
+/// Whatever a sequence or the page has, the tick of the mark is one of the type, its time does not wrap, and every state above it is
+/// of that tick or of the next one.
+fn check_value<T: GeneratedId>(value: u64, now: i64) {
+    let mut rng = StdRng::seed_from_u64(1);
+    let Some(Reservation { node, until }) = Reservation::unpack::<T>(value) else { return };
+    assert!(until <= T::TICKS.max && node.to_u32() < 1 << T::NODE_BITS, "{value}");
+    let arrived = Mark { node, tick: until, run: 0 };
+    let (start, after) = (T::TICKS.start(until), T::state_tick(T::state_after(until, &mut rng)));
+    assert!(start >= T::TICKS.epoch && after >= until && after <= T::TICKS.max, "{value}");
+    let has_passed = delay_of_arrival::<T>(arrived, now).is_none();
+    assert_eq!(has_passed, T::TICKS.start(until).saturating_add(T::TICKS.micros) <= now, "{value}");
+}
+
+/// As [`check_value`], for a tick of any size.
+fn check_tick<T: GeneratedId>(tick: u64) {
+    let state = T::state_after(tick, &mut StdRng::seed_from_u64(1));
+    assert!(T::state_tick(state) >= tick.min(T::TICKS.max) && T::state_tick(state) <= T::TICKS.max, "{tick}");
+    assert!(T::TICKS.start(tick) <= T::TICKS.start(tick.saturating_add(1)), "{tick}");
+}
+
+#[test]
+fn every_64_bit_value_counts_as_a_time_of_its_type() {
+    // The start of this tick, in microseconds, would wrap to one in the past.
+    let wraps = ((u64::MAX / 2 / 1_000 >> 43) + 1) << 43;
+    let mut values = vec![0, 1, u64::MAX, u64::MAX / 2, u64::MAX / 2 + 1, wraps << 6 | 1];
+    values.extend((0..64).flat_map(|bit| [1 << bit, (1 << bit) - 1, !(1 << bit), wraps << (bit % 8) | 1 << bit]));
+    let mut rng = StdRng::seed_from_u64(2);
+    values.extend((0..200_000).map(|_| rng.next_u64() >> (rng.next_u32() % 64)));
+    for value in values {
+        check_value::<Scru64>(value, NOON);
+        check_value::<UlidFlake>(value, NOON);
+        check_tick::<Scru64>(value);
+        check_tick::<UlidFlake>(value);
+        check_tick::<Scru128>(value);
+    }
 }

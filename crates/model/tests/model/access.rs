@@ -6,12 +6,12 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
-use scru_ids::mark::{Mark, NodeCode};
+use scru_ids::mark::{self, Mark, NodeCode, Reservation};
 use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
 use scru_ids::{Context, FastRange, OnClockRollback, Scru64, Scru64Settings, Step};
 
 use crate::Bounds;
-use crate::world::{Fault, World};
+use crate::world::{Call, Fault, World};
 
 /// The maximum number of accesses of an operation. An operation that takes more does not end.
 const MAX_ACCESSES: usize = 80;
@@ -84,6 +84,8 @@ pub struct Run<'a> {
     pub(crate) holds_lock: bool,
     pub(crate) known_carried: u64,
     pub(crate) due: u64,
+    /// The last reading of the clock.
+    clock: i64,
 }
 
 impl<'a> Run<'a> {
@@ -104,7 +106,19 @@ impl<'a> Run<'a> {
             holds_lock: false,
             known_carried,
             due,
+            clock: i64::MIN,
         }
+    }
+
+    /// Returns the time from which the backend draws: a bound that its database carries.
+    fn from(&self) -> i64 {
+        self.world.bounds[self.world.backends[self.backend].database]
+    }
+
+    /// Returns whether the operation draws an ID: it must not delay the backends of other databases.
+    fn draws(&self) -> bool {
+        let operation = self.world.backends[self.backend].operation.as_ref();
+        operation.is_some_and(|operation| matches!(operation.call, Call::Draw | Call::DrawFast))
     }
 
     /// Returns the first reading of the clock, which an ID was generated from.
@@ -212,9 +226,16 @@ impl Access<Scru64> for Run<'_> {
     fn now(&mut self) -> Result<i64, Halt> {
         let kind = if self.bounds.can_move_clock(self.world) { Kind::Shared } else { Kind::Private };
         match self.access(kind, |world| Answer::Time(world.clock))? {
-            Answer::Time(now) => Ok(now),
+            Answer::Time(now) => {
+                self.clock = now;
+                Ok(now.max(self.from()))
+            }
             _ => Ok(0),
         }
+    }
+
+    fn delay(&self) -> Option<Step<Scru64>> {
+        mark::delay(self.from(), self.clock, 0)
     }
 
     fn word(&mut self) -> Result<u64, Halt> {
@@ -297,9 +318,14 @@ impl Access<Scru64> for Run<'_> {
 
     fn log(&mut self, marks: &[Mark]) -> Result<Position, Halt> {
         self.require_lock(true);
-        let (backend, maximum) = (self.backend, self.bounds.marks);
+        let (backend, maximum, draws) = (self.backend, self.bounds.marks, self.draws());
         self.attempt(|world| {
             world.forget_above_mark(backend);
+            let old = world.log.disk().marks;
+            let arrived = marks.iter().find(|mark| draws && mark.run == 0 && !old.contains(mark));
+            if arrived.is_some_and(|arrived| old.iter().any(|mark| mark.covers(*arrived))) {
+                world.fail(Fault::NeedlessMark);
+            }
             if let Some(maximum) = maximum {
                 world.marks_logged += 1;
                 if world.marks_logged > maximum {
@@ -312,6 +338,9 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn reserve(&mut self, reserved: u64) -> Result<(), Halt> {
+        if reserved == Reservation::NONE && self.draws() {
+            self.world.fail(Fault::Withdrawn);
+        }
         self.locked(Kind::of_memory(self.world), |world| {
             world.shared.reserved = reserved;
             Answer::Done

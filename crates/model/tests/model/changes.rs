@@ -34,9 +34,9 @@ fn is_called(function: &str, bounds: &Bounds) -> bool {
         "draw_fast" => bounds.is_fast,
         "set_mark" | "set_mark_locked" => bounds.mark_sets > 0,
         "raise_mark" => bounds.mark_raises > 0,
-        "adopt" => arrives,
-        "raise" | "raise_locked" => bounds.mark_raises > 0 || arrives,
-        "withdraw" => bounds.mark_sets + bounds.mark_raises > 0 || arrives,
+        "adopt" | "keep_locked" => arrives,
+        "raise" | "raise_locked" => bounds.mark_raises > 0,
+        "withdraw" => bounds.mark_sets + bounds.mark_raises > 0,
         _ => true,
     }
 }

@@ -66,6 +66,8 @@ pub struct Bounds {
     pub restores: u8,
     /// The marks that a restored database carries, in ticks after the initial time.
     pub restored: Vec<u64>,
+    /// Whether a restored database carries a horizon in place of a mark.
+    pub is_horizon_restored: bool,
     /// The maximum number of changes of a backend's node.
     pub node_changes: u8,
     /// The maximum number of times that the mark is set.
@@ -216,7 +218,7 @@ impl Bounds {
                     });
                 }
             }
-            Ok(Some((step, _))) if !self.has_reason(world, backend, &step) => world.fail(Fault::RefusedWithoutReason),
+            Ok(Some(_)) if !self.has_reason(world, backend) => world.fail(Fault::RefusedWithoutReason),
             Ok(None) => self.finish(world, backend, call),
             Ok(Some(_)) | Err(_) => {}
         }
@@ -224,12 +226,10 @@ impl Bounds {
         true
     }
 
-    /// Returns whether a wait or a refusal has a reason. A mark that was restored delays other databases for less than a tick.
-    fn has_reason(&self, world: &World, backend: usize, step: &Step<Scru64>) -> bool {
+    /// Returns whether a wait or a refusal has a reason. What was restored in another database is none.
+    fn has_reason(&self, world: &World, backend: usize) -> bool {
         let is_restored = world.restored == Some(world.backends[backend].database);
-        let is_near =
-            world.restored.is_some() && matches!(step, Step::Wait(until) if until - world.clock < TICKS.micros);
-        world.may_refuse || is_restored || is_near || self.is_exhausted(world, backend)
+        world.may_refuse || is_restored || self.is_exhausted(world, backend)
     }
 
     /// Returns whether the next ID of a backend requires the next tick: the last ID is of another node, or the last one of its tick.
@@ -302,7 +302,7 @@ impl Bounds {
 
     /// Returns whether a new session gets an ID within a fixed number of accesses after the clock has passed a tick.
     fn draws(&self, mut world: World, database: usize, node: usize, after: u64) -> bool {
-        world.clock = world.clock.max(TICKS.start(after + 1));
+        world.clock = world.clock.max(TICKS.start(after + 1)).max(world.bounds[database]);
         world.may_refuse = true;
         world.backends.push(world::Backend { database, node, ..world::Backend::default() });
         let newest = world.backends.len() - 1;
@@ -382,7 +382,8 @@ impl Model for Bounds {
         }
         if counts.restores < self.restores {
             for (number, backend) in world.backends.iter().enumerate() {
-                if backend.database > 0 && backend.operation.is_none() {
+                let is_idle = |other: &world::Backend| other.database != backend.database || other.operation.is_none();
+                if backend.database > 0 && world.backends.iter().all(is_idle) {
                     actions.extend(self.restored.iter().map(|ticks| Action::Restore(number, *ticks)));
                 }
             }

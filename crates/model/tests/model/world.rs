@@ -32,6 +32,8 @@ pub struct World {
     pub(crate) set_to: Option<(usize, usize, u64)>,
     /// The database that was restored from the dump of another server.
     pub(crate) restored: Option<usize>,
+    /// For each database, the time at or above which its IDs are, as a restored horizon requires.
+    pub(crate) bounds: [i64; DATABASES],
     /// The number of marks that were logged since the last ID or the last change of circumstances.
     pub(crate) marks_logged: u8,
     pub(crate) fault: Option<Fault>,
@@ -248,6 +250,8 @@ pub enum Fault {
     BelowRaisedMark,
     /// A mark is logged although it is not needed. Backends could do so for ever.
     NeedlessMark,
+    /// A draw withdraws the reservation of all databases.
+    Withdrawn,
 }
 
 impl World {
@@ -282,6 +286,7 @@ impl World {
             raised: None,
             set_to: None,
             restored: None,
+            bounds: [0; DATABASES],
             marks_logged: 0,
             fault: None,
         }
@@ -374,10 +379,18 @@ impl World {
         };
     }
 
-    /// Restores the database of an idle backend from the dump of a server that has generated the first ID of a tick.
+    /// Restores the database of an idle backend, to which all reconnect, from the dump of a server that has generated the first ID of a
+    /// tick.
     pub(crate) fn restore(&mut self, bounds: &Bounds, backend: usize, tick: u64) {
         let Backend { database, node, .. } = self.backends[backend];
-        self.backends[backend] = Backend { database, node, ..Backend::default() };
+        for other in self.backends.iter_mut().filter(|other| other.database == database) {
+            *other = Backend { database, node: other.node, ..Backend::default() };
+        }
+        self.restored = Some(database);
+        if bounds.is_horizon_restored {
+            self.bounds[database] = TICKS.start(tick);
+            return;
+        }
         let arrived = Mark { node: bounds.code(node), tick, run: 0 };
         let position = self.log.write_carried(database, Carried::Arrived(arrived));
         self.log.flush(position);
@@ -387,7 +400,6 @@ impl World {
             Some((_, databases)) => *databases |= 1 << database,
             None => self.given.insert(at, (new, 1 << database)),
         }
-        self.restored = Some(database);
     }
 
     /// Returns an ID to its client, which inserts it. Records a violation of an invariant.

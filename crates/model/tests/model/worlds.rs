@@ -197,6 +197,45 @@ pub fn worlds() -> Vec<Named> {
         ),
         ("two, restored", Bounds { backends: vec![(0, 0), (1, 0)], restores: 1, restored: vec![100], ids: 1, ..two() }),
         (
+            "two, restored in the past",
+            Bounds {
+                backends: vec![(0, 0), (1, 0)],
+                restores: 1,
+                restored: vec![1],
+                clock_moves: 1,
+                forward: vec![2],
+                ids: 1,
+                ..two()
+            },
+        ),
+        (
+            "two, horizon restored",
+            Bounds {
+                backends: vec![(0, 0), (1, 0)],
+                restores: 1,
+                restored: vec![2, 100],
+                is_horizon_restored: true,
+                clock_moves: 1,
+                forward: vec![3],
+                ids: 1,
+                ..two()
+            },
+        ),
+        (
+            "two of one database, restored",
+            Bounds {
+                backends: vec![(1, 0), (1, 0)],
+                restores: 1,
+                restored: vec![1],
+                clock_moves: 1,
+                forward: vec![2],
+                clock_setbacks: 1,
+                back: vec![2],
+                ids: 1,
+                ..two()
+            },
+        ),
+        (
             "restored, crash",
             Bounds {
                 backends: vec![(1, 0)],
@@ -205,7 +244,10 @@ pub fn worlds() -> Vec<Named> {
                 restores: 1,
                 restored: vec![2],
                 crashes: 1,
-                forward: vec![2],
+                forward: vec![3],
+                clock_setbacks: 1,
+                back: vec![1],
+                failures: 1,
                 ids: 1,
                 ..alone()
             },
