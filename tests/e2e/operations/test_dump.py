@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
+import psycopg
 import pytest
 
 import expect
 import orders
-from idtypes import SERVER_WIDE, TYPES, each_type, of_types
-from server import oldest_and_newest, on_the_oldest
+from idtypes import TYPES, each_type, of_types
+from server import Server, oldest_and_newest, on_the_oldest
 
 
 def schema(server, dbname: str) -> list[bytes]:
@@ -67,10 +70,10 @@ def test_dump_and_restore(server, new_database, form, home):
             orders.assert_new_ids_are_largest(connection)
 
 
-def test_a_data_only_dump_restores_into_another_schema(server, new_database):
+def test_a_data_only_dump_restores_into_another_schema(server, new_database, tmp_path):
     """A data-only dump does not name the schema of the types. It restores into tables with types of another schema.
 
-    The sequences of the marks are left out, because the dump would name their schema.
+    The documented commands leave out the sequences of the marks, because the dump would name their schema.
     """
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:
@@ -79,15 +82,67 @@ def test_a_data_only_dump_restores_into_another_schema(server, new_database):
         for id_type in TYPES:
             orders.create(here, id_type)
             orders.create(there, id_type, "elsewhere, public", rows=0)
-        marks = [f"--exclude-table=*.{of}_mark" for of in (*SERVER_WIDE, "scru_horizon")]
-        dump = server.pg_dump(source.name, "--format=custom", "--data-only", *marks)
-        server.pg_restore(target.name, dump, "--data-only", "--disable-triggers")
+        documented(server, "sh", tmp_path, shop=source.name, copy=target.name)
         for id_type in TYPES:
             orders.set_search_path(here, id_type)
             orders.set_search_path(there, id_type, "elsewhere, public")
             assert orders.contents(there) == orders.contents(here)
             orders.check_indexes(there, id_type)
             orders.assert_new_ids_are_largest(there)
+
+
+def test_a_partial_dump_and_the_documented_statement_repeat_nothing(new_server, clock, tmp_path):
+    """The clock of the new server is an hour behind. The dump of one table carries no mark."""
+    source, target = new_server(), new_server(None, clock.environment)
+    for server in source, target:
+        with server.connect() as connection:
+            connection.execute("CREATE EXTENSION scru")
+    with source.connect() as connection:
+        connection.execute("CREATE TABLE orders (id scru64 PRIMARY KEY DEFAULT gen_scru64())")
+        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 100)")
+        connection.execute("SELECT scru128_horizon()")
+    clock.shift(-3600)
+    target.psql("postgres", source.pg_dump("postgres", "--table=orders"))
+    assert target.rows("SELECT last_value FROM scru64_mark") == [(1,)]
+    documented(target, "sql", tmp_path)
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="behind the high-water mark"):
+        target.value("SELECT gen_scru64()")
+    clock.shift(0)
+    query = "SELECT gen_scru64() > max(id) FROM orders"
+    assert target.value(query)
+
+
+def test_an_older_dump_of_the_same_database_heals_at_the_next_draw(new_server):
+    server = new_server()
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("SELECT gen_scru64(), gen_ulidflake(), scru128_horizon()")
+    older = server.pg_dump("postgres", "--data-only")
+    values = "SELECT a.last_value, b.last_value, c.last_value FROM scru64_mark a, ulidflake_mark b, scru_horizon_mark c"
+    with server.connect() as connection:
+        connection.execute("SELECT pg_sleep(2); SELECT gen_scru64(), gen_ulidflake(), scru128_horizon()")
+    [before] = server.rows(values)
+    server.psql("postgres", older)
+    [restored] = server.rows(values)
+    assert all(now < then for now, then in zip(restored, before, strict=True))
+    server.value("SELECT (gen_scru64(), gen_ulidflake(), scru128_horizon())")
+    [healed] = server.rows(values)
+    assert all(now >= then for now, then in zip(healed, before, strict=True))
+
+
+def documented(server: Server, language: str, directory: Path, **names: str) -> None:
+    """Runs the block of docs/operations.md about dumps as it is written, but with other names of databases."""
+    page = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
+    section = page.split("\n## Dumps\n")[1].split("\n## ")[0]
+    [block] = re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    for name, other in names.items():
+        block = re.sub(rf"\b{name}\b", other, block)
+    directory.chmod(0o755)
+    if language == "sql":
+        server.psql("postgres", block.encode())
+    else:
+        environment = {"PATH": f"{server.bindir}:/usr/bin:/bin", "PGHOST": str(server.directory), "PGUSER": "postgres"}
+        subprocess.run(["sh", "-e"], input=block.encode(), env=environment, cwd=directory, check=True)
 
 
 # Expressions that the server stores without the schema of the operator `=`, and what to write instead.

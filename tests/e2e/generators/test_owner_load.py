@@ -1,0 +1,221 @@
+"""The owner of a database attacks the sequences of her database, while other databases draw and read a feed.
+
+`make test-long` does so for five minutes, beside the same load on a sequence that is not the extension's.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from threading import Event
+
+import psycopg
+
+from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, ULID, ULIDFLAKE, IdType
+from marks import NODE
+from owner import CODE_BITS, SHOP, create_shop
+from server import Server, oldest_and_newest
+
+pytestmark = oldest_and_newest("the versions differ in the memory that processes share")
+
+SECONDS = 300 if "TEST_LONG" in os.environ else 30
+OTHERS = ["one", "two", "three", "four"]
+SEQUENCES = [*(f"{id_type}_mark" for id_type in SERVER_WIDE), "scru_horizon_mark"]
+TABLE = "CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128())"
+SCOPE = "-c scru.generator_scope=server"
+# What a superuser, too, must not do to them.
+CHANGES = [
+    "ALTER SEQUENCE {} SET UNLOGGED",
+    "ALTER SEQUENCE {} SET LOGGED",
+    "ALTER SEQUENCE {} RENAME TO renamed",
+    "ALTER SEQUENCE renamed RENAME TO {}",
+    "ALTER SEQUENCE {} AS integer MAXVALUE 99999",
+    "ALTER SEQUENCE {} AS bigint MINVALUE -9223372036854775808 NO MAXVALUE",
+    "ALTER EXTENSION scru DROP SEQUENCE {}",
+    "DROP SEQUENCE {}",
+    "CREATE UNLOGGED SEQUENCE {}",
+    "ALTER EXTENSION scru ADD SEQUENCE {}",
+    "DROP EXTENSION scru",
+    "CREATE EXTENSION scru",
+]
+
+
+def value(sequence: str) -> int:
+    """Returns a random value: around the clock, up to 1 s ahead of it, far from it, or of any bits."""
+    chance = random.random()
+    ahead = random.uniform(*random.choice([(-5, 0), (0, 1), (-1, 12), (-1, 1e9)]))
+    micros = int((time.time() + ahead) * 1e6)
+    if chance < 0.1:
+        return random.getrandbits(63) >> random.randrange(63)
+    if sequence == "scru_horizon_mark":
+        return micros
+    id_type = next(t for t in SERVER_WIDE if sequence == f"{t}_mark")
+    bits = CODE_BITS[id_type]
+    tick = (micros // 1000 - id_type.epoch) // id_type.tick
+    return tick << bits | random.choice([1, 1 << bits - 4 | 5, random.getrandbits(bits)])
+
+
+class Attack:
+    """The owner, and a superuser in her database. Without `is_real`, they write to a sequence of their own."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.is_real = True
+        self.values = 0
+
+    def write(self, connection: psycopg.Connection) -> None:
+        """Writes a value and draws. Errors are hers."""
+        sequence = random.choice(SEQUENCES)
+        with suppress(psycopg.Error):
+            connection.execute(f"SELECT setval('{sequence if self.is_real else 'decoy'}', {value(sequence)})")
+            self.values += 1
+        with suppress(psycopg.Error):
+            connection.execute(f"SELECT {random.choice([SCRU64, ULIDFLAKE, ULID]).generator}")
+
+    def as_owner(self, stopped: Event) -> None:
+        while not stopped.is_set():
+            with self.server.connect(SHOP, user="alice", options=SCOPE) as connection:
+                connection.execute("SET statement_timeout = '100ms'")
+                for _ in range(50):
+                    self.write(connection)
+                with suppress(psycopg.Error):
+                    connection.execute(random.choice(CHANGES).format(random.choice(SEQUENCES)))
+
+    def as_superuser(self, stopped: Event) -> None:
+        with self.server.connect(SHOP) as connection:
+            connection.execute("SET statement_timeout = '5s'")
+            while not stopped.wait(0.5):
+                with suppress(psycopg.Error):
+                    sequence = random.choice(SEQUENCES) if self.is_real else "decoy"
+                    connection.execute(random.choice(CHANGES[:6]).format(sequence))
+                self.repair(connection)
+
+    def repair(self, connection: psycopg.Connection) -> None:
+        """Gives the owner what she attacks with: the extension, without sequences that are in its way, and a decoy."""
+        with suppress(psycopg.Error):
+            connection.execute("GRANT CREATE ON SCHEMA public TO alice")
+            connection.execute("CREATE SEQUENCE IF NOT EXISTS decoy; GRANT ALL ON SEQUENCE decoy TO alice")
+            try:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS scru")
+            except psycopg.errors.DuplicateTable:
+                connection.execute(f"DROP SEQUENCE IF EXISTS {', '.join(SEQUENCES)}")
+
+
+class Draws:
+    """Other databases: their IDs, and what was wrong with them."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.ids: dict[IdType, list[str]] = {t: [] for t in (SCRU64, SCRU128, SCRU160, ULID, ULIDFLAKE)}
+        self.furthest = float("-inf")
+        self.withdrawn = 0
+
+    def draw(self, dbname: str, id_type: IdType, count: int) -> Callable[[Event], None]:
+        query = f"SELECT {id_type.generator}::text FROM generate_series(1, {count})"
+
+        def run(stopped: Event) -> None:
+            with self.server.connect(dbname, options=SCOPE) as connection:
+                while not stopped.is_set():
+                    ids = [id_ for (id_,) in connection.execute(query)]
+                    tick = id_type.value(ids[-1]) >> id_type.body_bits
+                    self.furthest = max(self.furthest, (tick * id_type.tick + id_type.epoch) / 1000 - time.time())
+                    self.ids[id_type] += ids
+
+        return run
+
+    def insert(self, stopped: Event) -> None:
+        with self.server.connect("four", options=SCOPE) as connection:
+            while not stopped.is_set():
+                connection.execute("INSERT INTO events DEFAULT VALUES")
+
+    def read(self, stopped: Event) -> list[str]:
+        """Returns the rows of a reader that stops at the horizon."""
+        rows: list[str] = []
+        with self.server.connect("four") as connection:
+            query = "SELECT id::text FROM events WHERE id > %s AND id < scru128_horizon() ORDER BY id"
+            while True:
+                is_last = stopped.is_set() and time.sleep(1.5) is None
+                after = rows[-1] if rows else "0" * SCRU128.text_length
+                rows += [id_ for (id_,) in connection.execute(query, [after])]
+                if is_last:
+                    return rows
+
+    def watch(self, stopped: Event) -> None:
+        """Counts the moments at which a reservation is withdrawn."""
+        query = "SELECT count(*) FROM scru_generators() WHERE type = ANY(%s) AND reserved_until IS NULL"
+        with self.server.connect("one") as connection:
+            while not stopped.wait(0.002):
+                self.withdrawn += connection.execute(query, [[str(t) for t in SERVER_WIDE]]).fetchone()[0]
+
+    def count(self) -> int:
+        return sum(len(ids) for ids in self.ids.values())
+
+
+def highest(server: Server) -> dict[IdType, str]:
+    """Returns a new ID of each type."""
+    with server.connect("one", options=SCOPE) as connection:
+        types = (SCRU64, SCRU128, SCRU160, ULID, ULIDFLAKE)
+        return {t: connection.execute(f"SELECT {t.generator}::text").fetchone()[0] for t in types}
+
+
+def test_an_owner_cannot_disturb_others(new_server, measured):
+    signal.alarm(SECONDS + 270)
+    server = create_shop(new_server(NODE), *OTHERS)
+    with server.connect("four") as connection:
+        connection.execute(TABLE)
+    highest(server)
+    attack, draws, stopped = Attack(server), Draws(server), Event()
+    with ExitStack() as stack:
+        standby = stack.enter_context(server.standby())
+        programs = [
+            attack.as_superuser,
+            attack.as_owner,
+            draws.insert,
+            draws.watch,
+            draws.draw("one", SCRU64, 1),
+            draws.draw("two", ULIDFLAKE, 500),
+            draws.draw("two", SCRU64, 10),
+            *(draws.draw("three", id_type, 5) for id_type in (ULID, SCRU128, SCRU160)),
+        ]
+        pool = ThreadPoolExecutor(len(programs) + 1)
+        running = [pool.submit(program, stopped) for program in programs]
+        reader = pool.submit(draws.read, stopped)
+        rates = {True: 0, False: 0}
+        try:
+            # One part of three beside the other sequence.
+            for part in range(6):
+                attack.is_real = part % 3 != 2
+                before = draws.count()
+                failed = stopped.wait(SECONDS / 6) or next((done for done in running if done.done()), None)
+                rates[attack.is_real] += draws.count() - before
+                if failed:
+                    break
+        finally:
+            stopped.set()
+        for done in running:
+            done.result(timeout=60)
+        rows = reader.result(timeout=60)
+        ratio = rates[True] / 2 / rates[False]
+        measured(f"others beside {attack.values} values: {draws.count()} IDs, {ratio:.2f} times those beside a decoy")
+        assert attack.values > SECONDS
+        for ids in draws.ids.values():
+            assert ids
+            assert len(ids) == len(set(ids))
+        assert draws.furthest <= 1.01
+        assert draws.withdrawn == 0
+        assert rows == [id_ for (id_,) in server.rows("SELECT id::text FROM events ORDER BY id", "four")]
+        latest = {id_type: max(ids) for id_type, ids in draws.ids.items()}
+        server.restart("immediate")
+        restarted = highest(server)
+        standby.wait_until_replayed(server)
+        server.stop("immediate")
+        standby.promote()
+        promoted = highest(standby)
+        for id_type, before in latest.items():
+            assert before < restarted[id_type] < promoted[id_type]
+        assert standby.crashes() == []
