@@ -16,7 +16,7 @@ use crate::generate::memory::{self, HorizonMemory, Slot};
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
-use crate::pg::{clock, log};
+use crate::pg::{clock, log, portal};
 
 /// The transaction in which this process has last drawn, and the time at or above which it draws.
 #[derive(Clone, Copy)]
@@ -294,43 +294,53 @@ fn prepared_bounds() -> impl Iterator<Item = i64> {
     transaction::carried_bounds().into_iter().filter(is_own).map(|(_, bound)| bound)
 }
 
-/// The horizons that this process has returned in a transaction, by the content of the snapshots.
+/// The horizons that this process has returned in a transaction, by the client's statement and the content of the snapshot.
 ///
 /// The server evaluates a STABLE function any number of times in a statement. Two values for one snapshot would together be wrong,
-/// because a transaction may roll back in between. So the first one is returned again.
+/// because a transaction may roll back in between. So the first one is returned again. A later statement can have an equal snapshot:
+/// on an idle server, it would never read the last row if it had the same value.
 struct Returned {
     local: u64,
-    last: Option<(Box<[u32]>, i64)>,
-    all: HashMap<Box<[u32]>, i64>,
-    /// The number of values at which those of snapshots that are gone are removed.
+    last: Option<(i64, Box<[u32]>, i64)>,
+    all: HashMap<(i64, Box<[u32]>), i64>,
+    /// The number of values at which those that nobody can ask for are removed.
     full: usize,
 }
 
+/// The statement of all snapshots that are those of their transaction.
+const OF_TRANSACTION: i64 = 0;
+
 static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
 
-/// Returns the horizon that was returned for a snapshot in this transaction.
-fn returned(snapshot: &Snapshot) -> Option<i64> {
+/// Returns the client's statement to which a horizon belongs.
+fn statement() -> i64 {
+    if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() }
+}
+
+/// Returns the horizon that was returned for a snapshot in a statement of this transaction.
+fn returned(statement: i64, snapshot: &Snapshot) -> Option<i64> {
     let returned = RETURNED.borrow();
     let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
     match &returned.last {
-        Some((content, value)) if snapshot.has(content) => Some(*value),
-        _ => returned.all.get(&snapshot.content()).copied(),
+        Some((of_last, content, value)) if *of_last == statement && snapshot.has(content) => Some(*value),
+        _ => returned.all.get(&(statement, snapshot.content())).copied(),
     }
 }
 
 /// Remembers the horizon that is returned for a snapshot.
-fn remember(snapshot: &Snapshot, value: i64) {
+fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
     let content = snapshot.content();
     let local = u64::from(transaction::local());
     let mut returned = RETURNED.borrow_mut();
     returned.take_if(|returned| returned.local != local);
     let returned = returned.get_or_insert_with(|| Returned { local, last: None, all: HashMap::new(), full: 64 });
     if returned.all.len() >= returned.full {
-        returned.all.retain(|content, _| !Snapshot::is_gone(content));
+        let is_open = |statement| statement == OF_TRANSACTION || portal::is_open(statement);
+        returned.all.retain(|(statement, content), _| is_open(*statement) && !Snapshot::is_gone(content));
         returned.full = 64.max(2 * returned.all.len());
     }
-    returned.all.insert(content.clone(), value);
-    returned.last = Some((content, value));
+    returned.all.insert((statement, content.clone()), value);
+    returned.last = Some((statement, content, value));
 }
 
 /// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC.
@@ -340,7 +350,8 @@ fn remember(snapshot: &Snapshot, value: i64) {
 pub fn of_statement(schema: Schema) -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
-    if let Some(value) = returned(&snapshot) {
+    let statement = statement();
+    if let Some(value) = returned(statement, &snapshot) {
         return Ok(value);
     }
     if transaction::is_parallel_worker() {
@@ -352,7 +363,7 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
     backend.snapshot = Some(snapshot);
     let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
     floor::carry(backend.memory, schema, value)?;
-    remember(&snapshot, value);
+    remember(statement, &snapshot, value);
     Ok(value)
 }
 

@@ -120,6 +120,12 @@ impl Snapshot {
         }
     }
 
+    /// Returns whether all statements of the transaction have the snapshot.
+    pub fn is_of_transaction() -> bool {
+        // SAFETY: reads a variable of this process.
+        unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+    }
+
     /// Returns whether the snapshot has a content that [`content`](Self::content) has returned.
     pub fn has(&self, content: &[u32]) -> bool {
         let (first, end, running) = self.parts();

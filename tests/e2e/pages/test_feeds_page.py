@@ -71,21 +71,27 @@ class Stopped(Exception):
     """Ends the endless loop of the page."""
 
 
-def test_the_loop_in_python(feed, database):
+@pytest.mark.parametrize("autocommit", [False, True])
+def test_the_loop_in_python(feed, database, autocommit):
+    """It receives the last row of an idle server within a second. Psycopg begins a transaction by default."""
     received = []
     positions = [SMALLEST]
-
-    later = ["2501"]
+    pauses = []
 
     class Time:
         @staticmethod
-        def sleep(_: float) -> None:
+        def sleep(seconds: float) -> None:
             if len(received) == 2501:
                 raise Stopped
-            if len(received) == 2500 and later:
-                feed.execute("INSERT INTO events (payload) VALUES (%s)", [later.pop()])
+            sleep(seconds)
+            if len(received) == 2500:
+                if not pauses:
+                    feed.execute("INSERT INTO events (payload) VALUES ('2501')")
+                pauses.append(seconds)
+                # The first is before the row.
+                assert sum(pauses[1:]) <= 1
 
-    with database.connect() as connection, pytest.raises(Stopped):
+    with database.connect(autocommit=autocommit) as connection, pytest.raises(Stopped):
         names = {"connection": connection, "time": Time, "load_position": positions.pop}
         names |= {"save_position": positions.append, "process": lambda row: received.append(row[1])}
         exec(block("python", "after ="), names)
