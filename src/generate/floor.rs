@@ -106,7 +106,7 @@ fn begin(memory: HorizonMemory) -> Result<(), Error> {
     durable.fetch_max(logged, Ordering::SeqCst);
     floor.fetch_max(logged, Ordering::SeqCst);
     if !transaction::carried_bounds().is_empty() {
-        prepared.store(1, Ordering::SeqCst);
+        prepared.fetch_add(1, Ordering::SeqCst);
     }
     // Transactions that were prepared before the start have no entry.
     let _ = since.compare_exchange(0, transaction::next(), Ordering::SeqCst, Ordering::Relaxed);

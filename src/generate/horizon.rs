@@ -12,7 +12,7 @@ use scru_ids::horizon::{self, Access, Owner};
 use crate::call::error::Error;
 use crate::generate::floor;
 use crate::generate::mark_sequence::{self, Value};
-use crate::generate::memory::{self, HorizonMemory, Slot};
+use crate::generate::memory::{self, Header, HorizonMemory, Slot};
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
@@ -96,12 +96,16 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
         return;
     }
     ENDING.set((u64::from(transaction::local()), is_prepared));
-    // A parallel worker may have published for this process.
-    if (published().is_some() || transaction::has_led())
-        && !log::is_in_recovery()
+    let memory = || match published() {
+        Some(_) => memory::of_horizon(),
+        // A parallel worker may have published for this process.
+        None if transaction::has_led() => memory::existing_of_horizon(),
+        None => Ok(None),
+    };
+    if !log::is_in_recovery()
         && let Some(number) = transaction::own_number()
-        && let Err(error) = memory::of_horizon()
-            .and_then(|memory| memory.map_or(Ok(()), |memory| Backend::new(memory).record(number, is_prepared)))
+        && let Err(error) =
+            memory().and_then(|memory| memory.map_or(Ok(()), |memory| Backend::new(memory).record(number, is_prepared)))
     {
         // SAFETY: nothing is left to drop. The transaction rolls back.
         unsafe { crate::call::error::report(error, core::ptr::null_mut()) };
@@ -134,8 +138,8 @@ impl Backend {
     fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
         let Some(bound) = self.own_bound() else { return Ok(()) };
         if is_prepared {
-            self.memory.header.prepared.store(1, Ordering::SeqCst);
             transaction::carry_bound(bound);
+            self.memory.header.prepared.fetch_add(1, Ordering::SeqCst);
         }
         horizon::record(self, number, bound)
     }
@@ -258,10 +262,7 @@ impl Access for Backend {
     }
 
     fn prepared(&mut self) -> Result<Option<i64>, Error> {
-        if self.memory.header.prepared.load(Ordering::SeqCst) == 0 {
-            return Ok(None);
-        }
-        Ok(prepared_bounds().min())
+        Ok(prepared_bounds(self.memory).into_iter().min())
     }
 
     fn next_transaction(&mut self) -> Result<u64, Error> {
@@ -288,10 +289,22 @@ fn own_database() -> u64 {
 }
 
 /// Returns the bounds of this database's prepared transactions.
-fn prepared_bounds() -> impl Iterator<Item = i64> {
+///
+/// Listing the locks costs time, and few servers have prepared transactions. A transaction that takes its lock after the list was
+/// made, and is counted later, still runs, or has ended.
+fn prepared_bounds(memory: HorizonMemory) -> Vec<i64> {
+    let Header { prepared, ended, .. } = memory.header;
+    let before = prepared.load(Ordering::SeqCst);
+    if memory.has_begun() && ended.load(Ordering::SeqCst) >= before {
+        return Vec::new();
+    }
+    let bounds = transaction::carried_bounds();
+    if bounds.is_empty() {
+        ended.fetch_max(before, Ordering::SeqCst);
+    }
     let own = own_database();
-    let is_own = move |&(database, _): &(Oid, i64)| u64::from(database.to_u32()) == own;
-    transaction::carried_bounds().into_iter().filter(is_own).map(|(_, bound)| bound)
+    let is_own = |(database, _): &(Oid, i64)| u64::from(database.to_u32()) == own;
+    bounds.into_iter().filter(is_own).map(|(_, bound)| bound).collect()
 }
 
 /// The horizons that this process has returned in a transaction, by the client's statement and the content of the snapshot.
@@ -397,10 +410,7 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
             holders.push((Some(owner.pid() as i32), bound));
         }
     }
-    // Listing the locks costs time on every call, and few servers have prepared transactions.
-    if backend.memory.header.prepared.load(Ordering::SeqCst) != 0 || !backend.memory.has_begun() {
-        holders.extend(prepared_bounds().map(|bound| (None, bound)));
-    }
+    holders.extend(prepared_bounds(backend.memory).into_iter().map(|bound| (None, bound)));
     holders.sort_by_key(|(_, bound)| *bound);
     Ok(holders)
 }

@@ -6,7 +6,7 @@
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::ffi::CString;
 use std::panic::UnwindSafe;
 
@@ -45,8 +45,10 @@ pub struct Header {
     pub durable: AtomicI64,
     /// The number before which transactions may have ended without an entry; 0 until the durable floor is read.
     pub since: AtomicU64,
-    /// 1 if there may be prepared transactions that have drawn.
-    pub prepared: AtomicU32,
+    /// How many times a transaction that has drawn has taken the lock with which it is prepared.
+    pub prepared: AtomicU64,
+    /// The value of `prepared` before no such lock was found.
+    pub ended: AtomicU64,
 }
 
 /// What a process shares for the horizon.
@@ -161,9 +163,21 @@ pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
     }
 }
 
+/// As [`of_horizon`], but does not allocate the memory where the server can tell whether it exists.
+pub fn existing_of_horizon() -> Result<Option<HorizonMemory>, Error> {
+    match HORIZON_MEMORY.get() {
+        Some(memory) => Ok(Some(memory)),
+        None => look_for_horizon(false),
+    }
+}
+
 #[cold]
 fn find_of_horizon() -> Result<Option<HorizonMemory>, Error> {
-    let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size()))?;
+    look_for_horizon(true)
+}
+
+fn look_for_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
+    let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))?;
     // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
     let memory = found.map(|address| unsafe { HorizonMemory::at(address) });
     HORIZON_MEMORY.set(memory);

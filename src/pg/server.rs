@@ -300,9 +300,11 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 /// Returns the shared memory with a name and a size that is too large for the spare part of the main segment; zeroed when it is
 /// first allocated. `None` if the main segment has no room for the handle: then no process of this server will ever find room.
 ///
+/// Without `allocate`, up to PostgreSQL 16, also `None` if no process has allocated it. Later versions do not tell.
+///
 /// # Errors
 /// Raises an error of class 53 if the operating system has not enough shared memory.
-pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
+pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
         // One cache line, of which the handle takes four bytes.
@@ -313,6 +315,9 @@ pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
             let handle = &*handle.cast::<AtomicU32>();
             let mut existing = handle.load(Ordering::Acquire);
             if existing == 0 {
+                if !allocate {
+                    return None;
+                }
                 let segment = pg_sys::dsm_create(size, 0);
                 pg_sys::dsm_segment_address(segment).cast::<u8>().write_bytes(0, size);
                 // Before other processes can find it.
@@ -340,6 +345,7 @@ pub fn large_shared_memory(name: &CStr, size: usize) -> Option<*mut c_void> {
     }
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     {
+        let _ = allocate;
         Some(shared_memory(name, size))
     }
 }

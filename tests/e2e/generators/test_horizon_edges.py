@@ -1,8 +1,9 @@
-"""The horizon at its edges: transactions that remain open."""
+"""The horizon at its edges: open transactions, wrappers, positions of other servers, and costs that must not remain."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter, sleep
 
 import psycopg
 import pytest
@@ -77,3 +78,69 @@ def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):
                     connection.execute("SELECT scru64_horizon()")
             sizes.append(memory(connection.info.backend_pid))
     assert sizes[1] - sizes[0] < 1500, sizes
+
+
+# ------------------------------------------------------------------------------------------------------------ costs
+
+
+def test_the_last_prepared_transaction_leaves_no_cost(new_server):
+    """While there are prepared transactions, a horizon lists all locks."""
+    server = new_server({**PREPARED, "max_locks_per_transaction": "400"})
+    with server.connect() as connection, server.connect() as locker:
+        connection.execute("CREATE EXTENSION scru")
+        locker.execute("SELECT count(pg_advisory_lock(i)) FROM generate_series(1, 30000) AS i")
+
+        def cost() -> float:
+            """Returns the least of 20 times, which a busy machine does not change."""
+            times = []
+            for _ in range(20):
+                start = perf_counter()
+                connection.execute("SELECT scru64_horizon()")
+                times.append(perf_counter() - start)
+            return min(times)
+
+        cost()
+        before = cost()
+        for end in ("COMMIT", "ROLLBACK"):
+            connection.execute("BEGIN; SELECT gen_scru64()")
+            connection.execute("PREPARE TRANSACTION 'p'")
+            during = cost()
+            connection.execute(f"{end} PREPARED 'p'")
+            cost()
+            after = cost()
+            assert after < (before + during) / 2, (before, during, after)
+
+
+def segments(data: Path) -> set[str]:
+    return {path.name for path in (data / "pg_dynshmem").iterdir()}
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_a_parallel_query_without_ids_allocates_nothing(new_server, draws):
+    """A transaction that writes rows after a parallel query looks for what its workers have published."""
+    settings = {"dynamic_shared_memory_type": "mmap", "shared_preload_libraries": "", "max_parallel_workers": "8"}
+    server = new_server(settings)
+    with server.connect() as connection, server.connect() as other:
+        other.execute("CREATE EXTENSION scru")
+        other.execute("CREATE TABLE source AS SELECT FROM generate_series(1, 10000)")
+        other.execute("CREATE TABLE written ()")
+        for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
+            connection.execute(f"SET {name} = 0")
+        connection.execute("SET parallel_leader_participation = off")
+        connection.execute("LOAD 'scru'")
+        connection.execute("SELECT count(*) FROM source")
+        before = segments(server.data)
+        connection.execute("BEGIN")
+        if draws:
+            connection.execute("CREATE TABLE made AS SELECT gen_scru64() AS id FROM source")
+            first = connection.execute("SELECT min(id)::text FROM made").fetchone()[0]
+            other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            other.execute("SELECT")
+        else:
+            connection.execute("INSERT INTO written DEFAULT VALUES")
+        connection.execute("COMMIT")
+        if draws:
+            sleep(1)
+            assert other.execute("SELECT scru64_horizon() <= %s", [first]).fetchone() == (True,)
+        else:
+            assert segments(server.data) == before
