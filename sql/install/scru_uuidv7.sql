@@ -1,7 +1,8 @@
 -- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
 -- sql/core.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT. The labels follow the rules in sql/type.sql.in.
+-- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT, except for horizons. The labels follow the rules
+-- in sql/type.sql.in.
 
 ---------------------------------------------------------------------------------------------------------------- check
 
@@ -73,7 +74,7 @@ CREATE FUNCTION uuidv7_horizon() RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_horizon() IS 'an ID below which no further uuidv7 of gen_uuidv7() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION uuidv7_horizon(after uuid) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'uuidv7_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'uuidv7_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ------------------------------------------------------------------------------------------------------------------ time

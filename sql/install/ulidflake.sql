@@ -1,8 +1,8 @@
 -- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in: edit that file only.
 --
--- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT. Functions are STABLE if they depend on a
--- setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on random numbers,
--- and IMMUTABLE otherwise.
+-- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT, except for horizons. Functions are STABLE if
+-- they depend on a setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on
+-- random numbers, and IMMUTABLE otherwise.
 -- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
 -- errors. So they can use an index under row-level security.
 
@@ -203,7 +203,7 @@ CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
 
 ------------------------------------------------------------------------------------------------------------------ time

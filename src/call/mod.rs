@@ -29,7 +29,8 @@ unsafe extern "C-unwind" {
     fn range_get_typcache(call: pg_sys::FunctionCallInfo, range_type: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry;
 }
 
-/// A call of one of the extension's functions. The arguments have the types that the SQL declares, and none is NULL.
+/// A call of one of the extension's functions. The arguments have the types that the SQL declares. None is NULL if the function is
+/// STRICT.
 #[derive(Clone, Copy)]
 pub struct Call<'call>(pg_sys::FunctionCallInfo, PhantomData<&'call ()>);
 
@@ -45,6 +46,12 @@ impl<'call> Call<'call> {
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
+    }
+
+    /// Returns whether an argument is NULL.
+    pub fn is_null(self, index: usize) -> bool {
+        // SAFETY: the SQL declares the argument, so it exists.
+        unsafe { (*self.0).args.as_ptr().add(index).read().isnull }
     }
 
     /// Returns the call as that of a trigger; `None` if the function was called in another way.

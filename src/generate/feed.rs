@@ -24,9 +24,15 @@ pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
     horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
 }
 
-/// `T_horizon(after T) → T`: additionally raises 55000 if this server may still generate IDs below `after`.
+/// `T_horizon(after T) → T`: additionally raises 55000 if this server may still generate IDs below `after`, and 22004 if that is
+/// NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     refuse_in_recovery::<T>()?;
+    if call.is_null(0) {
+        let message = format!("the position of {}_horizon() must not be null", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+            .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
+    }
     let after: T = call.id(0);
     let horizon = horizon::of_statement(call.schema())?;
     if after > first_of::<T>(horizon) && after > T::last_of(first_of::<T>(horizon::floor(call.schema())?).tick()) {
@@ -51,7 +57,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
     Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
         .detail("A standby does not know which transactions run on its primary.")
-        .hint("Read the horizon on the primary, or from a row that the primary writes."))
+        .hint("Read the rows on the primary, or up to a horizon in a row that the primary has written."))
 }
 
 /// `scru_horizon_holders() → setof (pid integer, first_time timestamptz)`: the transactions of this database that hold the horizon

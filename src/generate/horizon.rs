@@ -392,7 +392,10 @@ pub fn floor(schema: Schema) -> Result<i64, Error> {
 #[cold]
 fn too_old() -> Error {
     Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
-        .detail("More than 65536 transactions have begun since the snapshot was taken, or the server has just started.")
+        .detail(
+            "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction \
+             that committed after it, or the server has just started.",
+        )
         .hint("Call the function first in the transaction, or retry in a new one.")
 }
 

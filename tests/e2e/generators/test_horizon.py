@@ -156,7 +156,8 @@ def expect_too_old() -> Iterator[None]:
     with expect.error(
         "55000",
         TOO_OLD,
-        "More than 65536 transactions have begun since the snapshot was taken, or the server has just started.",
+        "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction that"
+        " committed after it, or the server has just started.",
         "Call the function first in the transaction, or retry in a new one.",
     ):
         yield
@@ -169,17 +170,28 @@ def test_a_snapshot_that_is_too_old_has_no_horizon(feed, database):
             reader.execute("SELECT count(*) FROM events")
         kept = early.execute("SELECT scru64_horizon()::text").fetchone()[0]
         long.execute("BEGIN")
-        long.execute("SELECT pg_current_xact_id()")
+        number = long.execute("SELECT pg_current_xact_id()::text::bigint").fetchone()[0]
         feed.execute("INSERT INTO events DEFAULT VALUES")
         # Each block with an exception handler takes a transaction ID.
         feed.execute(
-            "DO $$ BEGIN FOR i IN 1..66000 LOOP BEGIN INSERT INTO events VALUES (DEFAULT, 'x');"
+            "DO $$ BEGIN FOR i IN 1..65500 LOOP BEGIN INSERT INTO events VALUES (DEFAULT, 'x');"
             " EXCEPTION WHEN unique_violation THEN END; END LOOP; END $$"
         )
+        # The 65536th after `long` takes its entry.
+        insert = "INSERT INTO events DEFAULT VALUES RETURNING pg_current_xact_id()::text::bigint"
+        while feed.execute(insert).fetchone()[0] < number + 65540:
+            pass
         with expect_too_old():
             late.execute("SELECT scru64_horizon()")
         assert early.execute("SELECT scru64_horizon()::text").fetchone()[0] == kept
-        # A transaction that has run all the time does not make new snapshots too old.
+        # A transaction that has run all the time does not make new snapshots too old, unless it commits after them.
+        assert_moves_on(feed)
+        late.execute("ROLLBACK")
+        late.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        late.execute("SELECT")
+        long.execute("COMMIT")
+        with expect_too_old():
+            late.execute("SELECT scru64_horizon()")
         assert_moves_on(feed)
 
 
@@ -251,7 +263,7 @@ def test_a_standby_has_no_horizon(new_server):
                 "25006",
                 "cannot execute scru128_horizon() during recovery",
                 "A standby does not know which transactions run on its primary.",
-                "Read the horizon on the primary, or from a row that the primary writes.",
+                "Read the rows on the primary, or up to a horizon in a row that the primary has written.",
             ):
                 connection.execute("SELECT scru128_horizon()")
             assert connection.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
