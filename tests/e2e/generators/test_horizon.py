@@ -156,8 +156,8 @@ def expect_too_old() -> Iterator[None]:
     with expect.error(
         "55000",
         TOO_OLD,
-        "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction that"
-        " committed after it, or the server has just started.",
+        "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction"
+        " that committed after it, or the server has just started.",
         "Call the function first in the transaction, or retry in a new one.",
     ):
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -25,7 +26,7 @@ def feed(connection: psycopg.Connection) -> psycopg.Connection:
 # -------------------------------------------------------------------------------------- transactions that remain open
 
 
-def test_a_transaction_that_remains_open_reads_the_last_row_of_an_idle_server(feed, database):
+def test_a_transaction_that_remains_open_reads_the_last_row(feed, database):
     """Its statements have equal snapshots."""
     read = "SELECT id::text FROM events WHERE id < scru64_horizon()"
     with database.connect(autocommit=False) as consumer:
@@ -80,6 +81,31 @@ def test_a_transaction_forgets_the_horizons_of_its_statements(new_server):
                     connection.execute("SELECT scru64_horizon()")
             sizes.append(memory(connection.info.backend_pid))
     assert sizes[1] - sizes[0] < 1500, sizes
+
+
+# --------------------------------------------------------------------------------------------------------- wrappers
+
+
+@pytest.mark.parametrize(("volatility", "is_covered"), [("STABLE", True), ("VOLATILE", False)])
+def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, database, volatility, is_covered):
+    """A row is committed when the statement has its snapshot. A volatile function takes a later one."""
+    feed.execute(
+        f"CREATE FUNCTION horizon() RETURNS scru64 {volatility} LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM pg_advisory_lock(7), pg_advisory_unlock(7); RETURN scru64_horizon(); END $$"
+    )
+    with database.connect() as writer, database.connect() as reader, ThreadPoolExecutor(1) as pool:
+        feed.execute("SELECT pg_advisory_lock(7)")
+        writer.execute("BEGIN")
+        row = writer.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        statement = pool.submit(reader.execute, "SELECT horizon() <= %s, (SELECT count(*) FROM events)", [row])
+        waiting = "SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = %s AND wait_event = 'advisory'"
+        pid = reader.info.backend_pid
+        wait_until(lambda: feed.execute(waiting, [pid]).fetchone()[0], "the function waits")
+        writer.execute("COMMIT")
+        passed = "SELECT scru64_horizon() > %s"
+        wait_until(lambda: writer.execute(passed, [row]).fetchone()[0], "the horizon passes the row", 20)
+        feed.execute("SELECT pg_advisory_unlock(7)")
+        assert statement.result(timeout=60).fetchone() == (is_covered, 0)
 
 
 # -------------------------------------------------------------------------------------------------------- positions

@@ -148,7 +148,7 @@ def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, d
     """The partitions of the page, whose bound here is a moment from now."""
 
     def of_page(start: str) -> str:
-        return block("sql", start).replace("2026-11-24", bound)
+        return block("sql", start).replace("2026-11-24Z", bound)
 
     connection.execute(block("sql", "CREATE TABLE positions").split("\n\n")[0])
     [bound] = connection.execute("SELECT (now() + interval '1.5 s')::text").fetchone()
@@ -173,16 +173,40 @@ def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, d
     assert not check()
     connection.execute("UPDATE positions SET after = (SELECT max(id) FROM outbox_1)")
     wait_until(check, "the horizon is above the partition", 20)
+    connection.execute("BEGIN; DELETE FROM positions")
+    # Nobody says what has been read.
+    assert not check()
+    connection.execute("ROLLBACK")
     connection.execute("DROP TABLE outbox_1")
 
 
+def test_an_outbox_has_the_same_bounds_in_each_time_zone(connection):
+    outbox, condition = block("sql", "CREATE TABLE outbox"), block("sql", "SELECT scru128_horizon() >=")
+    [bound] = re.findall(r"scru128_horizon\(\) >= (.*)\n", condition)
+    connection.execute("SET timezone = 'Asia/Tokyo'")
+    connection.execute(outbox)
+    connection.execute("SET timezone = 'America/Los_Angeles'")
+    of_partition = "SELECT pg_get_expr(relpartbound, oid) LIKE '% TO (''' || {} || ''')' FROM pg_class"
+    query = f"{of_partition.format(bound)} WHERE relname = 'outbox_1'"
+    assert connection.execute(query).fetchone() == (True,)
+
+
+def test_an_outbox_has_unique_ids(connection):
+    """A LIMIT between equal IDs would lose some of them."""
+    connection.execute(block("sql", "CREATE TABLE outbox"))
+    insert = "INSERT INTO outbox VALUES (scru128_lower('2026-11-25Z'), 'order', '1')"
+    connection.execute(insert)
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        connection.execute(insert)
+
+
 HEARTBEAT = block("sql", "CREATE TABLE heartbeat").splitlines()
-OF_HEARTBEAT = "AND id < (SELECT horizon FROM heartbeat)"
+OF_HEARTBEAT = block("sql", "SELECT * FROM events WHERE id > :'after' AND id < (SELECT").split(":'after'")[1]
+OF_HEARTBEAT = OF_HEARTBEAT.split("ORDER")[0]
 
 
 def follow(primary: Server, replica: Server) -> None:
     """Asserts that a reader of a replica misses nothing while writers of the primary commit late."""
-    assert OF_HEARTBEAT in PAGE
     reader = Reader(COLUMNS["scru128"], "plain", OF_HEARTBEAT, False)
     naive = Reader(COLUMNS["scru128"], "plain", "", False)
     writers = Writers(primary, [])
@@ -247,6 +271,36 @@ def test_a_heartbeat_carries_the_horizon_to_a_subscriber(new_server):
         replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
         wait_until(lambda: replica.execute("SELECT count(*) FROM heartbeat").fetchone() == (1,), "the row has arrived")
     follow(publisher, subscriber)
+
+
+def test_a_reader_of_a_subscriber_waits_for_the_initial_copies(new_server):
+    """The tables are copied in any order: here, an old partition last."""
+    publisher, subscriber = new_server(SETTINGS), new_server(SETTINGS)
+    outbox = block("sql", "CREATE TABLE outbox")
+    with publisher.connect() as source, subscriber.connect() as replica, subscriber.connect() as lock:
+        for connection in (source, replica):
+            connection.execute("CREATE EXTENSION scru")
+            connection.execute(HEARTBEAT[0])
+            connection.execute(outbox.replace("outbox", "events").replace("2026-11-24Z", "2026-01-02Z"))
+        source.execute(HEARTBEAT[1])
+        columns = "INSERT INTO events (id, topic, payload)"
+        source.execute(f"{columns} SELECT gen_scru128('2026-01-01Z'), '', '1' FROM generate_series(1, 100)")
+        source.execute(f"{columns} VALUES (gen_scru128('2026-01-03Z'), '', '1')")
+        source.execute("CREATE PUBLICATION feed FOR TABLE events, heartbeat")
+        lock.execute("BEGIN")
+        lock.execute("LOCK TABLE events_1 IN SHARE MODE")
+        address = f"host={publisher.directory} port={publisher.port} user=postgres dbname=postgres"
+        replica.execute(f"CREATE SUBSCRIPTION feed CONNECTION '{address}' PUBLICATION feed")
+        others = "SELECT count(*) = 2 FROM pg_subscription_rel WHERE srsubstate = 'r'"
+        wait_until(lambda: replica.execute(others).fetchone()[0], "the other tables are copied")
+        read = f"SELECT count(*) FROM events WHERE id > '{SMALLEST}' "
+        assert replica.execute(f"{read} {OF_HEARTBEAT.split('AND NOT')[0]}").fetchone() == (1,)
+        assert replica.execute(f"{read} {OF_HEARTBEAT}").fetchone() == (0,)
+        lock.execute("COMMIT")
+        complete = f"{read} {OF_HEARTBEAT}"
+        counts = set()
+        wait_until(lambda: counts.add(replica.execute(complete).fetchone()[0]) or 101 in counts, "all rows are read")
+        assert counts <= {0, 101}
 
 
 # -------------------------------------------------------------------------------------------------- the table of ways
