@@ -159,7 +159,7 @@ REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs are above it';
+COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs of the type are above it';
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
 
 ------------------------------------------------------------------------------------------------------------------ feeds

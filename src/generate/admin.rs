@@ -211,7 +211,9 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
             if name == stringify!($type).as_bytes() {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
-                if !at_least {
+                if at_least {
+                    floor::raise_above::<scru_ids::$id>(call.schema(), mark)?;
+                } else {
                     floor::set_back(call.schema(), mark)?;
                 }
                 return Ok(Datum::null());

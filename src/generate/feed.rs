@@ -2,16 +2,18 @@
 
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Oid};
-use scru_ids::{Stored, id_systems};
+use scru_ids::{MAX_AHEAD_MICROS, Stored, id_systems, mark};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::generate::horizon;
 use crate::generate::id_type::Type;
+use crate::generate::{horizon, shared};
+use crate::pg::catalog::Schema;
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
 use crate::pg::trigger::TypeName;
-use crate::pg::{epoch, log};
+use crate::pg::{clock, epoch, log};
+use crate::settings;
 
 /// The schema of the server's types.
 const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
@@ -35,13 +37,31 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     }
     let after: T = call.id(0);
     let horizon = horizon::of_statement(call.schema())?;
-    if after > first_of::<T>(horizon) && after > T::last_of(first_of::<T>(horizon::floor(call.schema())?).tick()) {
+    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>(call.schema())? {
         let message = format!("the {} is above all that this server knows", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
-            .hint("Read the table again from a position that all its readers have passed."));
+            .hint(
+                "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID. \
+                 Otherwise, read the table again from a position that all its readers have passed.",
+            ));
     }
     Ok(first_of::<T>(horizon).to_datum())
+}
+
+/// Returns the last tick of which this server may have generated an ID. The mark of the node includes what is reserved.
+fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
+    let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
+    if !T::SERVER_WIDE {
+        return Ok(tick);
+    }
+    loop {
+        if let Some((marks, ..)) = shared::marks::<T>(schema)? {
+            return Ok(mark::floor(&marks, T::node(&settings::of::<T>()), 0).unwrap_or(0).max(tick));
+        }
+        // Another backend has locked the page.
+        clock::wait(1_000, &clock::MARK);
+    }
 }
 
 /// Returns the first ID of the tick of a time.

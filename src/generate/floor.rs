@@ -5,11 +5,11 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering;
 
 use scru_ids::horizon::{self, LEAD_MICROS};
-use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
+use scru_ids::{GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
 
 use crate::call::error::Error;
 use crate::generate::horizon::Backend;
-use crate::generate::mark_page::{MarkPage, Pinned};
+use crate::generate::mark_page::{LAST_FLOOR, MarkPage, Pinned};
 use crate::generate::mark_sequence::{self, Value};
 use crate::generate::memory::{self, Header, HorizonMemory};
 use crate::pg::catalog::Schema;
@@ -130,6 +130,24 @@ pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
     if page.floor()? >= logged {
         memory.header.durable.fetch_max(logged, Ordering::SeqCst);
     }
+    Ok(())
+}
+
+/// Raises the floor above the tick of a time: transactions that begin later draw above it. Does nothing for types whose generators
+/// always have a mark, because the floor would delay the other types.
+///
+/// # Errors
+/// XX001 if the page of the marks is damaged.
+pub fn raise_above<T: GeneratedId>(schema: Schema, time: i64) -> Result<(), Error> {
+    let floor = T::TICKS.start(T::TICKS.nearest(time) + 1).min(LAST_FLOOR as i64 - LEAD_MICROS);
+    // A transaction draws above the clock.
+    if T::SERVER_WIDE || floor <= clock::now() {
+        return Ok(());
+    }
+    let Some(memory) = memory::of_horizon()? else { return Ok(()) };
+    learn_to_draw(memory, schema)?;
+    make_durable(memory, floor)?;
+    memory.header.floor.fetch_max(floor, Ordering::SeqCst);
     Ok(())
 }
 

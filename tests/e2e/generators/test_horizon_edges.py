@@ -112,6 +112,60 @@ def test_a_wrapper_has_the_horizon_of_its_statement_if_it_is_stable(feed, databa
 
 
 @pytest.mark.parametrize("id_type", TYPES, ids=str)
+def test_the_last_id_is_a_position_after_a_burst(new_server, id_type):
+    """Each can be ahead of the clock."""
+    name = id_type.name
+    with new_server({"shared_preload_libraries": ""}).connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute(f"CREATE TABLE events (id {name} PRIMARY KEY DEFAULT gen_{name}())")
+        connection.execute("INSERT INTO events DEFAULT VALUES")
+        connection.execute(f"SELECT {name}_horizon(max(id)) FROM events")
+        connection.execute("INSERT INTO events SELECT FROM generate_series(1, 100000)")
+        connection.execute(f"SELECT {name}_horizon(max(id)) FROM events")
+
+
+@pytest.mark.parametrize("id_type", TYPES, ids=str)
+def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
+    """The position is that of a consumer of the lost server, whose clock was ahead."""
+    name = id_type.name
+    server = new_server({"shared_preload_libraries": ""}, clock.environment)
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        after = connection.execute(f"SELECT {name}_upper(clock_timestamp() + interval '30 s')::text").fetchone()[0]
+        position = f"SELECT {name}_horizon(%s)"
+        with expect.error(
+            "55000",
+            f"the {name} is above all that this server knows",
+            "The server may have lost transactions in a failover, and may generate IDs below this one.",
+            "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID."
+            " Otherwise, read the table again from a position that all its readers have passed.",
+        ):
+            connection.execute(position, [after])
+        connection.execute(f"SELECT scru_raise_mark('{name}', %s::{name}::timestamptz)", [after])
+        connection.execute(position, [after])
+        if not id_type.is_server_wide:
+            assert connection.execute(f"SELECT gen_{name}() > %s", [after]).fetchone() == (True,)
+    server.restart("immediate")
+    clock.shift(29.5)
+    with server.connect() as connection:
+        connection.execute(position, [after])
+        assert connection.execute(f"SELECT gen_{name}() > %s", [after]).fetchone() == (True,)
+
+
+def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):
+    server = new_server({"shared_preload_libraries": ""})
+    with server.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("SELECT scru_raise_mark('scru128', scru128_timestamp(scru128_upper('infinity')))")
+        is_ahead = "SELECT gen_scru128() > scru128_lower(now() + interval '1 minute')"
+        assert connection.execute(is_ahead).fetchone() == (True,)
+        assert connection.execute("SELECT scru128_horizon() IS NOT NULL").fetchone() == (True,)
+        connection.execute("SELECT scru_set_mark('scru128', now())")
+    with server.connect() as connection:
+        assert connection.execute(is_ahead).fetchone() == (False,)
+
+
+@pytest.mark.parametrize("id_type", TYPES, ids=str)
 def test_a_position_that_is_null_is_refused(feed, id_type):
     with expect.error(
         "22004",
