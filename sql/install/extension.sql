@@ -141,7 +141,8 @@ SELECT scru_adapt_to_server();
 CREATE FUNCTION scru_generators(
         OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
         OUT reserved_until timestamptz, OUT preloaded boolean, OUT node_source text, OUT mark timestamptz,
-        OUT mark_ahead interval, OUT draw text, OUT wait interval, OUT reason text, OUT last_failure timestamptz)
+        OUT mark_ahead interval, OUT draw text, OUT wait interval, OUT reason text, OUT last_failure timestamptz,
+        OUT floor_ahead interval)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
 COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';

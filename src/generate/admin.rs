@@ -20,8 +20,8 @@ use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
 
 /// A row of `scru_generators`: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded, source of
-/// the node, mark, its lead over the clock, what the next draw does, for how long it waits, why it is refused, and the time of the
-/// last failure.
+/// the node, mark, its lead over the clock, what the next draw does, for how long it waits, why it is refused, the time of the last
+/// failure, and the lead of the floor over the clock.
 type Row = (
     &'static str,
     &'static str,
@@ -38,11 +38,12 @@ type Row = (
     Option<Interval>,
     Option<String>,
     Option<TimestampWithTimeZone>,
+    Option<Interval>,
 );
 
 /// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
 /// reserved_until timestamptz, preloaded boolean, node_source text, mark timestamptz, mark_ahead interval, draw text,
-/// wait interval, reason text, last_failure timestamptz)`: one row per type. The state is the one that all backends share; scope
+/// wait interval, reason text, last_failure timestamptz, floor_ahead interval)`: one row per type. The state is the one that all backends share; scope
 /// and node follow this session's settings.
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
@@ -77,6 +78,7 @@ fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
     };
     let start = |tick| T::TICKS.start(tick);
     let lead = |micros: i64| interval(micros - clock::now());
+    let floor = transaction::attempt(floor::look).ok().and_then(Result::ok).flatten();
     let (last, mark) = (state.map(T::state_tick).map(start), mark.map(start));
     Ok((
         T::NAME,
@@ -94,6 +96,7 @@ fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
         wait.and_then(interval),
         reason,
         (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
+        floor.and_then(lead),
     ))
 }
 

@@ -133,6 +133,19 @@ pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the floor of this server for a look, also before the first draw since its start and on a standby; `None` if there is none,
+/// or if another backend has locked the page.
+///
+/// # Errors
+/// XX001 if the page of the marks is damaged, 53200 if not enough shared memory is left.
+pub fn look() -> Result<Option<i64>, Error> {
+    let floor = match memory::of_horizon()?.filter(HorizonMemory::has_begun) {
+        Some(memory) => memory.header.floor.load(Ordering::Relaxed),
+        None => Pinned::existing()?.and_then(|page| page.lock(false)).map_or(Ok(0), |page| page.floor())?,
+    };
+    Ok((floor != 0).then_some(floor))
+}
+
 /// Raises the floor above the tick of a time: transactions that begin later draw above it. Does nothing for types whose generators
 /// always have a mark, because the floor would delay the other types.
 ///

@@ -53,7 +53,7 @@ def test_the_page_has_the_metrics_of_the_file():
     metrics = {
         f"{name}_{column}" for name, (_, columns) in QUERIES.items() for column, usage in columns if usage != "LABEL"
     }
-    assert len(metrics) == 9
+    assert len(metrics) == 10
     assert set(re.findall(r"^\| `(scru_\w+)`", PAGE, re.MULTILINE)) == metrics
     named = set(re.findall(r"scru_generator_\w+|scru_(?:waits|standby|horizon)_\w+", PAGE))
     assert named <= metrics | {"scru_generator_", "scru_horizon_"}
@@ -78,11 +78,14 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
         "in_recovery": 0,
         "refuses": 0,
         "mark_ahead_seconds": None,
+        "floor_ahead_seconds": None,
         "last_failure_age_seconds": None,
     }
     standby = primary.standby()
     try:
         primary.value("SELECT gen_scru64()")
+        primary.value("SELECT scru64_horizon()")
+        assert -120 < generators(primary)["scru64"]["floor_ahead_seconds"] < 0
         primary.psql("postgres", b"CREATE TABLE replayed ()")
         standby.wait_until_replayed(primary)
         assert scrape(standby, "scru_standby")[0]["replay_age_seconds"] > 0
@@ -95,6 +98,7 @@ def test_the_queries_of_a_server_and_its_standby(primary, new_server, clock):
         row = generators(standby)["scru64"]
         assert (row["in_recovery"], row["refuses"]) == (1, 1)
         assert HOUR - 120 < row["mark_ahead_seconds"] < HOUR + 120
+        assert HOUR - 120 < row["floor_ahead_seconds"] < HOUR + 120
         clock.shift(0)
     finally:
         standby.remove()
