@@ -12,7 +12,7 @@ import pytest
 import expect
 import orders
 from idtypes import TYPES, each_type, of_types
-from server import Server, oldest_and_newest, on_the_oldest
+from server import Server
 
 
 def schema(server, dbname: str) -> list[bytes]:
@@ -143,72 +143,6 @@ def documented(server: Server, language: str, directory: Path, **names: str) -> 
     else:
         environment = {"PATH": f"{server.bindir}:/usr/bin:/bin", "PGHOST": str(server.directory), "PGUSER": "postgres"}
         subprocess.run(["sh", "-e"], input=block.encode(), env=environment, cwd=directory, check=True)
-
-
-# Expressions that the server stores without the schema of the operator `=`, and what to write instead.
-UNSTORABLE = {
-    "id IS DISTINCT FROM prev": "coalesce(id <> prev, (id IS NULL) <> (prev IS NULL))",
-    "id IS NOT DISTINCT FROM prev": "coalesce(id = prev, id IS NULL AND prev IS NULL)",
-    "NULLIF(id, prev) IS NULL": "CASE WHEN id = prev THEN NULL ELSE id END IS NULL",
-    "CASE id WHEN prev THEN true ELSE false END": "CASE WHEN id = prev THEN true ELSE false END",
-}
-IN_OBJECTS = {
-    "CHECK": "CREATE TABLE orders (id {t}, prev {t}, CHECK ({condition}))",
-    "a generated column": """
-        CREATE TABLE orders (id {t}, prev {t}, same boolean GENERATED ALWAYS AS ({condition}) STORED)
-    """,
-    "a view": "CREATE TABLE orders (id {t}, prev {t}); CREATE VIEW v AS SELECT {condition} AS same FROM orders",
-    "a trigger": """
-        CREATE TABLE orders (id {t}, prev {t});
-        CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
-        CREATE TRIGGER t BEFORE UPDATE ON orders FOR EACH ROW WHEN ({of_trigger}) EXECUTE FUNCTION f()
-    """,
-}
-
-
-@oldest_and_newest("the server stores these expressions without regard to the type")
-@pytest.mark.parametrize("kind", IN_OBJECTS)
-def test_which_expressions_a_dump_restores(server, new_database, kind):
-    """A dump does not name the schema of an operator that its expression does not contain, and its restore looks for
-    operators in pg_catalog only. The server does so with all types of users. The replacements have the same result."""
-
-    def restored(condition: str) -> None:
-        source, target = new_database(), new_database(extension=False)
-        of_trigger = re.sub(r"\b(id|prev)\b", r"NEW.\1", condition)
-        with source.connect() as connection:
-            connection.execute(IN_OBJECTS[kind].format(t="scru128", condition=condition, of_trigger=of_trigger))
-        server.psql(target.name, server.pg_dump(source.name))
-
-    for condition, instead in UNSTORABLE.items():
-        with pytest.raises(RuntimeError, match=r"operator does not exist: public\.scru128 = public\.scru128"):
-            restored(condition)
-        restored(instead)
-
-
-@on_the_oldest("the expressions have the same meaning on all servers")
-def test_the_replacements_of_expressions_have_the_same_result(connection):
-    """They also agree if one or both of the IDs are NULL."""
-    ids = "(VALUES (NULL), (scru128_lower('2026-01-01')), (scru128_lower('2026-01-02')))"
-    for condition, instead in UNSTORABLE.items():
-        query = f"SELECT {condition}, {instead} FROM {ids} AS a(id), {ids} AS b(prev)"
-        rows = connection.execute(query).fetchall()
-        assert len(rows) == 9 and all(one == other for one, other in rows), condition
-
-
-@oldest_and_newest("the server stores these expressions without regard to the type")
-def test_a_view_with_join_using_is_not_restored(server, new_database):
-    """JOIN USING in a view is stored without the schema of its operator. JOIN ON is restored."""
-    for join, error in ("USING (id)", "operator does not exist"), ("ON orders.id = items.id", None):
-        source, target = new_database(), new_database(extension=False)
-        with source.connect() as connection:
-            connection.execute("CREATE TABLE orders (id scru128); CREATE TABLE items (id scru128)")
-            connection.execute(f"CREATE VIEW v AS SELECT orders.id FROM orders JOIN items {join}")
-        dump = server.pg_dump(source.name)
-        if error:
-            with pytest.raises(RuntimeError, match=error):
-                server.psql(target.name, dump)
-        else:
-            server.psql(target.name, dump)
 
 
 @each_type
