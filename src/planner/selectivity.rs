@@ -11,12 +11,13 @@
 //! The estimator evaluates the stable functions of a condition, like the server's. An index condition that is derived from a
 //! condition gets its share of the stored estimate, so that these functions are not called again for each index.
 
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, RelOptInfo,
-    RestrictInfo, VariableStatData,
+    self, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, RestrictInfo,
+    VariableStatData,
 };
 use scru_ids::Stored;
 use scru_ids::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
@@ -26,6 +27,7 @@ use crate::call::error::Error;
 use crate::functions::time_compare::Operator;
 use crate::pg::clock;
 use crate::pg::datum::{self, StoredDatum, StoredId};
+use crate::pg::process::PerProcess;
 use crate::planner::condition::{self, Condition, Test};
 use crate::planner::expression::{self, cast, elements, exprType, get_opcode, getBaseType};
 use crate::planner::tick_statistics::TickStatistics;
@@ -190,11 +192,10 @@ impl Column {
         unsafe {
             let mut siblings = None;
             if self.estimator != Oid::INVALID {
-                siblings = conjunction(self.statistics.rel, arguments);
-                if siblings.is_none()
-                    && let Some(share) = self.share_of_derived::<T>(arguments, other)
-                {
-                    return share;
+                match self.origin::<T>(arguments, other) {
+                    Some(Origin::Derived(share)) => return share,
+                    Some(Origin::Condition(conjunction, join)) => siblings = Some((conjunction, join)),
+                    None => {}
                 }
             }
             let value = self.value_of(other);
@@ -216,42 +217,62 @@ impl Column {
         }
     }
 
-    /// Returns the share of an index condition that a support function has derived from a condition of the table: a root of the
-    /// stored share of that condition, because the planner multiplies the shares of all that are derived from it. Returns `None`
-    /// if there is no such condition. Evaluates no function.
-    unsafe fn share_of_derived<T: StoredId>(&self, arguments: *mut List, bound: *mut Node) -> Option<f64> {
+    /// Returns what the condition with these arguments is. `bound` is the argument that is not the ID.
+    unsafe fn origin<T: StoredId>(&self, arguments: *mut List, bound: *mut Node) -> Option<Origin> {
+        // SAFETY: structs of the planner.
+        unsafe {
+            let table = &*self.statistics.rel;
+            // The operand of the condition from which this one may be derived, which the bound contains; null if it is constant.
+            let operand = match expression::called(bound) {
+                Some((_, of_bound)) => elements::<Node>(of_bound).first().copied(),
+                None => {
+                    ((*bound).type_ == NodeTag::T_Const && exprType(bound) == self.type_).then_some(ptr::null_mut())
+                }
+            };
+            let test = |condition: *mut RestrictInfo| {
+                if arguments_of(condition) == arguments {
+                    return Some(None);
+                }
+                self.share_of_derived::<T>(condition, arguments, operand?).map(Some)
+            };
+            match find(table.baserestrictinfo, &test) {
+                Some((_, _, Some(share))) => return Some(Origin::Derived(share)),
+                Some((list, _, None)) => return Some(Origin::Condition(list, ptr::null())),
+                None => {}
+            }
+            let own = |condition| (arguments_of(condition) == arguments).then_some(());
+            let (list, condition, ()) = find(table.joininfo, &own)?;
+            let is_of_join = list == table.joininfo;
+            Some(Origin::Condition(list, if is_of_join { (*condition).required_relids } else { ptr::null() }))
+        }
+    }
+
+    /// Returns the share of an index condition with these arguments, if a support function has derived it from `condition`: a root
+    /// of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
+    /// function. `operand` is as in [`Self::origin`].
+    unsafe fn share_of_derived<T: StoredId>(
+        &self,
+        condition: *mut RestrictInfo,
+        arguments: *mut List,
+        operand: *mut Node,
+    ) -> Option<f64> {
         // SAFETY: structs of the planner; the tag identifies the struct.
         unsafe {
-            // The time or the range in the bound; `None` if they are constant, and the bound is an ID.
-            let origin = match expression::called(bound) {
-                Some((_, of_bound)) => Some(*elements(of_bound).first()?),
-                None if (*bound).type_ == NodeTag::T_Const => None,
-                None => return None,
+            let (function, of_condition) = expression::called((*condition).clause.cast())?;
+            let (other, _) = self.other(of_condition)?;
+            let other = expression::without_relabel(other);
+            let may_be_origin = if operand.is_null() {
+                (*other).type_ == NodeTag::T_Const && exprType(other) != self.type_
+            } else {
+                equal(other.cast(), expression::without_relabel(operand).cast())
             };
-            let share = |condition: *mut RestrictInfo| {
-                let (function, of_condition) = expression::called((*condition).clause.cast())?;
-                let (other, _) = self.other(of_condition)?;
-                let other = expression::without_relabel(other);
-                let is_origin = match origin {
-                    Some(origin) => equal(other.cast(), expression::without_relabel(origin).cast()),
-                    None => (*other).type_ == NodeTag::T_Const,
-                };
-                if !is_origin || (*condition).norm_selec < 0.0 {
-                    return None;
-                }
-                let condition_on_time = Condition::of::<T>(function, of_condition)?;
-                let count = match condition_on_time.test {
-                    Test::Id(_) => return None,
-                    Test::Time(_) => 1,
-                    Test::Range => {
-                        let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);
-                        let is_derived = |one: &*mut OpExpr| equal((**one).args.cast(), arguments.cast());
-                        derived.iter().any(is_derived).then_some(derived.len())?
-                    }
-                };
-                Some((*condition).norm_selec.min(1.0).powf(1.0 / count as f64))
-            };
-            find((*self.statistics.rel).baserestrictinfo, &share).map(|(_, share)| share)
+            if !may_be_origin || (*condition).norm_selec < 0.0 {
+                return None;
+            }
+            let derived = Condition::of::<T>(function, of_condition)?.comparisons::<T>(self.root)?;
+            let derived = elements::<OpExpr>(derived);
+            let is_derived = derived.iter().any(|&one| equal((*one).args.cast(), arguments.cast()));
+            is_derived.then(|| (*condition).norm_selec.min(1.0).powf(1.0 / derived.len() as f64))
         }
     }
 
@@ -442,51 +463,66 @@ impl Column {
     }
 }
 
-/// Returns the conditions that are ANDed with the condition that has these arguments, itself included; `None` if the table has no
-/// such condition. They are those of the table, those of an outer join that concern only one table, or those of an arm of an OR.
-/// The tables of the outer join come with them; null for the others.
-unsafe fn conjunction(table: *mut RelOptInfo, arguments: *mut List) -> Option<(*mut List, *const pg_sys::Bitmapset)> {
+/// What a condition is that the planner asks to estimate.
+enum Origin {
+    /// A condition of the table: the conditions that are ANDed with it, itself included. They are those of the table, those of an
+    /// outer join that concern only one table, or those of an arm of an OR; none if the condition is a whole arm. The tables of the
+    /// outer join come with them; null for the others.
+    Condition(*mut List, *const pg_sys::Bitmapset),
+    /// An index condition that is derived from a condition of the table, and its share.
+    Derived(f64),
+}
+
+/// The list of the arms of an OR, or of conditions, in which [`find`] last found something, and its index. The planner asks for the
+/// conditions in their order: a search that starts there compares one or two of thousands. A list that has been freed since then
+/// is never read.
+static LAST_FOUND: PerProcess<Cell<(*const List, usize)>> = PerProcess::new(Cell::new((ptr::null(), 0)));
+
+/// Returns the first result of `test` for a condition in a list or in an arm of an OR, with the condition and the conjunction that
+/// contains it, which is null if the condition is a whole arm.
+unsafe fn find<R>(
+    list: *mut List,
+    test: &dyn Fn(*mut RestrictInfo) -> Option<R>,
+) -> Option<(*mut List, *mut RestrictInfo, R)> {
     // SAFETY: structs of the planner.
     unsafe {
-        let own = |condition| (arguments_of(condition) == arguments).then_some(condition);
-        if let Some((list, _)) = find((*table).baserestrictinfo, &own) {
-            return Some((list, ptr::null()));
-        }
-        let (list, condition) = find((*table).joininfo, &own)?;
-        let is_of_join = list == (*table).joininfo;
-        Some((list, if is_of_join { (*condition).required_relids } else { ptr::null() }))
+        from_last_found::<RestrictInfo, _>(list, &|condition| {
+            if (*condition).type_ != NodeTag::T_RestrictInfo {
+                return None;
+            }
+            if let Some(result) = test(condition) {
+                return Some((list, condition, result));
+            }
+            let arms = (*condition).orclause.cast::<BoolExpr>().as_ref()?;
+            from_last_found::<Node, _>(arms.args, &|arm| match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
+                Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => find(conjunction.args, test),
+                None if (*arm).type_ == NodeTag::T_RestrictInfo => {
+                    test(arm.cast()).map(|result| (ptr::null_mut(), arm.cast(), result))
+                }
+                _ => None,
+            })
+        })
     }
 }
 
-/// Returns the first result of `test` for a condition in a list or in an arm of an OR, and the conjunction that contains the
-/// condition, which is null if the condition is a whole arm.
-unsafe fn find<R>(list: *mut List, test: &dyn Fn(*mut RestrictInfo) -> Option<R>) -> Option<(*mut List, R)> {
-    // SAFETY: structs of the planner.
-    unsafe {
-        for &condition in elements::<RestrictInfo>(list) {
-            clock::check_for_interrupts();
-            if (*condition).type_ != NodeTag::T_RestrictInfo {
-                continue;
+/// Returns the first result of `test` for an element of a list. Starts with the one for which it had a result last.
+unsafe fn from_last_found<N, R>(list: *mut List, test: &dyn Fn(*mut N) -> Option<R>) -> Option<R> {
+    /// Shorter lists are searched from the start, so that those within an arm do not replace that of the arms.
+    const SHORT: usize = 8;
+    // SAFETY: a list of the planner.
+    let nodes = unsafe { elements::<N>(list) };
+    let (last_list, last) = LAST_FOUND.get();
+    let start = if last_list == list.cast_const() && last < nodes.len() { last } else { 0 };
+    for index in (start..nodes.len()).chain(0..start) {
+        clock::check_for_interrupts();
+        if let Some(result) = test(nodes[index]) {
+            if nodes.len() > SHORT {
+                LAST_FOUND.set((list, index));
             }
-            if let Some(result) = test(condition) {
-                return Some((list, result));
-            }
-            let Some(arms) = (*condition).orclause.cast::<BoolExpr>().as_ref() else { continue };
-            for &arm in elements::<Node>(arms.args) {
-                let found = match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
-                    Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => find(conjunction.args, test),
-                    None if (*arm).type_ == NodeTag::T_RestrictInfo => {
-                        test(arm.cast()).map(|result| (ptr::null_mut(), result))
-                    }
-                    _ => None,
-                };
-                if found.is_some() {
-                    return found;
-                }
-            }
+            return Some(result);
         }
-        None
     }
+    None
 }
 
 /// Returns the arguments of a condition that is an operator; null for any other.

@@ -2,10 +2,10 @@
 //!
 //! The time of a burst is a most common value of a `timestamptz` column. The IDs of a burst are different, and the server's
 //! histogram spreads them over a bucket. ANALYZE therefore also stores the most common ticks, each as its first ID, with their
-//! fractions of the rows, and a histogram of the other IDs. A column without common ticks has no such statistics, nor has one with
-//! most common IDs, which the server tests one by one.
+//! fractions of the rows, and a histogram of the other IDs. A column without common ticks has no such statistics.
 //!
-//! These are two slots of `pg_statistic`, whose kinds only this library reads. The server uses up to three of the five slots.
+//! These are two slots of `pg_statistic`, whose kinds only this library reads. The server uses up to three of the five slots. If it
+//! also stores most common IDs, as for a foreign key, the common ticks include them, and the server uses its own for `=`.
 
 use core::cmp::{Ordering, Reverse};
 use core::ffi::c_int;
@@ -23,7 +23,6 @@ use crate::pg::datum::{self, StoredDatum, StoredId};
 const COMMON_TICKS: i16 = 15_280;
 const OTHER_IDS: i16 = 15_281;
 const HISTOGRAM: i16 = pg_sys::STATISTIC_KIND_HISTOGRAM as i16;
-const MOST_COMMON_IDS: i16 = pg_sys::STATISTIC_KIND_MCV as i16;
 
 /// The rows that ANALYZE samples for each unit of the statistics target.
 const ROWS_PER_TARGET: c_int = 300;
@@ -65,7 +64,7 @@ unsafe extern "C-unwind" fn compute<T: StoredId>(
         if let Some(standard) = (*column).compute_stats {
             standard(column, fetch, rows, total);
         }
-        if (*column).stats_valid && !(*column).stakind.contains(&MOST_COMMON_IDS) {
+        if (*column).stats_valid {
             add_ticks::<T>(&mut *column, sorted_sample::<T>(column, fetch, rows), rows, total);
         }
     }
