@@ -56,9 +56,10 @@ test-mark: ## Test the high-water mark with all clock differences and delays of 
 test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
 	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) PYTEST_ADDOPTS='-k readers_receive' tools/check.sh horizon_load
 
-test-long: ## Run the long variants of tests: 10 million IDs are encrypted, and an owner attacks for five minutes
-	@SCRU_ROUND_TRIPS=1700000 cargo test --package scru-ids --features encryption --test encryption
-	@TEST_LONG=1 tools/check.sh owner_load
+test-long: ## Run the long variants of tests: round trips, random conditions, attacks of an owner, backup tools; hours
+	@tools/setup.sh long
+	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
+	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored

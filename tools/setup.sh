@@ -5,6 +5,7 @@
 #   lint       the linters
 #   clients    the tests of clients
 #   operators  the tests of docs/several-servers.md and docs/alerts.md
+#   long       the long tests: backup tools
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   root       tools/lib/fresh-root.sh, which needs no build
@@ -52,6 +53,7 @@ look_for_requirements() {
     lint) look_for_linters ;;
     clients) look_for_clients ;;
     operators) look_for_operators ;;
+    long) look_for_long ;;
     packages) look_for_packages ;;
     arm64) look_for_arm64 ;;
     root) look_for_debootstrap ;;
@@ -137,6 +139,12 @@ look_for_operators() {
     need pg_repack "postgresql-$PG_MAJOR-repack" has_file "$(pg pkglibdir)/pg_repack.so"
     need hypopg "postgresql-$PG_MAJOR-hypopg" has_file "$(pg pkglibdir)/hypopg.so"
     need hll "postgresql-$PG_MAJOR-hll" has_file "$(pg pkglibdir)/hll.so"
+}
+
+look_for_long() {
+    look_for_tests
+    need pgBackRest pgbackrest command -v pgbackrest
+    need Barman barman command -v barman
 }
 
 stop_here() {

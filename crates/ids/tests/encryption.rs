@@ -125,7 +125,7 @@ fn vectors_of_the_second_implementation() {
 
 /// The number of round trips of each kind. `make test-long` sets the variable.
 fn round_trips() -> usize {
-    std::env::var("SCRU_ROUND_TRIPS").map_or(5_000, |number| number.parse().unwrap())
+    std::env::var("TEST_LONG").map_or(5_000, |_| 1_700_000)
 }
 
 fn round_trip<K: Kind>() {

@@ -104,7 +104,7 @@ def oldest_and_newest(why: str, *also: int):
     return pytest.mark.oldest_and_newest(why, *also)
 
 
-long = pytest.mark.skipif("LONG_TESTS" not in os.environ, reason="takes long: make test-long")
+long = pytest.mark.skipif("TEST_LONG" not in os.environ, reason="takes long: make test-long")
 """A mark for tests that only `make test-long` runs."""
 
 

@@ -1,0 +1,57 @@
+"""Random conditions on an ID return the same rows as the same conditions on a column of times.
+
+CI takes a sample with fixed seeds. `TEST_LONG` in the environment, as in `make test-long`, takes a hundred times
+as many tables.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import psycopg
+import pytest
+
+from differential import SYSTEMS, IdSystem, RandomTable
+from server import oldest_and_newest
+
+TABLES = 2_000 if "TEST_LONG" in os.environ else 20
+QUERIES = 40
+
+
+@pytest.fixture
+def extensions(connection: psycopg.Connection) -> psycopg.Connection:
+    """A connection to a new database with both extensions."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    return connection
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=str)
+def test_conditions_on_an_id_are_those_on_its_time(extensions, measured, system: IdSystem):
+    different, layouts = [], set()
+    for seed in range(TABLES):
+        table = RandomTable(extensions, system, random.Random(f"{system} {seed}"))
+        layouts.add(table.layout)
+        for number in range(QUERIES):
+            table.settle()
+            query = table.query()
+            if query.differs(extensions):
+                different.append((seed, number, table.layout, query))
+    measured(f"differential: {system}: {TABLES * QUERIES} queries on {TABLES} tables of {len(layouts)} layouts")
+    assert different[:3] == []
+
+
+@oldest_and_newest("tests the test")
+@pytest.mark.parametrize("micros", [-1, 1])
+def test_a_bound_that_is_moved_by_a_microsecond_is_noticed(extensions, micros):
+    """The conditions by the column of times truncate a time that is moved by one microsecond."""
+    for system in SYSTEMS:
+        table = RandomTable(extensions, system, random.Random(f"{system} moved"))
+        extensions.execute(
+            f"""
+            CREATE OR REPLACE FUNCTION truncated(t timestamptz) RETURNS timestamptz IMMUTABLE PARALLEL SAFE
+                RETURN date_bin('{system.tick} ms', t + interval '{micros} microsecond', '1970-01-01 00:00+00')
+            """
+        )
+        queries = [table.query() for _ in range(QUERIES)]
+        assert sum(query.differs(extensions) for query in queries) >= 3
