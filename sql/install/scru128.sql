@@ -313,7 +313,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION scru128_time_bound(timestamptz, text) IS 'nearest scru128 that satisfies a comparison with a time; NULL if there is none';
 COMMENT ON FUNCTION scru128_time_lower(timestamptz, text) IS 'smallest scru128 that satisfies a comparison with a time; the largest of all if there is none';
 COMMENT ON FUNCTION scru128_time_upper(timestamptz, text) IS 'largest scru128 that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies a comparison with a time';
+COMMENT ON FUNCTION scru128_time_possible(scru128, timestamptz, text) IS 'whether any scru128 satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru128_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru128_lt_timestamptz(scru128, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru128(timestamptz, scru128) IS 'implementation of < operator';

@@ -307,7 +307,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION scru64_time_bound(timestamptz, text) IS 'nearest scru64 that satisfies a comparison with a time; NULL if there is none';
 COMMENT ON FUNCTION scru64_time_lower(timestamptz, text) IS 'smallest scru64 that satisfies a comparison with a time; the largest of all if there is none';
 COMMENT ON FUNCTION scru64_time_upper(timestamptz, text) IS 'largest scru64 that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru64_time_possible(scru64, timestamptz, text) IS 'whether any scru64 satisfies a comparison with a time';
+COMMENT ON FUNCTION scru64_time_possible(scru64, timestamptz, text) IS 'whether any scru64 satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru64_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru64_lt_timestamptz(scru64, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_scru64(timestamptz, scru64) IS 'implementation of < operator';

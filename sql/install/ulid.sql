@@ -313,7 +313,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION ulid_time_bound(timestamptz, text) IS 'nearest ulid that satisfies a comparison with a time; NULL if there is none';
 COMMENT ON FUNCTION ulid_time_lower(timestamptz, text) IS 'smallest ulid that satisfies a comparison with a time; the largest of all if there is none';
 COMMENT ON FUNCTION ulid_time_upper(timestamptz, text) IS 'largest ulid that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulid_time_possible(ulid, timestamptz, text) IS 'whether any ulid satisfies a comparison with a time';
+COMMENT ON FUNCTION ulid_time_possible(ulid, timestamptz, text) IS 'whether any ulid satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION ulid_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION ulid_lt_timestamptz(ulid, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulid(timestamptz, ulid) IS 'implementation of < operator';

@@ -307,7 +307,7 @@ CREATE OPERATOR >= (
 COMMENT ON FUNCTION ulidflake_time_bound(timestamptz, text) IS 'nearest ulidflake that satisfies a comparison with a time; NULL if there is none';
 COMMENT ON FUNCTION ulidflake_time_lower(timestamptz, text) IS 'smallest ulidflake that satisfies a comparison with a time; the largest of all if there is none';
 COMMENT ON FUNCTION ulidflake_time_upper(timestamptz, text) IS 'largest ulidflake that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies a comparison with a time';
+COMMENT ON FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text) IS 'whether any ulidflake satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION ulidflake_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'implementation of < operator';
 COMMENT ON FUNCTION timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'implementation of < operator';

@@ -7,7 +7,7 @@ pub mod error;
 pub mod hints;
 
 use core::any::Any;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use core::marker::PhantomData;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -23,10 +23,17 @@ use crate::pg::datum::{StoredDatum, StoredId};
 use crate::pg::epoch;
 use crate::pg::trigger::Trigger;
 
-// Declared here to avoid pgrx's guards: a filter by time calls this function for every row, and the guard would cost more
-// than the function. A server error is a longjmp over Rust frames that have nothing to drop.
+// Declared here to avoid pgrx's guards: a filter by time calls these functions for every row, and the guards would cost more
+// than the functions. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
-    fn range_get_typcache(call: pg_sys::FunctionCallInfo, range_type: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry;
+    fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
+    fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
+}
+
+/// The argument and the result of a function's last call.
+struct Remembered<A, V> {
+    argument: A,
+    value: V,
 }
 
 /// A call of one of the extension's functions. The arguments have the types that the SQL declares. None is NULL if the function is
@@ -165,16 +172,51 @@ impl<'call> Call<'call> {
         unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
     }
 
-    /// Returns the bytes of an argument of type `bytea` or `text`.
+    /// Returns the bytes of an argument of type `bytea`, `text` or `tstzrange`.
     pub fn varlena(self, index: usize) -> &'call [u8] {
         // SAFETY: the server passes a varlena. It outlives the call, even when it is detoasted.
-        unsafe { varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
+        unsafe { varlena_to_byte_slice(pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
     }
 
     /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
     pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
-        // SAFETY: the server passes a range. range_get_typcache() keeps the type cache entry in the call's `fn_extra`.
-        unsafe { epoch::range_bounds(self.datum(index), |range_type| range_get_typcache(self.0, range_type)) }
+        // SAFETY: the server passes a range.
+        unsafe { epoch::range_bounds(self.datum(index)) }
+    }
+
+    /// Returns the result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
+    /// a function of a parameter for each row. The result is overwritten by the next call, like the memory of a row. A function
+    /// uses one type of argument and one of result.
+    #[inline]
+    pub fn remembered<A: Copy + PartialEq + 'call, V: Copy + 'call>(
+        self,
+        argument: A,
+        compute: impl FnOnce() -> Result<V, Error>,
+    ) -> Result<&'call V, Error> {
+        // SAFETY: `fn_extra` is null, or was set below for this function.
+        let last = unsafe { (*self.0).flinfo.as_ref().map(|function| function.fn_extra.cast::<Remembered<A, V>>()) };
+        // SAFETY: as above.
+        match last.and_then(|last| unsafe { last.as_ref() }) {
+            Some(last) if last.argument == argument => Ok(&last.value),
+            _ => self.remember(last.unwrap_or(core::ptr::null_mut()), Remembered { argument, value: compute()? }),
+        }
+    }
+
+    /// Stores the result of a call in place of that of the call before, for which `place` is null if there was none.
+    fn remember<A, V: 'call>(self, place: *mut Remembered<A, V>, result: Remembered<A, V>) -> Result<&'call V, Error> {
+        const { assert!(align_of::<Remembered<A, V>>() <= 8, "the server's memory is aligned to 8 bytes") };
+        // SAFETY: the context of the function's state outlives its calls. A call without a state gets its memory from the current
+        // context, as for any result.
+        unsafe {
+            let function = (*self.0).flinfo;
+            let context = if function.is_null() { pg_sys::CurrentMemoryContext } else { (*function).fn_mcxt };
+            let place = if place.is_null() { MemoryContextAlloc(context, size_of_val(&result)).cast() } else { place };
+            place.write(result);
+            if !function.is_null() {
+                (*function).fn_extra = place.cast();
+            }
+            Ok(&(*place).value)
+        }
     }
 
     /// Returns the remaining bytes of a binary message, and consumes them.

@@ -7,34 +7,51 @@ use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::pg::datum::StoredId;
+use crate::pg::datum::{StoredDatum, StoredId};
 
 /// The bounds of a range, in microseconds since 1970-01-01 UTC.
 type Range = (Bound<i64>, Bound<i64>);
 
+/// The bytes of a `tstzrange`: the OID of its type, up to two bounds, flags, and zeros.
+type Bytes = [u8; 24];
+
 /// `T_range_lower(tstzrange) → T`: the first ID in the range; the largest of all if there is none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(first_and_last::<T>(call.tstzrange(0)).0.to_datum())
+    Ok(remembered(call, 0, |(first, _): (T, T)| first.to_stored())?.as_datum())
 }
 
 /// `T_range_upper(tstzrange) → T`: the last ID in the range; the smallest of all if there is none
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(first_and_last::<T>(call.tstzrange(0)).1.to_datum())
+    Ok(remembered(call, 0, |(_, last): (T, T)| last.to_stored())?.as_datum())
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`
 pub fn contained_by<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(Datum::from(is_within(call.id::<T>(0), call.tstzrange(1))))
+    is_within::<T>(call, 0, 1)
 }
 
 /// `T_range_contains(tstzrange, T) → boolean`
 pub fn contains<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(Datum::from(is_within(call.id::<T>(1), call.tstzrange(0))))
+    is_within::<T>(call, 1, 0)
 }
 
-fn is_within<T: StoredId>(id: T, range: Option<Range>) -> bool {
-    let (first, last) = first_and_last(range);
-    (first..=last).contains(&id)
+/// Returns whether one argument of the call is an ID within the other, a range.
+fn is_within<T: StoredId>(call: Call, id: usize, range: usize) -> Result<Datum, Error> {
+    let (&(first, last), id) = (remembered(call, range, stored::<T>)?, call.stored::<T>(id));
+    Ok(Datum::from(first.order(id).is_le() && id.order(last).is_le()))
+}
+
+/// Returns the stored forms of two IDs.
+fn stored<T: StoredId>((first, last): (T, T)) -> (T::Stored, T::Stored) {
+    (first.to_stored(), last.to_stored())
+}
+
+/// Returns what `part` makes of the first and the last ID in the range that is an argument of the call.
+fn remembered<T: StoredId, V: Copy>(call: Call<'_>, index: usize, part: fn((T, T)) -> V) -> Result<&V, Error> {
+    let range = call.varlena(index);
+    let mut bytes = Bytes::default();
+    bytes[..range.len()].copy_from_slice(range);
+    call.remembered(bytes, || Ok(part(first_and_last(call.tstzrange(index)))))
 }
 
 /// Returns the first and the last ID in a range; the largest and the smallest of all if there is none.

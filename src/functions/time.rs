@@ -6,7 +6,7 @@ use scru_ids::{MAX_TEXT_LEN, TimeError};
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
-use crate::pg::datum;
+use crate::pg::datum::{self, StoredDatum};
 use crate::pg::epoch;
 use crate::settings;
 
@@ -18,17 +18,17 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
 
 /// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(bound(call.int8(0), T::lower)?.to_datum())
+    remembered(call, T::lower)
 }
 
 /// `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
 pub fn floor<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(bound(call.int8(0), T::floor)?.to_datum())
+    remembered(call, T::floor)
 }
 
 /// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(bound(call.int8(0), T::upper)?.to_datum())
+    remembered(call, T::upper)
 }
 
 /// `T_time_encoder(timestamptz) → text`: the text of `T_lower`, as an encoder for pg_partman
@@ -54,6 +54,12 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     let since_second = micros.rem_euclid(1_000_000);
     let is_rounded = since_second < T::TICKS.micros;
     Ok(Datum::from(if is_rounded { micros - since_second } else { micros } - epoch::EPOCH_2000))
+}
+
+/// Returns the ID to which `round` converts the time that is the argument of the call.
+fn remembered<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+    let time = call.int8(0);
+    Ok(call.remembered(time, || Ok(bound(time, round)?.to_stored()))?.as_datum())
 }
 
 fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {

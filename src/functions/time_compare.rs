@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::pg::datum::StoredId;
+use crate::pg::datum::{StoredDatum, StoredId};
 use crate::pg::epoch;
 
 /// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
@@ -166,39 +166,46 @@ fn nearest<T: StoredId>(timestamptz: i64) -> (T, T) {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let nearest = operator(call, 1).and_then(|operator| {
+    remembered::<T>(call, |operator, time| {
         if T::CORE_TYPE.is_some() {
-            return Some(operator.with_id::<T>(call.int8(0)).1);
+            return Some(operator.with_id::<T>(time).1);
         }
-        let (smallest, largest) = operator.ids::<T>(call.int8(0))?;
+        let (smallest, largest) = operator.ids::<T>(time)?;
         Some(if operator.is_from_below() { smallest } else { largest })
-    });
-    Ok(nearest.map_or_else(|| call.null(), T::to_datum))
+    })
 }
 
 /// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
 /// ID does
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(smallest, _): (T, T)| smallest.to_datum()))
+    remembered::<T>(call, |operator, time| Some(operator.ids(time).map_or(T::MAX, |(smallest, _)| smallest)))
 }
 
 /// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
 /// ID does
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(smallest_and_largest(call).map_or_else(|| call.null(), |(_, largest): (T, T)| largest.to_datum()))
+    remembered::<T>(call, |operator, time| Some(operator.ids(time).map_or(T::MIN, |(_, largest)| largest)))
 }
 
-/// `T_time_possible(T, timestamptz, text) → boolean`: whether any ID, not only the given one, satisfies the operator
+/// `T_time_possible(T, timestamptz, text) → boolean`: for the smallest and the largest ID, whether any ID satisfies the operator;
+/// true for the others, which `T_time_lower` and `T_time_upper` exclude if no ID does
 pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let Some(operator) = operator(call, 2) else { return Ok(call.null()) };
+    let id = call.id::<T>(0);
+    if id != T::MIN && id != T::MAX {
+        return Ok(Datum::from(true));
+    }
+    let Some(operator) = Operator::from_symbol(call.varlena(2)) else { return Ok(call.null()) };
     Ok(Datum::from(operator.ids::<T>(call.int8(1)).is_some()))
 }
 
-fn smallest_and_largest<T: StoredId>(call: Call) -> Option<(T, T)> {
-    Some(operator(call, 1)?.ids(call.int8(0)).unwrap_or((T::MAX, T::MIN)))
-}
-
-/// Returns the operator whose symbol is an argument of the call.
-fn operator(call: Call, index: usize) -> Option<Operator> {
-    Operator::from_symbol(call.varlena(index))
+/// Returns the ID that `find` returns for the time and the operator that are the arguments of the call; NULL if there is none.
+fn remembered<T: StoredId>(call: Call, find: fn(Operator, i64) -> Option<T>) -> Result<Datum, Error> {
+    let (time, symbol) = (call.int8(0), call.varlena(1));
+    // No symbol of an operator is longer than two bytes.
+    let argument = (time, symbol.len(), symbol.first().copied(), symbol.get(1).copied());
+    let id = call.remembered(argument, || {
+        let found = Operator::from_symbol(symbol).and_then(|operator| find(operator, time));
+        Ok(found.map(T::to_stored))
+    })?;
+    Ok(id.as_ref().map_or_else(|| call.null(), StoredDatum::as_datum))
 }

@@ -37,6 +37,9 @@ pub trait StoredDatum: Stored {
     /// Returns the value as a Datum, in the current memory context.
     fn into_datum(self) -> Datum;
 
+    /// Returns a Datum that refers to the value, which has to outlive the Datum.
+    fn as_datum(&self) -> Datum;
+
     /// Compares two values.
     fn order(self, other: Self) -> Ordering;
 
@@ -75,6 +78,11 @@ impl<const N: usize> StoredDatum for [u8; N] {
     }
 
     #[inline]
+    fn as_datum(&self) -> Datum {
+        Datum::from(ptr::from_ref(self))
+    }
+
+    #[inline]
     fn order(self, other: Self) -> Ordering {
         if N < 16 {
             return self.cmp(&other);
@@ -104,6 +112,11 @@ impl StoredDatum for i64 {
 
     fn into_datum(self) -> Datum {
         Datum::from(self)
+    }
+
+    #[inline]
+    fn as_datum(&self) -> Datum {
+        Datum::from(*self)
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Conversion between times of the server (microseconds since 2000-01-01 UTC) and of the ID types (since 1970-01-01 UTC), and the
 //! bounds of a `tstzrange`.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int};
 use core::ops::Bound;
 
 use pgrx::datum::TimestampWithTimeZone;
@@ -11,6 +11,7 @@ use scru_ids::SortableId;
 // Declared here to avoid pgrx's guards: a filter by time calls these functions for every row, and the guards would cost more
 // than the functions. A server error is a longjmp over Rust frames that have nothing to drop.
 unsafe extern "C-unwind" {
+    fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
     fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     fn range_deserialize(
         typcache: *mut pg_sys::TypeCacheEntry,
@@ -77,16 +78,14 @@ pub fn unix_micros(timestamptz: i64) -> Option<i64> {
 /// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
 ///
 /// # Safety
-/// `range` is a range of timestamptz. `type_cache_entry` returns the type cache entry of the range type with an OID.
-pub unsafe fn range_bounds(
-    range: Datum,
-    type_cache_entry: impl FnOnce(Oid) -> *mut pg_sys::TypeCacheEntry,
-) -> Option<(Bound<i64>, Bound<i64>)> {
+/// `range` is a range of timestamptz.
+pub unsafe fn range_bounds(range: Datum) -> Option<(Bound<i64>, Bound<i64>)> {
     let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: guaranteed by the caller. The type cache has an entry for its type.
     unsafe {
         let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
-        range_deserialize(type_cache_entry((*range).rangetypid), range, &mut from, &mut to, &mut is_empty);
+        let entry = lookup_type_cache((*range).rangetypid, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+        range_deserialize(entry, range, &mut from, &mut to, &mut is_empty);
     }
     (!is_empty).then(|| (bound(from), bound(to)))
 }

@@ -9,13 +9,13 @@
 //! none under NOT, and therefore cannot replace the operator.
 //!
 //! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a native
-//! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false if no ID
-//! satisfies the operator. `T_time_possible` has no effect on the row estimate.
+//! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
+//! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
 //!
 //! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
 //! proofs: the use of partial indexes, and constraint exclusion. They also replace it if only comparisons let the server skip parts
-//! of the table. Otherwise, the operator remains, because two comparisons would evaluate the range twice for each row, and an
-//! index gets them as its condition.
+//! of the table, unless the range is a column. Otherwise, the operator remains, because two comparisons would evaluate the range
+//! twice for each row, and an index gets them as its condition.
 //!
 //! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant: the operator has
 //! an estimator of this extension, and the native comparisons have the server's. For such a type, `T_time_bound` is never NULL. The
@@ -32,7 +32,7 @@ use crate::functions::range;
 use crate::functions::time_compare::Operator;
 use crate::pg::datum::{self, StoredId};
 use crate::pg::epoch;
-use crate::planner::expression::{self, constant};
+use crate::planner::expression::{self, Skipping, constant};
 use crate::planner::near_clock;
 
 /// What a condition compares an ID with.
@@ -121,12 +121,21 @@ impl Condition {
                 }
                 Test::Range | Test::Id(_) => None,
             };
-            if clauses.is_some()
-                || !expression::is_skipped_by_comparisons(root, self.id)
+            if clauses.is_some() {
+                return clauses;
+            }
+            let is_worth_it = match expression::skipping(root, self.id) {
+                Skipping::None => false,
+                Skipping::Constants => constant(self.operand).is_some(),
+                Skipping::All => true,
+            };
+            if !is_worth_it
                 || pg_sys::contain_volatile_functions(self.operand)
                 || pg_sys::contain_subplans(self.operand)
+                // The server's join estimator takes two comparisons for independent ones.
+                || self.test == Test::Range && pg_sys::contain_var_clause(self.operand)
             {
-                return clauses;
+                return None;
             }
             match self.test {
                 Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
@@ -135,7 +144,8 @@ impl Condition {
         }
     }
 
-    /// Returns the native comparisons that an index gets as its condition; `None` if a function that they call does not exist.
+    /// Returns the native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or
+    /// if the user must not execute it.
     ///
     /// # Safety
     /// Must be called during planning.
@@ -172,7 +182,7 @@ impl Condition {
         unsafe {
             let time = constant(self.operand)?.constvalue.value() as i64;
             let (operator, id) = operator.with_id::<T>(time);
-            Some(expression::list([self.with_id(operator, id)]))
+            Some(expression::list([self.with_id(operator, id)?]))
         }
     }
 
@@ -190,7 +200,7 @@ impl Condition {
                 self.bound::<T>("lower", Operator::Greater)?
             };
             let operator = if operator.is_from_below() { Operator::GreaterOrEqual } else { Operator::Less };
-            Some(expression::list([self.compared(operator, bound)]))
+            Some(expression::list([self.compared(operator, bound)?]))
         }
     }
 
@@ -199,7 +209,7 @@ impl Condition {
         // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let bound = self.bound::<T>("bound", operator)?;
-            Some(expression::list([self.compared(of_nearest::<T>(operator), bound)]))
+            Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?]))
         }
     }
 
@@ -210,7 +220,7 @@ impl Condition {
             let bound = self.bound::<T>(if operator.is_from_below() { "lower" } else { "upper" }, operator)?;
             let arguments = [(self.id_type, self.id), (pg_sys::TIMESTAMPTZOID, self.operand), symbol(operator)];
             let possible = self.call(&[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
-            Some(expression::list([self.compared(of_nearest::<T>(operator), bound).cast(), possible]))
+            Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?.cast(), possible]))
         }
     }
 
@@ -224,17 +234,19 @@ impl Condition {
                 let (first, last): (T, T) = first_and_last(range);
                 let has_other_values = T::CORE_TYPE.is_some();
                 let has_lower = first != T::MIN || has_other_values;
-                let lower = has_lower.then(|| self.with_id(Operator::GreaterOrEqual, first));
-                let upper = (last != T::MAX || has_other_values || !has_lower).then(|| {
-                    let (operator, last) = Operator::LessOrEqual.at_tick(last);
-                    self.with_id(operator, last)
-                });
-                return Some(expression::list(lower.into_iter().chain(upper)));
+                let has_upper = last != T::MAX || has_other_values || !has_lower;
+                let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
+                let upper = has_upper.then(|| Operator::LessOrEqual.at_tick(last));
+                let mut clauses = ptr::null_mut();
+                for (operator, id) in lower.into_iter().chain(upper) {
+                    clauses = expression::lappend(clauses, self.with_id(operator, id)?.cast());
+                }
+                return Some(clauses);
             }
             let compared = |operator, bound| {
                 let range = [(pg_sys::TSTZRANGEOID, expression::copy(self.operand))];
                 let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
-                Some(self.compared(operator, pg_sys::eval_const_expressions(root, call)))
+                self.compared(operator, pg_sys::eval_const_expressions(root, call))
             };
             let lower = compared(Operator::GreaterOrEqual, "lower")?;
             Some(expression::list([lower, compared(Operator::LessOrEqual, "upper")?]))
@@ -265,8 +277,8 @@ impl Condition {
         }
     }
 
-    /// Returns the comparison with an ID.
-    unsafe fn with_id<T: StoredId>(&self, operator: Operator, id: T) -> *mut Expr {
+    /// Returns the comparison with an ID; `None` as [`Self::compared`].
+    unsafe fn with_id<T: StoredId>(&self, operator: Operator, id: T) -> Option<*mut Expr> {
         let (length, by_value) = (size_of::<T::Stored>() as c_int, T::Stored::BY_VALUE);
         // SAFETY: `length` and `by_value` are those of the type.
         unsafe {
@@ -275,13 +287,17 @@ impl Condition {
         }
     }
 
-    /// Returns the native comparison `id op bound`.
-    unsafe fn compared(&self, operator: Operator, bound: *mut Node) -> *mut Expr {
+    /// Returns the native comparison `id op bound`; `None` if the user must not execute its function: a query must not fail because
+    /// of an operator that it does not contain.
+    unsafe fn compared(&self, operator: Operator, bound: *mut Node) -> Option<*mut Expr> {
         // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let operator = expression::operator(self.id_type, operator.strategy());
+            if !expression::may_execute(operator) {
+                return None;
+            }
             let (id, none) = (expression::copy(self.id), Oid::INVALID);
-            expression::make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none)
+            Some(expression::make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none))
         }
     }
 }
@@ -310,11 +326,8 @@ unsafe fn symbol(operator: Operator) -> (Oid, *mut Node) {
 /// # Safety
 /// `range` is a tstzrange other than NULL.
 pub unsafe fn first_and_last<T: StoredId>(range: &Const) -> (T, T) {
-    // SAFETY: guaranteed by the caller. The type cache has an entry for tstzrange.
-    unsafe {
-        let entry = |range_type| pg_sys::lookup_type_cache(range_type, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        range::first_and_last(epoch::range_bounds(range.constvalue, entry))
-    }
+    // SAFETY: guaranteed by the caller.
+    range::first_and_last(unsafe { epoch::range_bounds(range.constvalue) })
 }
 
 /// Answers the server's request for an expression in place of a call; null if the call remains.

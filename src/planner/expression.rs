@@ -1,6 +1,6 @@
 //! Expressions and catalog look-ups of the planner.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::{ptr, slice};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
@@ -18,6 +18,12 @@ unsafe extern "C-unwind" {
     fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
     /// Returns the function of an operator; 0 if there is no such operator.
     pub fn get_opcode(operator: Oid) -> Oid;
+    fn get_negator(operator: Oid) -> Oid;
+    fn get_attname(table: Oid, column: i16, missing_ok: bool) -> *mut c_char;
+    fn get_attnum(table: Oid, name: *const c_char) -> i16;
+    fn RelationIdGetRelation(table: Oid) -> pg_sys::Relation;
+    fn RelationClose(table: pg_sys::Relation);
+    fn RelationGetPartitionDesc(table: pg_sys::Relation, omit_detached: bool) -> pg_sys::PartitionDesc;
     /// Returns the type of an expression.
     pub fn exprType(node: *const Node) -> Oid;
     /// Returns the type below a domain; any other type itself.
@@ -25,7 +31,8 @@ unsafe extern "C-unwind" {
     /// Returns a copy of an expression.
     #[link_name = "copyObjectImpl"]
     pub fn copy(node: *mut Node) -> *mut Node;
-    fn lappend(list: *mut List, node: *mut c_void) -> *mut List;
+    /// Appends a node to a list, which is null if it is empty.
+    pub fn lappend(list: *mut List, node: *mut c_void) -> *mut List;
     fn makeFuncExpr(
         function: Oid,
         returns: Oid,
@@ -145,25 +152,93 @@ pub unsafe fn operator(id_type: Oid, strategy: u32) -> Oid {
     }
 }
 
-/// Returns whether only native comparisons on `node` can skip parts of its table. This is the case if `node` is a column of the
-/// ID type or of a domain over it, and the column's table meets two conditions. It is part of this query, and it has partitions,
-/// children, or an access method other than heap. Partition pruning and other access methods use only operators of the column's
-/// default operator class.
+/// Returns whether the user may execute the functions of an operator and of its negator, which replaces the operator under NOT.
+///
+/// # Safety
+/// `operator` is an operator with a negator, in a transaction.
+pub unsafe fn may_execute(operator: Oid) -> bool {
+    // SAFETY: look-ups in the system cache.
+    unsafe { [operator, get_negator(operator)].iter().all(|&operator| server::may_execute(get_opcode(operator))) }
+}
+
+/// Which native comparisons on a column let the server skip parts of its table that the comparisons with times do not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Skipping {
+    /// None: the table is a heap, or has partitions by other columns or by hash.
+    None,
+    /// Those with constants: the planner excludes children whose CHECK constraints contradict them.
+    Constants,
+    /// All: the table has partitions by ranges or lists of the column, or an access method other than heap. Partition pruning and
+    /// other access methods use only operators of the column's default operator class.
+    All,
+}
+
+/// Returns which native comparisons on `node` let the server skip parts of its table. This requires that `node` is a column of the
+/// ID type or of a domain over it, and that its table is part of this query.
 ///
 /// # Safety
 /// `root` and `node` are the planner's.
-pub unsafe fn is_skipped_by_comparisons(root: *mut PlannerInfo, node: *mut Node) -> bool {
+pub unsafe fn skipping(root: *mut PlannerInfo, node: *mut Node) -> Skipping {
     // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
     unsafe {
         let Some(column) = column(node).filter(|column| !root.is_null() && column.varlevelsup == 0) else {
-            return false;
+            return Skipping::None;
         };
         let tables = elements::<pg_sys::RangeTblEntry>((*(*root).parse).rtable);
         // Special numbers, such as INNER_VAR, are outside of the range table.
         let table = usize::try_from(column.varno - 1).ok().and_then(|index| tables.get(index));
-        table.is_some_and(|&table| {
-            (*table).rtekind == pg_sys::RTEKind::RTE_RELATION && ((*table).inh || !is_heap((*table).relid))
-        })
+        let Some(&table) = table.filter(|&&table| (*table).rtekind == pg_sys::RTEKind::RTE_RELATION) else {
+            return Skipping::None;
+        };
+        match ((*table).inh, (*table).relkind as u8) {
+            (false, _) if is_heap((*table).relid) => Skipping::None,
+            (false, _) => Skipping::All,
+            (true, pg_sys::RELKIND_PARTITIONED_TABLE) => match is_in_partition_key((*table).relid, column.varattno) {
+                true => Skipping::All,
+                false => Skipping::None,
+            },
+            // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
+            (true, _) if (&raw const pg_sys::set_rel_pathlist_hook).read().is_some() => Skipping::All,
+            (true, _) => Skipping::Constants,
+        }
+    }
+}
+
+/// Returns whether a column is part of a partition key by range or list: that of a table, or that of one of its partitions.
+unsafe fn is_in_partition_key(table: Oid, column: i16) -> bool {
+    // SAFETY: the query has locked the table. The arrays have an element for each partition. A partition is looked up in system
+    // caches only, because it is not locked.
+    unsafe {
+        if is_in_key_of(table, column) {
+            return true;
+        }
+        let relation = RelationIdGetRelation(table);
+        if relation.is_null() {
+            return false;
+        }
+        let partitions = &*RelationGetPartitionDesc(relation, false);
+        let is_partitioned = |&index: &usize| !*partitions.is_leaf.add(index);
+        let name = get_attname(table, column, true);
+        let found = !name.is_null()
+            && (0..partitions.nparts as usize).filter(is_partitioned).any(|index| {
+                let partition = *partitions.oids.add(index);
+                is_in_key_of(partition, get_attnum(partition, name))
+            });
+        RelationClose(relation);
+        found
+    }
+}
+
+/// Returns whether a column is part of the partition key of a table, which is one by range or list.
+unsafe fn is_in_key_of(table: Oid, column: i16) -> bool {
+    // SAFETY: a look-up in the system cache, whose rows have this form. The key has as many columns as the row states.
+    unsafe {
+        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PARTRELID as _, Datum::from(table));
+        let is_in_key = read(row, |key: &pg_sys::FormData_pg_partitioned_table| {
+            let columns = key.partattrs.values.as_slice(key.partnatts as usize);
+            b"rl".contains(&(key.partstrat as u8)) && columns.contains(&column)
+        });
+        is_in_key == Some(true)
     }
 }
 

@@ -356,6 +356,26 @@ def test_a_constant_in_an_array_is_not_a_derived_condition(connection, system):
         assert is_close(*found), (condition, found)
 
 
+@pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
+@pytest.mark.parametrize("key", ["RANGE (id)", "RANGE (n)", "LIST (n)", "HASH (id)"])
+def test_a_join_with_a_range(connection, system, key):
+    """The estimate of a join is that of a range of another table with a time, whatever the partitions are."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    part = "DEFAULT" if "HASH" not in key else "FOR VALUES WITH (MODULUS 1, REMAINDER 0)"
+    connection.execute(
+        f"""
+        CREATE TABLE own (id {"uuid" if system == "uuidv7" else system}, at timestamptz, n int) PARTITION BY {key};
+        CREATE TABLE part PARTITION OF own {part};
+        INSERT INTO own SELECT {system}_lower(now()), now(), n FROM generate_series(1, 10000) AS n;
+        CREATE TABLE ranges AS SELECT tstzrange(now(), now() + interval '1 hour') AS r FROM generate_series(1, 1000);
+        ANALYZE own, part, ranges
+        """
+    )
+    for by_id, by_time in ("id <@ r", "at <@ r"), ("r @> id", "r @> at"), ("id >= lower(r)", "at >= lower(r)"):
+        found = [estimate(connection, f"SELECT FROM ranges JOIN own ON {each}") for each in (by_id, by_time)]
+        assert is_close(*found), (by_id, found)
+
+
 # Arms of an OR: by the ID, by the column, and their number. {a} and {b} are times, {n} is the number of the arm.
 OR_FORMS = {
     "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000),
@@ -608,8 +628,8 @@ def test_a_burst_in_a_foreign_key(connection, id_type):
         f"""
         CREATE TABLE own AS
             SELECT id, at FROM ({common}) AS common, generate_series(1, 200)
-            UNION ALL SELECT {nth_of_tick(id_type, burst, 'i')}, {burst} FROM generate_series(2, 2401) AS i
-            UNION ALL SELECT {nth_of_tick(id_type, time, '1')}, {time} FROM generate_series(1, 9001) AS n;
+            UNION ALL SELECT {nth_of_tick(id_type, burst, "i")}, {burst} FROM generate_series(2, 2401) AS i
+            UNION ALL SELECT {nth_of_tick(id_type, time, "1")}, {time} FROM generate_series(1, 9001) AS n;
         ANALYZE own
         """
     )

@@ -1,10 +1,11 @@
-"""Partitions by ID of other extensions: pg_partman and TimescaleDB.
+"""Partitions by ID of other extensions, pg_partman and TimescaleDB, and the cost of filters on partitioned tables.
 
 They create partitions, rows are routed to them, and queries by time scan only those of their days.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import pytest
 import expect
 import orders
 import plans
-from idtypes import SCRU64, SCRU160, SERVER_WIDE, each_type, of_types
+from idtypes import SCRU64, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
 from server import Server, oldest_and_newest, since
 
 # ----------------------------------------------------------------------------------------------------------- pg_partman
@@ -217,6 +218,67 @@ def test_domains_have_brin_indexes(connection):
     orders.check_brin_on_domains(connection)
     connection.execute("CREATE INDEX built ON brin.scru128_orders USING brin (minmax)")
     connection.execute("SELECT brin_summarize_new_values('brin.built')")
+
+
+# -------------------------------------------------------------------------------------------------- the cost of filters
+
+# The partitions of a table with a thousand IDs, one each second. All rows are in one of them.
+KEYS = {
+    "RANGE (id)": "DEFAULT",
+    "RANGE (n)": "DEFAULT",
+    "LIST (n)": "DEFAULT",
+    "HASH (id)": "FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+    "inheritance": "",
+}
+ROWS = 1_000
+# Conditions on parameters, the rows that satisfy them, and the calls of functions for each row: as many as there are
+# comparisons with a time. A condition whose bounds prune partitions calls two more functions for each comparison.
+FILTERS = {
+    "id >= $1": (500, 1),
+    "id < $1": (500, 1),
+    "NOT id < $1": (500, 1),
+    "NOT id >= $1 AND id <= $2": (500, 2),
+    "id > $1 AND id < $2": (99, 2),
+    "id <@ tstzrange($1, $2)": (100, 1),
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
+def test_the_calls_of_a_filter(connection, system, key):
+    """The statistics of functions count the calls of those of the extension. Only partitions by ranges or lists of IDs
+    are worth the bounds of a generic plan."""
+    type_ = "uuid" if system == "uuidv7" else system.name
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    partition = f"PARTITION BY {key}" if key != "inheritance" else ""
+    connection.execute(f"CREATE TABLE own (id {type_}, n int) {partition}")
+    child = f"PARTITION OF own {KEYS[key]}" if partition else "() INHERITS (own)"
+    connection.execute(f"CREATE TABLE child {child}")
+    begin = "timestamptz '2026-01-01 00:00+00'"
+    connection.execute(
+        f"""
+        INSERT INTO child SELECT {system}_floor({begin} + n * interval '1 second'), n
+            FROM generate_series(0, {ROWS - 1}) AS n
+        """
+    )
+    connection.execute("SET track_functions = 'all'; SET max_parallel_workers_per_gather = 0")
+    parameters = f"({begin} + interval '500 seconds', {begin} + interval '600 seconds')"
+    counts = "SELECT coalesce(sum(calls), 0) FROM pg_stat_xact_user_functions"
+    for mode, (condition, (rows, calls)) in itertools.product(("custom", "generic"), FILTERS.items()):
+        connection.execute(f"SET plan_cache_mode = force_{mode}_plan")
+        connection.execute(f"PREPARE own (timestamptz, timestamptz) AS SELECT FROM own WHERE {condition}")
+        with connection.transaction():
+            [(before,)] = connection.execute(counts)
+            assert connection.execute(f"EXECUTE own {parameters}").rowcount == rows
+            [(after,)] = connection.execute(counts)
+        connection.execute("DEALLOCATE own")
+        has_bounds = mode == "generic" and key == "RANGE (id)"
+        # A constant range becomes two comparisons, and one that depends on parameters two bounds and two comparisons.
+        most = 3 * calls if has_bounds else calls
+        if "<@" in condition:
+            most = 2 if mode == "custom" else 4 if has_bounds else 1
+        # uuid's own functions are not counted. Planning and pruning call functions as well, a few times.
+        assert after - before <= most * ROWS + 20, (mode, condition)
 
 
 # ---------------------------------------------------------------------------------------------------------- TimescaleDB

@@ -6,6 +6,7 @@ Security: attacks by an ordinary user on a database with the extension, and row-
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -324,6 +325,47 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
             assert len(connection.execute(f"SELECT id FROM {table} WHERE {condition}").fetchall()) in (99, 100)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute(f"SELECT {t}_lower(now())")
+
+
+@pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
+@pytest.mark.parametrize("revoked", ["lt", "le", "ge", "gt"])
+def test_a_query_calls_no_operator_that_the_user_may_not_execute(connection, plain_user, system, revoked):
+    """The planner puts a comparison of IDs in place of a condition on time only if the user may execute its function
+    and that of its negator."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    t = "uuid" if system == "uuidv7" else system.name
+    connection.execute(
+        f"""
+        CREATE TABLE heap (id {t} PRIMARY KEY);
+        INSERT INTO heap SELECT {system}_lower(now() + n * interval '1 hour') FROM generate_series(-100, 99) AS n;
+        CREATE TABLE parts (id {t} PRIMARY KEY) PARTITION BY RANGE (id);
+        CREATE TABLE part PARTITION OF parts DEFAULT;
+        INSERT INTO parts SELECT id FROM heap;
+        CREATE TABLE ranges (r tstzrange);
+        GRANT SELECT ON heap, parts, ranges TO {plain_user};
+        ANALYZE heap, parts
+        """
+    )
+    if system != "uuidv7":
+        connection.execute("CREATE TABLE gist AS TABLE heap; CREATE INDEX ON gist USING gist (id); ANALYZE gist")
+        connection.execute(f"GRANT SELECT ON gist TO {plain_user}")
+    function = f"{t}_{revoked}({t}, {t})"
+    connection.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC; SET ROLE {plain_user}")
+    time = "now() - interval '30 minutes'"
+    conditions = [f"id >= {time}", f"{time} <= id", f"NOT id < {time}", f"id <@ tstzrange({time}, NULL)"]
+    conditions += [each.replace(time, f"(SELECT {time})") for each in conditions[:3]]
+    literal = datetime.now(UTC) - timedelta(minutes=30)
+    conditions += [f"id >= timestamptz '{literal}'", f"id <@ '[{literal},)'", f"id > {time}", f"NOT id <= {time}"]
+    for seqscan in "on", "off":
+        connection.execute(f"SET enable_seqscan = {seqscan}")
+        for table in ["heap", "parts"] if system == "uuidv7" else ["heap", "parts", "gist"]:
+            for condition in conditions:
+                rows = connection.execute(f"SELECT id FROM {table} WHERE {condition}").fetchall()
+                assert len(rows) == 100, condition
+            joined = f"SELECT FROM ranges JOIN {table} ON id <@ r AND id >= lower(r)"
+            assert connection.execute(joined).rowcount == 0
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(f"SELECT {function.split('(')[0]}(id, id) FROM heap")
 
 
 @each_type
