@@ -26,7 +26,7 @@ install_base() {
     } >"$extension/scru--$version.sql"
 }
 
-tools/setup.sh bench
+set_up bench
 # Two copies of the same age: the first statement of a session took 40 % more processor time on a copy that was 100 minutes older.
 base=$(tools/server.sh copy base)
 PG_CONFIG=$(tools/server.sh copy compare)

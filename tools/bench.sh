@@ -5,14 +5,14 @@
 source "$(dirname "$0")/lib/env.sh"
 
 # If this machine does not have the server, runs the benchmark in a Debian that has it.
-if [ "${1:-}" = run ] && [ ! -x "$(command -v "$PG_CONFIG")" ] && [ "$PG_MAJOR" -gt "${MAJORS[0]}" ]; then
+if [ "${1:-}" = run ] && [ ! -x "$(command -v "$PG_CONFIG")" ] && [ "${PG_MAJOR:-0}" -gt "${MAJORS[0]}" ]; then
     exec tools/lib/servers.sh run "$PG_MAJOR" tools/bench.sh "$@"
 fi
 if [ "${1:-}" = run ]; then
-    tools/setup.sh bench
+    set_up bench
     use_private_copy
     tools/install.sh
 else
-    tools/setup.sh report
+    set_up report
 fi
 /usr/bin/python3 -m bench "$@"

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib/env.sh"
 
 require_rust
-[ -x "$(command -v "$PG_CONFIG")" ] || die "$PG_CONFIG is missing. Install the server's headers, or run: make PG_CONFIG=/path/to/pg_config"
+[ -x "$(command -v "$PG_CONFIG")" ] || die "${PG_CONFIG:-pg_config} is missing. On Debian, run: make setup. Elsewhere: make PG_CONFIG=/path/to/pg_config"
 [[ " ${MAJORS[*]} " == *" $PG_MAJOR "* ]] || die "PostgreSQL $PG_MAJOR is not supported: ${MAJORS[0]} to ${MAJORS[-1]} are."
 [ -f "$(pg includedir-server)/postgres.h" ] || die "The headers of PostgreSQL $PG_MAJOR are missing from $(pg includedir-server)."
 

@@ -21,7 +21,7 @@ end_to_end() {
         /usr/bin/python3 -m pytest --quiet --numprocesses="$(nproc)" --dist=load -m 'not alone' "${e2e[@]}"
 }
 
-tools/setup.sh test
+set_up test
 use_private_copy
 LIBRARY_PROFILE=dev tools/install.sh
 mkdir -p target/test

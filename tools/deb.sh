@@ -24,7 +24,7 @@ rm -rf "$work"
 mkdir -p "$directory"
 cp -r packaging/debian "$directory"
 packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$directory/debian/copyright"
-sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/; s/@MAINTAINER@/$maintainer/" "$directory/debian/control"
+sed -i "s/@PG_MAJOR@/$PG_MAJOR/; s/@RUST_VERSION@/$RUST_VERSION/g; s/@MAINTAINER@/$maintainer/" "$directory/debian/control"
 cat >"$directory/debian/changelog" <<CHANGELOG
 scru ($version-1) unstable; urgency=medium
 
@@ -33,7 +33,9 @@ scru ($version-1) unstable; urgency=medium
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 CHANGELOG
 cd "$directory"
-# No check of build dependencies: dpkg does not know of a Rust that rustup installed.
-dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
+options=(--build=binary --unsigned-changes --unsigned-buildinfo)
+# dpkg does not know of a Rust that rustup installed.
+is_rust_of_debian || options+=(--no-check-builddeps)
+dpkg-buildpackage "${options[@]}"
 say 'Debian packages:'
 ls "$work"/*.deb

@@ -4,7 +4,7 @@
 # extension through extension_control_path and dynamic_library_path. The script runs no container and needs no daemon.
 source "$(dirname "$0")/lib/env.sh"
 
-[ "$PG_MAJOR" -ge 18 ] || die "PostgreSQL $PG_MAJOR has no extension_control_path: make image PG_MAJOR=18"
+[ "${PG_MAJOR:-0}" -ge 18 ] || die "PostgreSQL ${PG_MAJOR:-} has no extension_control_path: make image PG_MAJOR=18"
 command -v umoci >/dev/null || die 'umoci is missing. Install it: apt install umoci'
 version=$(package_version scru)
 work=${CARGO_TARGET_DIR:-$ROOT/target}/image/$PG_MAJOR

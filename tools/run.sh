@@ -32,7 +32,8 @@ make_database() {
     psql --command="COMMENT ON DATABASE scru IS 'extension $sum'"
 }
 
-tools/setup.sh
+# shellcheck disable=SC2119 # its argument is optional
+set_up
 use_private_copy
 tools/install.sh
 say 'Starting a private server with its own data, a socket and no port'

@@ -6,6 +6,8 @@ source "$(dirname "$0")/lib/env.sh"
 MAJORS=("${MAJORS[@]:1}")
 # `make test` tests the build in release mode, and compares times.
 export LIBRARY_PROFILE=quick
+# What does not depend on the version runs on some versions only.
+export TEST_ALL=1
 LOGS=$ROOT/target/test
 
 # at_a_time COUNT FUNCTION MAJOR…: runs the function for each version, for COUNT of them at the same time. Much of a run waits for a

@@ -64,7 +64,7 @@ mkdir -p "$LOGS"
 [ -f "$CHECKED/valgrind.supp" ] || build_server
 # A separate directory keeps this build apart from those for other servers.
 export PG_CONFIG=$CHECKED/bin/pg_config CARGO_TARGET_DIR=$ROOT/target/memory
-tools/setup.sh test
+set_up test
 tools/install.sh
 say 'The regression tests with assertions'
 tools/lib/regress.sh memory fsync=off

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# test.sh [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones. The last line of the output is
-# the total. With LIBRARY_PROFILE, uses this Cargo profile only, instead of dev and release.
+# test.sh [SUITE…]: sets up the machine, and runs all suites of checks and tests, or the given ones, on the server of PG_CONFIG. The
+# last line of the output is the total. With LIBRARY_PROFILE, uses this Cargo profile only, instead of dev and release.
 source "$(dirname "$0")/lib/env.sh"
-LOGS=$ROOT/target/test/$PG_MAJOR
 PROFILE=${LIBRARY_PROFILE:-dev}
 SUITES=("$@")
 SERVERS='' # the directory of the private servers; set once the machine is set up
@@ -14,7 +13,7 @@ format() { cargo fmt --all --check; }
 # they need another feature of a crate that builds the bindings, so that the tests in the server could not use those built here.
 lint() {
     local options=(--profile "$PROFILE" -- --deny warnings)
-    if is_oldest; then
+    if ! shares_tests; then
         cargo clippy --workspace --exclude scru-fuzz --all-targets "${FEATURES[@]}" "${options[@]}"
         cargo clippy --package scru-fuzz --all-targets "${options[@]}"
     else
@@ -54,7 +53,7 @@ in_the_server() {
     "$CARGO_PGRX" pgrx test --profile "$PROFILE" --runas "$SERVER_USER" --pgdata "$SERVERS/pgrx" "${FEATURES[@]}" "pg$PG_MAJOR"
 }
 
-# Runs for the oldest server version only, because it uses no server.
+# Uses no server.
 arm64() { tools/lib/arm64.sh; }
 
 # Installs the build that the following suites test. Leaves the library with the logs, for upgrades from this server.
@@ -62,15 +61,15 @@ release_build() { tools/install.sh && cp "$STAGE/scru.so" "$LOGS"; }
 
 regression() { tools/lib/regress.sh regress fsync=off; }
 
-# Runs on the oldest server only: neither a type nor an upgrade depends on the server version.
+# Neither a type nor an upgrade depends on the server version.
 next_version() { tools/lib/next-version.sh; }
 
-# Tests the build for packagers, the packages, and the image for operators. On the oldest server, two files at the same time, because
-# they build in directories of their own.
+# Tests the build for packagers, the packages, and the image for operators. Two files at the same time, because they build in
+# directories of their own.
 packages() {
     local workers=0
-    # The Debian in which tools/lib/servers.sh runs the other servers has the required packages.
-    if is_oldest; then
+    # A Debian of tools/lib/servers.sh has the required packages, and the tests there are those of one file.
+    if ! shares_tests; then
         tools/setup.sh packages
         workers=2
     fi
@@ -131,7 +130,6 @@ PYTHON
 
 runs_all() { [ "${#SUITES[@]}" = 0 ]; }
 is_wanted() { runs_all || [[ " ${SUITES[*]} " == *" $1 "* ]]; }
-is_oldest() { [ "$PG_MAJOR" = "${MAJORS[0]}" ]; }
 
 # suite NAME COUNTER: runs the function NAME, and records the counts that COUNTER prints. A suite that exits with an error, or runs
 # no tests, has failed whatever the counts.
@@ -157,15 +155,16 @@ skip() {
     echo "1 $2" >>"$LOGS/skipped"
 }
 
+set_up test
+LOGS=$ROOT/target/test/$PG_MAJOR
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
-tools/setup.sh test
 # Without these programs, some tests are skipped. They are installed only for a run of all suites: those of Debian first, because
 # some are extensions of the server, the others beside the suites that do not need them.
 install_packages() {
     local skipped='Tests that need a missing program will be skipped'
     tools/setup.sh clients || say "$skipped"
-    ! is_oldest || tools/setup.sh operators || say "$skipped"
+    tools/setup.sh operators || say "$skipped"
 }
 if runs_all; then
     install_packages
@@ -192,17 +191,17 @@ suite workflows count_check
 suite layers count_check
 suite generated_sql count_check
 suite pure_crates count_cargo
-if is_oldest; then
+if ! shares_tests; then
     if tools/lib/arm64.sh available; then suite arm64 count_cargo; else skip arm64 "Rust's standard library for arm64 cannot be installed"; fi
 fi
 suite in_the_server count_cargo
 suite fuzz count_regress
 suite release_build count_check
-! is_oldest || suite next_version count_check
+shares_tests || suite next_version count_check
 ! runs_all || wait "$PROGRAMS" || die "The programs for the tests could not be installed. The log is $LOGS/programs.log"
 suite regression count_regress
 suite end_to_end count_pytest
-if is_oldest || ! runs_all; then suite packages count_packages; fi
+suite packages count_packages
 suite untouched_server count_check
 
 say 'All suites'

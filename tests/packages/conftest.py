@@ -23,12 +23,14 @@ sys.path.insert(0, str(ROOT / "tests/e2e/support"))
 
 from machine import Machine, needs_root  # noqa: E402
 
-from server import MAJOR, MAJORS  # noqa: E402
+from server import MAJOR, MAJORS, SHARES_TESTS  # noqa: E402
 
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
-on_the_oldest = pytest.mark.skipif(min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)} only")
+on_the_oldest = pytest.mark.skipif(
+    SHARES_TESTS and min(MAJORS) != MAJOR, reason=f"tested with PostgreSQL {min(MAJORS)} only"
+)
 as_root = pytest.mark.skipif(needs_root(), reason="only root can make a machine to install packages on")
 
 
@@ -80,8 +82,8 @@ def package(packages: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def debian() -> Path:
-    """The root directory of a Debian with the server: a bare one for the oldest server, otherwise that of the host."""
-    return Path(run("tools/lib/servers.sh", "bare").splitlines()[-1]) if min(MAJORS) == MAJOR else Path("/")
+    """The root directory of a Debian with the server and no compiler. `make test-all` uses that of the host instead."""
+    return Path("/") if SHARES_TESTS else Path(run("tools/lib/servers.sh", "bare", MAJOR).splitlines()[-1])
 
 
 @pytest.fixture

@@ -171,14 +171,20 @@ def test_pgxn_installs_the_archive(place, tmp_path):
 @pytest.mark.parametrize("version", ["1.70.0", None])
 def test_a_missing_or_old_compiler_is_reported_in_one_line(tmp_path, version):
     """The message names the required version, and says how to install it."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    # The distribution may have a compiler.
+    for program in Path("/usr/bin").iterdir():
+        if not re.match("rust|cargo", program.name):
+            (programs / program.name).symlink_to(program)
     if version:
-        compiler = tmp_path / "rustc"
+        compiler = programs / "rustc"
         compiler.write_text(f"#!/bin/sh\necho 'rustc {version} (90c541806 2023-05-31)'\n")
         compiler.chmod(0o755)
     with pytest.raises(RuntimeError) as error:
-        run("make", env={"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path), "PG_CONFIG": SYSTEM})
+        run("make", env={"PATH": str(programs), "HOME": str(tmp_path), "PG_CONFIG": SYSTEM})
     needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
-    message = f"Rust {needed} or newer is missing. Get it from https://rustup.rs, or run: rustup update stable"
+    message = f"Rust {needed} or newer is missing. On Debian, run: make setup. Elsewhere, get it from https://rustup.rs"
     said = [line for line in str(error.value).splitlines()[1:] if line]
     assert said[0] == message
     assert [line.split(" [")[0] for line in said[1:]] == ["make: ***"]

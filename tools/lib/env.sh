@@ -19,43 +19,101 @@ die() {
     exit 1
 }
 
-# Selects the active Rust toolchain if it is new enough, else the first of rustup's toolchains that is.
+# Directories of downloads and builds, which all of the user's clones share.
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
+TOOLS=$CACHE/tools
+# The directory of the Rust toolchain that tools/setup.sh installs with rustup.
+PRIVATE_RUST=$CACHE/rust
+
 RUST_VERSION=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+is_new_enough() { [ "$(printf '%s\n' "$RUST_VERSION" "$1" | sort --version-sort | head -n 1)" = "$RUST_VERSION" ]; }
 has_rust() {
     local version
-    version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) || return
-    [ "$(printf '%s\n' "$RUST_VERSION" "$version" | sort --version-sort | head -n 1)" = "$RUST_VERSION" ]
+    version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) && is_new_enough "$version" && cargo --version >/dev/null 2>&1
 }
-require_rust() {
-    has_rust || die "Rust $RUST_VERSION or newer is missing. Get it from https://rustup.rs, or run: rustup update stable"
-}
-if ! has_rust && command -v rustup >/dev/null; then
-    for toolchain in $(rustup toolchain list | cut -d ' ' -f 1); do
-        if RUSTUP_TOOLCHAIN=$toolchain has_rust; then
-            echo "Rust $(rustc --version | cut -d ' ' -f 2) is older than $RUST_VERSION: using the toolchain $toolchain." >&2
-            export RUSTUP_TOOLCHAIN=$toolchain
-            break
+is_rust_of_debian() { dpkg --search "$(command -v rustc)" >/dev/null 2>&1; }
+require_rust() { has_rust || die "Rust $RUST_VERSION or newer is missing. On Debian, run: make setup. Elsewhere, get it from https://rustup.rs"; }
+
+# Selects a Rust toolchain that is new enough: the active one, else another of rustup, else another in PATH, such as the
+# distribution's, else the private one.
+select_rust() {
+    local toolchain directory
+    has_rust && return
+    for toolchain in $(rustup toolchain list 2>/dev/null | cut -d ' ' -f 1); do
+        directory=$(dirname "$(command -v rustup)")
+        if RUSTUP_TOOLCHAIN=$toolchain PATH=$directory:$PATH has_rust; then
+            export RUSTUP_TOOLCHAIN=$toolchain PATH=$directory:$PATH
+            echo "The active Rust is missing or older than $RUST_VERSION: using the toolchain $toolchain." >&2
+            return
         fi
     done
-fi
+    for directory in $(type -ap rustc | xargs --no-run-if-empty dirname) "$PRIVATE_RUST"/rustup/toolchains/*/bin; do
+        if PATH=$directory:$PATH has_rust; then
+            export PATH=$directory:$PATH
+            return
+        fi
+    done
+}
+select_rust
 
 # The supported major versions, oldest first, from the features in Cargo.toml.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 mapfile -t MAJORS < <(sed -n 's/^pg\([0-9]*\) = .*/\1/p' Cargo.toml)
 
-# Selects the server to build for: the server of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's server of version
-# PG_MAJOR. If neither is set: Debian's PostgreSQL 15 or, if it is not installed, the server of the pg_config in PATH.
-if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] && [ ! -x /usr/lib/postgresql/15/bin/pg_config ]; then
-    PG_CONFIG=$(command -v pg_config || true)
-fi
-: "${PG_MAJOR:=15}"
-: "${PG_CONFIG:=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}"
 pg() { "$PG_CONFIG" "--$1"; }
-if command -v "$PG_CONFIG" >/dev/null; then
-    PG_MAJOR=$(pg version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
-elif [ "$PG_CONFIG" != "/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" ]; then
-    die "$PG_CONFIG is missing."
-fi
+
+# Prints the path of the pg_config of the system's server: that in PATH, else Debian's newest. Prints nothing if there is none.
+system_pg_config() {
+    local program major
+    program=$(command -v pg_config) && if "$program" --version >/dev/null 2>&1; then
+        # A wrapper's path does not say which server it stands for.
+        if [ -x "$("$program" --bindir)/pg_config" ]; then echo "$("$program" --bindir)/pg_config"; else echo "$program"; fi
+        return
+    fi
+    for major in $(printf '%s\n' "${MAJORS[@]}" | tac); do
+        program=/usr/lib/postgresql/$major/bin/pg_config
+        if [ -x "$program" ]; then echo "$program" && return; fi
+    done
+}
+
+# Selects the server to build for: the server of PG_CONFIG, whose major version overrides PG_MAJOR, or Debian's server of version
+# PG_MAJOR. If neither is set: the system's server. If there is none, PG_MAJOR and PG_CONFIG are empty.
+select_server() {
+    local debian
+    if [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ]; then PG_CONFIG=$(system_pg_config); fi
+    : "${PG_MAJOR:=}" "${PG_CONFIG:=${PG_MAJOR:+/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}}"
+    debian=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+    if command -v "$PG_CONFIG" >/dev/null; then
+        PG_MAJOR=$(pg version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+    elif [ -n "$PG_CONFIG" ] && [ "$PG_CONFIG" != "$debian" ]; then
+        die "$PG_CONFIG is missing."
+    fi
+    # A variable of pgrx: the pg_config of the server that the bindings are generated for. A script that sets PG_CONFIG to a private
+    # copy leaves this variable unchanged: the bindings are the same, and a change would rebuild them.
+    : "${PGRX_PG_CONFIG_PATH:=$PG_CONFIG}"
+    # The default, ~/.pgrx, belongs to the user.
+    PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
+    FEATURES=(--no-default-features --features "pg$PG_MAJOR")
+    # The directory of the files to install.
+    # shellcheck disable=SC2034 # used by the scripts that source this file
+    STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${BUILD_PROFILE#release}
+    # For other scripts, cargo-pgrx and the tests.
+    export PG_MAJOR PG_CONFIG PGRX_PG_CONFIG_PATH PGRX_HOME
+}
+# The Cargo profile of the library that tools/build.sh and tools/install.sh build.
+BUILD_PROFILE=${LIBRARY_PROFILE:-release}
+select_server
+
+# Whether a run of the tests leaves to those on other versions what does not depend on the version, and the comparisons of times.
+# tools/test-all.sh sets TEST_ALL.
+shares_tests() { [ -n "${TEST_ALL:-}" ]; }
+
+# set_up [PURPOSE]: installs what is missing, and selects the server and the Rust toolchain, which may have been missing.
+set_up() {
+    tools/setup.sh "$@"
+    select_rust
+    select_server
+}
 
 # The caller's libpq variables must not redirect the connections that the scripts make.
 for variable in "${!PG@}"; do
@@ -68,10 +126,6 @@ package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}
 # The extensions, which share one library.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 EXTENSIONS=(scru scru_uuidv7)
-
-# Directories of downloads and builds, which all of the user's clones share.
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/scru
-TOOLS=$CACHE/tools
 
 # install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
 install_tool() {
@@ -86,14 +140,7 @@ PGRX_VERSION=$(package_version pgrx)
 is_cargo_pgrx() { [ "$("$1" pgrx --version 2>/dev/null)" = "cargo-pgrx $PGRX_VERSION" ]; }
 CARGO_PGRX=$(command -v cargo-pgrx || true)
 is_cargo_pgrx "$CARGO_PGRX" || CARGO_PGRX=$TOOLS/bin/cargo-pgrx
-# A variable of pgrx: the pg_config of the server that the bindings are generated for. A script that sets PG_CONFIG to a private
-# copy leaves this variable unchanged: the bindings are the same, and a change would rebuild them.
-: "${PGRX_PG_CONFIG_PATH:=$PG_CONFIG}"
-export PGRX_PG_CONFIG_PATH
-# The default, ~/.pgrx, belongs to the user.
-PGRX_HOME=${CARGO_TARGET_DIR:-$ROOT/target}/pgrx/$PG_MAJOR
-# shellcheck disable=SC2034 # used by the scripts that source this file
-FEATURES=(--no-default-features --features "pg$PG_MAJOR")
+export CARGO_PGRX
 
 # Cargo's options: the crates come from the directory that `make vendor` creates, if it exists, else from the registry.
 CARGO_SOURCE=(--locked)
@@ -102,11 +149,6 @@ CARGO_SOURCE=(--locked)
 # build_library PROFILE: builds the library with a Cargo profile. library PROFILE: prints its path.
 build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -name 'libscru.dylib'; }
-
-# The Cargo profile of the library that tools/build.sh and tools/install.sh build, and the directory of the files to install.
-BUILD_PROFILE=${LIBRARY_PROFILE:-release}
-# shellcheck disable=SC2034 # used by the scripts that source this file
-STAGE=${CARGO_TARGET_DIR:-$ROOT/target}/install/$PG_MAJOR${BUILD_PROFILE#release}
 
 # build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1
@@ -120,6 +162,3 @@ is_root() { [ "$(id -u)" = 0 ]; }
 SERVER_USER=$(if is_root; then echo postgres; else id -un; fi)
 as_root() { if is_root; then "$@"; else sudo -n "$@"; fi; }
 as_server() { if is_root; then (cd / && runuser -u "$SERVER_USER" -- "$@"); else "$@"; fi; }
-
-# For other scripts, cargo-pgrx and the tests.
-export PG_MAJOR PG_CONFIG CARGO_PGRX PGRX_HOME

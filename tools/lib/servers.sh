@@ -2,8 +2,7 @@
 # Provides servers of the other major versions. Downloads are kept in the user's cache, which all clones share. PostgreSQL 16 is
 # a relocatable server from a Python wheel. The other versions run in a Debian release that has them, in its own root directory.
 #   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
-#   servers.sh bare                 creates a Debian with the oldest server and no compiler unless cached, and prints its
-#                                   directory
+#   servers.sh bare MAJOR           creates a Debian with the server and no compiler unless cached, and prints its directory
 #   servers.sh seed MAJOR           copies this machine's build into a Debian that has none: a build there then compiles
 #                                   only what depends on the server's version
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
@@ -13,6 +12,8 @@ shopt -s inherit_errexit
 
 WHEEL=pgserver-0.1.4
 declare -A DEBIAN=([15]=bookworm [17]=trixie [18]=sid [19]=sid)
+# Whether the Debian has no compiler.
+BARE=''
 # Version that is not released yet: only Debian experimental has it.
 UNRELEASED=19
 
@@ -49,10 +50,10 @@ run_16() {
 # -------------------------------------------------------------------- PostgreSQL 17 and newer, in a Debian of their own
 
 # Prints the Debian packages to install: those of pg_partman and TimescaleDB, and those that tools/setup.sh requires for the tests
-# and the benchmark. The Debian of 15 is for tests that install a package: it has the server and no compiler.
+# and the benchmark. A Debian without a compiler is for tests that install a package.
 packages() {
     local IFS=,
-    [ "$MAJOR" != 15 ] || { echo "postgresql-$MAJOR" && return; }
+    [ -z "$BARE" ] || { echo "postgresql-$MAJOR" && return; }
     # The server's headers include those of ICU.
     local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-psycopg
         libfaketime valgrind sudo debhelper iproute2 umoci)
@@ -180,6 +181,7 @@ run_debian() {
     find_old_server
     apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
+        ${TEST_ALL:+TEST_ALL="$TEST_ALL"} \
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
 }
 
@@ -192,9 +194,8 @@ CARGO=${CARGO_HOME:-$HOME/.cargo}
 is_root || die 'debootstrap, mount and chroot need root. Run: sudo make …'
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
-bare-)
-    MAJOR=15
-    DIRECTORY=$CACHE/${DEBIAN[$MAJOR]}-$MAJOR
+bare-1[578])
+    BARE=yes DIRECTORY=$CACHE/bare-$MAJOR
     lock
     prepare_debian >&2
     echo "$DIRECTORY"

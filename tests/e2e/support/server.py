@@ -90,13 +90,22 @@ def since(major: int, what: str):
     return pytest.mark.since(major, what)
 
 
+SHARES_TESTS = "TEST_ALL" in os.environ
+"""Whether the tests run on all versions, by tools/test-all.sh. Only then does a test run on some versions only."""
+
+
 def on_the_oldest(why: str):
-    """Returns a mark for tests that run on the oldest version only. `why` is why their result is the same on all."""
+    """Returns a mark for tests that `make test-all` leaves to the run on the oldest version.
+
+    `why` is why their result is the same on all versions.
+    """
     return pytest.mark.on_the_oldest(why)
 
 
 def oldest_and_newest(why: str, *also: int):
-    """Returns a mark for tests that run on the oldest and the newest version only, and on those in `also`.
+    """Returns a mark for tests that `make test-all` runs on the newest version and those in `also` only.
+
+    `make test` covers the oldest one.
 
     `why` is why their result is the same on the versions between. A test marked with `since` as well also runs on the
     version that introduced its feature.
@@ -108,14 +117,14 @@ long = pytest.mark.skipif("TEST_LONG" not in os.environ, reason="takes long: mak
 """A mark for tests that only `make test-long` runs."""
 
 
-def reason_to_skip(item: pytest.Item, major: int = MAJOR) -> str | None:
+def reason_to_skip(item: pytest.Item, major: int = MAJOR, shares_tests: bool = SHARES_TESTS) -> str | None:
     """Returns why a test does not run on a version; `None` if it runs."""
     oldest, newest = min(MAJORS), max(MAJORS)
     features = [mark.args for mark in item.iter_markers("since")]
     for introduced, what in features:
         if major < introduced:
             return f"requires PostgreSQL {introduced} ({what})"
-    if major in [introduced for introduced, _ in features]:
+    if not shares_tests or major in [introduced for introduced, _ in features]:
         return None
     for mark in item.iter_markers("on_the_oldest"):
         if major != oldest:

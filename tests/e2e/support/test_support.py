@@ -58,14 +58,19 @@ class Item:
     ids=["no mark", "since 17", "on the oldest", "alone", "ends", "ends since 17", "ends and 18"],
 )
 def test_a_test_runs_on_these_versions(marks, versions):
-    assert [major for major in MAJORS if reason_to_skip(Item(*marks), major) is None] == versions
+    """In a run on all versions. A run on a single version leaves no test to the others."""
+    assert [major for major in MAJORS if reason_to_skip(Item(*marks), major, shares_tests=True) is None] == versions
+    features = [mark.mark.args[0] for mark in marks if mark.name == "since"]
+    able = [major for major in MAJORS if all(major >= feature for feature in features)]
+    assert [major for major in MAJORS if reason_to_skip(Item(*marks), major, shares_tests=False) is None] == able
 
 
 @of_the_tests
 def test_a_skipped_test_says_why():
     assert reason_to_skip(Item(since(17, "a feature")), 16) == "requires PostgreSQL 17 (a feature)"
-    assert reason_to_skip(Item(oldest_and_newest("of this")), 16) == f"runs on {OLDEST} and {NEWEST} only: of this"
-    reason = reason_to_skip(Item(oldest_and_newest("of this", 18)), 17)
+    item = Item(oldest_and_newest("of this"))
+    assert reason_to_skip(item, 16, shares_tests=True) == f"runs on {OLDEST} and {NEWEST} only: of this"
+    reason = reason_to_skip(Item(oldest_and_newest("of this", 18)), 17, shares_tests=True)
     assert reason == f"runs on {OLDEST}, 18 and {NEWEST} only: of this"
 
 
