@@ -1,5 +1,5 @@
-# The targets call scripts in tools/. The header of each script says what it does. The default server is Debian's PostgreSQL 15. For
-# another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has that version.
+# The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
+# PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
 .PHONY: all build install uninstall setup vendor dist deb image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
@@ -8,7 +8,7 @@ comma := ,
 
 all: build
 
-build: ## Compile for the server of PG_CONFIG=/path/to/pg_config; needs Rust, libclang and the server's headers
+build: ## Compile for the server of PG_CONFIG=/path/to/pg_config; needs what `make setup` installs
 	@tools/build.sh
 
 install: ## Install into that server, below DESTDIR if it is set; builds first if necessary
@@ -17,7 +17,7 @@ install: ## Install into that server, below DESTDIR if it is set; builds first i
 uninstall: ## Remove the installed files
 	@tools/install.sh remove
 
-setup: ## Install missing build dependencies with apt, as root or through sudo; FOR=test, packages or bench adds more
+setup: ## Install missing build dependencies with apt, as root or through sudo; FOR=test, packages or bench adds more; RUSTUP=yes permits rustup
 	@tools/setup.sh $(FOR)
 
 vendor: ## Fetch all crates into ./vendor, so that builds need no network
@@ -56,10 +56,11 @@ test-mark: ## Test the high-water mark with all clock differences and delays of 
 test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader of a feed misses nothing; hours
 	@SCRU_FEED_ROWS=$(or $(ROWS),10000000) PYTEST_ADDOPTS='-k readers_receive' tools/check.sh horizon_load
 
-test-long: ## Run the long variants of tests: round trips, random conditions, attacks of an owner, backup tools; hours
+test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
 	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools
+	@tools/lib/fresh-root.sh trixie 'make run' 'make test'
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
 	@cargo test --package scru-model -- --include-ignored

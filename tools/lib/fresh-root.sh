@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# fresh-root.sh [--user] COMMAND…: makes a new Debian 12 that has only Rust, git, make, gcc, sudo and certificates, clones the last
-# commit into it, and runs the commands in the clone, each a line of shell, as root or as a user who may use sudo. Runs all of
-# them, and fails if one does. A test that misses a program, as it may on another machine, fails here (REQUIRE_PROGRAMS). The
-# Debian is removed at the end. Only downloads are cached. target/test is that of this tree.
+# fresh-root.sh [--user] SUITE COMMAND…: makes a new Debian with only the packages of this suite below, clones the last commit into
+# it, and runs the commands in the clone, each a line of shell, as root or as a user who may use sudo. Runs all of them, and fails
+# if one does. A test that misses a program, as it may on another machine, fails here (REQUIRE_PROGRAMS). The Debian is removed at
+# the end. Only downloads are cached. target/test is that of this tree. SUITE:
+#   bookworm  has this machine's Rust, as rustup installs it, and a C compiler
+#   trixie    has no compiler
 source "$(dirname "$0")/env.sh"
 
-PACKAGES=ca-certificates,gcc,git,libc6-dev,make,sudo
+declare -A PACKAGES=([bookworm]='ca-certificates gcc git libc6-dev make sudo' [trixie]='ca-certificates git make')
+# The programs that tools/setup.sh has to install.
+declare -A ABSENT=([bookworm]='clang debootstrap node psql python3' [trixie]='cargo cc clang debootstrap node psql python3 rustc')
 DOWNLOADS=$CACHE/downloads
 CARGO=${CARGO_HOME:-$HOME/.cargo}
 # The variables that name the certificates and proxies of this machine, and those that make a build faster.
@@ -69,11 +73,11 @@ mount_rust() {
 describe() {
     local program
     say "A new Debian $(cat "$NEW/etc/debian_version"), created at $(stat --format=%w "$NEW/etc/debian_version")"
-    inside rustc --version
+    [ "$SUITE" = trixie ] || inside rustc --version
     # shellcheck disable=SC2016 # a format of dpkg-query
     inside dpkg-query --show --showformat='${Package} ' | fold --spaces --width=120
     echo
-    for program in clang debootstrap node psql python3; do
+    for program in ${ABSENT[$SUITE]}; do
         ! inside sh -c "command -v $program" || die "The new Debian has $program."
         echo "$program: not found"
     done
@@ -85,7 +89,7 @@ enter() {
     mount_system
     copy_network
     [ "$NAME" = root ] || make_user
-    mount_rust
+    [ "$SUITE" = trixie ] || mount_rust
     describe
     git clone --quiet "$ROOT" "$NEW$CLONE"
     if [ "$NAME" = root ]; then
@@ -112,18 +116,24 @@ if [ "${1:-}" = enter ]; then
     enter "${@:2}"
 fi
 tools/setup.sh root
-export NAME=root HOME_INSIDE=/root CLONE=$ROOT LOGS=$ROOT/target/test/fresh-root WORK NEW
+export NAME=root HOME_INSIDE=/root CLONE=$ROOT SUITE LOGS WORK NEW
 if [ "${1:-}" = --user ]; then
-    NAME=contributor HOME_INSIDE=/home/contributor CLONE=/home/contributor/scru LOGS=$ROOT/target/test/fresh-user
+    NAME=contributor HOME_INSIDE=/home/contributor CLONE=/home/contributor/scru
     shift
 fi
+SUITE=${1:-}
+[ -n "${PACKAGES[$SUITE]:-}" ] || die 'Missing or unknown suite. See the head of tools/lib/fresh-root.sh.'
+packages=${PACKAGES[$SUITE]}
+[ "$NAME" = root ] || packages+=" sudo"
+LOGS=$ROOT/target/test/fresh-$SUITE
+[ "$NAME" = root ] || LOGS+=-user
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
 WORK=$(mktemp -d /var/tmp/scru-fresh-XXXXXX)
 trap 'rm -rf --one-file-system "$WORK"' EXIT
 NEW=$WORK/root
 mkdir -p "$DOWNLOADS/apt/partial"
-say "Creating a new Debian in $NEW"
-WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="$PACKAGES" \
-    --cache-dir="$DOWNLOADS/apt" bookworm "$NEW" >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
-apart "$0" enter "$@"
+say "Creating a new Debian $SUITE in $NEW"
+WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="${packages// /,}" \
+    --cache-dir="$DOWNLOADS/apt" "$SUITE" "$NEW" >"$WORK/log" 2>&1 || { tail -n 20 "$WORK/log" && die 'debootstrap failed.'; }
+apart "$0" enter "${@:2}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
-# `audit`, or `fresh-root` and `fresh-user` for the commands of tools/lib/fresh-root.sh (default: all): one line per
+# `audit`, or `fresh-SUITE` for the commands of tools/lib/fresh-root.sh (default: those of .ci/run): one line per
 # suite, one per reason for which tests were skipped, and the total. Succeeds if nothing failed. Reads the files `results` (suite,
 # passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the scripts write.
 source "$(dirname "$0")/env.sh"
-[ $# != 0 ] || set -- fresh-root fresh-user "${MAJORS[@]}" audit
+[ $# != 0 ] || set -- fresh-bookworm fresh-trixie-user "${MAJORS[@]}" audit
 mkdir -p target/test
 cd target/test
 
@@ -17,7 +17,7 @@ all() {
 }
 all "$@" | awk '{
     gsub("_", " ", $2)
-    printf "%-10s  %-15s %5d passed %3d failed %3d skipped %5d s %8s   %s\n", $1, $2, $3, $4, $5, $7, $8, $6
+    printf "%-17s  %-15s %5d passed %3d failed %3d skipped %5d s %8s   %s\n", $1, $2, $3, $4, $5, $7, $8, $6
 }'
 echo
 for directory in "$@"; do
