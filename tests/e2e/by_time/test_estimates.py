@@ -376,13 +376,15 @@ def test_a_join_with_a_range(connection, system, key):
         assert is_close(*found), (by_id, found)
 
 
-# Arms of an OR: by the ID, by the column, and their number. {a} and {b} are times, {n} is the number of the arm.
+# Arms of an OR: by the ID, by the column, their number, and the longest planning time relative to the column. {a} and
+# {b} are times, {n} is the number of the arm. An index condition of a range calls two more functions than one of times.
 OR_FORMS = {
-    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000),
+    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, 2),
     "clock": (
         "id <@ tstzrange(now() - interval '{n} min 1 s', now() - interval '{n} min')",
         "at >= now() - interval '{n} min 1 s' AND at < now() - interval '{n} min'",
         4_000,
+        4,
     ),
 }
 
@@ -390,8 +392,8 @@ OR_FORMS = {
 @pytest.mark.alone
 @pytest.mark.parametrize("form", OR_FORMS)
 def test_planning_of_a_long_or_is_linear(orders, measured, form):
-    """Planning an OR of thousands of ranges takes at most twice as long as for a column of times."""
-    by_id, by_time, arms = OR_FORMS[form]
+    """Planning an OR of thousands of ranges takes linear time, as for a column of times."""
+    by_id, by_time, arms, most = OR_FORMS[form]
     with psycopg.connect(orders.info.dsn, autocommit=True) as session:
         session.execute("SET max_stack_depth = '6MB'")
 
@@ -404,9 +406,9 @@ def test_planning_of_a_long_or_is_linear(orders, measured, form):
         for _ in range(3):
             of_id, of_time = milliseconds(by_id, arms), milliseconds(by_time, arms)
             measured(f"planning an OR of {arms} ranges, {form}: {of_id:.0f} ms, of a column of times {of_time:.0f} ms")
-            if of_id <= 2 * of_time:
+            if of_id <= most * of_time:
                 break
-        assert of_id <= 2 * of_time
+        assert of_id <= most * of_time
 
 
 STABLE_FUNCTIONS = """
