@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::{SharedWord, Type};
 use crate::generate::random::Random;
-use crate::generate::{draw, floor, mark_sequence, memory, node, shared};
+use crate::generate::{carried_floor, draw, floor, mark_sequence, memory, node, shared};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
@@ -43,14 +43,15 @@ type Row = (
 
 /// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
 /// reserved_until timestamptz, preloaded boolean, node_source text, mark timestamptz, mark_ahead interval, draw text,
-/// wait interval, reason text, last_failure timestamptz, floor_ahead interval)`: one row per type. The state is the one that all backends share; scope
-/// and node follow this session's settings.
+/// wait interval, reason text, last_failure timestamptz, floor_ahead interval)`: one row per type. The state is the one that all
+/// backends share; scope and node follow this session's settings.
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
+        let floor = transaction::attempt(floor::look).ok().and_then(Result::ok).flatten();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(call.schema())?);
+                rows.push(row::<scru_ids::$id>(call.schema(), floor)?);
             };
         }
         id_systems!(add);
@@ -58,8 +59,8 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// Returns the row of a type.
-fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
+/// Returns the row of a type. The floor is that of the horizons.
+fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
     // Without atomic operations for the word, no state is shared.
@@ -78,7 +79,6 @@ fn row<T: Type>(schema: Schema) -> Result<Row, Error> {
     };
     let start = |tick| T::TICKS.start(tick);
     let lead = |micros: i64| interval(micros - clock::now());
-    let floor = transaction::attempt(floor::look).ok().and_then(Result::ok).flatten();
     let (last, mark) = (state.map(T::state_tick).map(start), mark.map(start));
     Ok((
         T::NAME,
@@ -126,7 +126,8 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
     let horizon = memory::of_horizon().map_err(Error::message)?;
     let mut from = horizon.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
     // A draw does without the sequence if that is unlogged.
-    let carried = mark_sequence::read_floor(schema, false).unwrap_or_default().filter(|carried| carried.has_arrived);
+    let carried = transaction::attempt(|| mark_sequence::read_floor(schema, false))?.unwrap_or_default();
+    let carried = carried.filter(|carried| carried.has_arrived);
     let bound = carried.map(|carried| carried.value).filter(|bound| *bound > context.now.max(from));
     let of_bound = bound.map(|bound| T::TICKS.nearest(bound));
     let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
@@ -215,9 +216,9 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
                 settings::check_none_refused::<scru_ids::$id>()?;
                 shared::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
                 if at_least {
-                    floor::raise_above::<scru_ids::$id>(call.schema(), mark)?;
+                    carried_floor::raise_above::<scru_ids::$id>(call.schema(), mark)?;
                 } else {
-                    floor::set_back(call.schema(), mark)?;
+                    carried_floor::set_back(call.schema(), mark)?;
                 }
                 return Ok(Datum::null());
             }

@@ -7,7 +7,8 @@ use scru_ids::{MAX_AHEAD_MICROS, Stored, id_systems, mark};
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::generate::id_type::Type;
-use crate::generate::{horizon, shared};
+use crate::generate::mark_page::{Name, Pinned};
+use crate::generate::{horizon, mark_sequence};
 use crate::pg::catalog::Schema;
 use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
@@ -26,8 +27,8 @@ pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
     horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
 }
 
-/// `T_horizon(after T) → T`: additionally raises 55000 if this server may still generate IDs below `after`, and 22004 if that is
-/// NULL: a reader without a position would receive nothing.
+/// `T_horizon(after T) → T`: additionally raises 55000 if `after` is above all IDs that this server may have generated, and more than
+/// 1 s ahead of the clock, and 22004 if it is NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     refuse_in_recovery::<T>()?;
     if call.is_null(0) {
@@ -49,19 +50,15 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(first_of::<T>(horizon).to_datum())
 }
 
-/// Returns the last tick of which this server may have generated an ID. The mark of the node includes what is reserved.
+/// Returns the last tick of which this server may have generated an ID. The marks include what is reserved.
 fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
     let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
-    if !T::SERVER_WIDE {
-        return Ok(tick);
-    }
-    loop {
-        if let Some((marks, ..)) = shared::marks::<T>(schema)? {
-            return Ok(mark::floor(&marks, T::node(&settings::of::<T>()), 0).unwrap_or(0).max(tick));
-        }
-        // Another backend has locked the page.
-        clock::wait(1_000, &clock::MARK);
-    }
+    let page = Pinned::existing()?.and_then(|page| page.lock(true));
+    let marks = page.map_or(Ok(Vec::new()), |page| page.marks(Name::of::<T>()))?;
+    let of_node = mark::floor(&marks, T::node(&settings::of::<T>()), 0);
+    // An unlogged sequence matters only to draws.
+    let carried = mark_sequence::read::<T>(schema, true).ok().and_then(|(carried, _)| carried.mark());
+    Ok(tick.max(of_node.unwrap_or(0)).max(carried.map_or(0, |mark| mark.tick)))
 }
 
 /// Returns the first ID of the tick of a time.

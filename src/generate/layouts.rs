@@ -1,6 +1,6 @@
 //! The layouts that libraries of several versions have in common: those of shared memory, and that of the page of the marks.
 //!
-//! They are asserted at compile time. `make release` freezes the lines of [`layouts!`], with which a test compares those of
+//! They are asserted at compile time. `make release` freezes the lines of `layouts!`, with which a test compares those of
 //! later versions. A change of a layout requires a new name of the memory, or a new version of the page.
 
 use core::mem::offset_of;

@@ -15,7 +15,6 @@ use scru_ids::mark::{Mark, Reservation};
 use scru_ids::protocol::{Carried, Position, Version};
 
 use crate::call::error::Error;
-use crate::generate::floor;
 use crate::generate::id_type::Type;
 use crate::generate::mark_page::LAST_FLOOR;
 use crate::pg::buffer::LockedPage;
@@ -29,6 +28,9 @@ const HOME: &CStr = c"scru_marks";
 /// The name of the sequence of the floor, and the one that this process has last read.
 const FLOOR: &CStr = c"scru_horizon_mark";
 static OF_FLOOR: PerProcess<Cell<Oid>> = PerProcess::new(Cell::new(Oid::INVALID));
+
+/// The floor that this database carries and calls its own, as far as this process knows; `None` if it has to look.
+pub static OWN_FLOOR: PerProcess<Cell<Option<i64>>> = PerProcess::new(Cell::new(None));
 
 /// Forgets what this process knows of a sequence that has changed, or of one that it has not found. Must be registered from
 /// `_PG_init`.
@@ -51,7 +53,7 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, changed: Oid) {
     }
     id_systems!(forget);
     if concerns(OF_FLOOR.get()) {
-        floor::forget();
+        OWN_FLOOR.set(None);
     }
 }
 

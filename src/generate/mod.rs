@@ -4,10 +4,12 @@
 //! docs/design.md explains them. Uses [`crate::settings`] and the folders below it.
 
 pub mod admin;
+pub mod carried_floor;
 pub mod draw;
 pub mod feed;
 pub mod floor;
 pub mod horizon;
+pub mod horizon_access;
 pub mod id_type;
 mod layouts;
 pub mod mark_page;

@@ -12,7 +12,7 @@ use crate::call::error::Error;
 use crate::generate::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::generate::mark_page::{MarkPage, Name, Pinned};
 use crate::generate::random::Random;
-use crate::generate::{floor, horizon, mark_sequence, memory};
+use crate::generate::{horizon, mark_sequence, memory};
 use crate::pg::catalog::Schema;
 use crate::pg::{clock, log};
 use crate::settings;
@@ -60,7 +60,7 @@ impl<T: Type> Access<T> for Backend<T> {
     #[inline(always)]
     fn delay(&self) -> Option<Step<T>> {
         let Self { from, clock, on_clock_rollback, .. } = *self;
-        let delay = || mark::delay(floor::bound(), clock, 0).or_else(|| behind(from, clock, on_clock_rollback).err());
+        let delay = || mark::delay(horizon::bound(), clock, 0).or_else(|| behind(from, clock, on_clock_rollback).err());
         if clock < from { delay() } else { None }
     }
 

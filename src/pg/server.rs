@@ -208,13 +208,13 @@ pub fn create_global_page(number: u32, new: &CStr, write: impl FnOnce() -> io::R
     // SAFETY: the lock lets one backend at a time create the file. If the rename fails, the server raises an error.
     unsafe {
         pg_sys::LockSharedObject(class, object, 0, lock);
-        if has_global_page(number).is_none() {
-            write()?;
+        let written = if has_global_page(number).is_none() { write().map(|()| true) } else { Ok(false) };
+        if let Ok(true) = written {
             pg_sys::durable_rename(new.as_ptr(), path.as_ptr(), pgrx::PgLogLevel::ERROR as c_int);
         }
         pg_sys::UnlockSharedObject(class, object, 0, lock);
+        written.map(drop)
     }
-    Ok(())
 }
 
 /// Sets the checksum of a page outside of the server's buffers, if the server has checksums.

@@ -93,6 +93,19 @@ def test_a_horizon_seconds_ahead_delays_its_database_only(new_server):
         assert_others_follow_the_clock(server)
 
 
+def test_a_horizon_that_changes_within_a_transaction_delays_it(new_server):
+    """The transaction has drawn above the value. Its owner takes that back, and draws from shared state."""
+    server = create_shop(new_server(NODE), "other")
+    with alice(server) as connection:
+        set_horizon(connection, 9)
+    with alice(server) as connection, pytest.raises(psycopg.errors.QueryCanceled), connection.transaction():
+        connection.execute("SELECT gen_ulid(), setval('scru_horizon_mark', 1)")
+        connection.execute("SELECT scru128_horizon()")
+        connection.execute("SET LOCAL scru.generator_scope = 'server'; SET LOCAL statement_timeout = '200ms'")
+        connection.execute("SELECT gen_ulid()")
+    assert_others_follow_the_clock(server)
+
+
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
 def test_setting_the_mark_wakes_who_waits_for_it(new_server, clock, id_type):
     """The clock stands still, 8 s behind the mark. After scru_set_mark(), it needs to advance by 3 s only."""
