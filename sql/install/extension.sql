@@ -160,7 +160,7 @@ REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs of the type are above it';
+COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs of the type are above it; unless it is scru64 or ulidflake, so are those of all types';
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
 
 ------------------------------------------------------------------------------------------------------------------ feeds

@@ -210,7 +210,7 @@ CREATE FUNCTION scru128_horizon() RETURNS scru128
 COMMENT ON FUNCTION scru128_horizon() IS 'an ID below which no further scru128 of gen_scru128() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION scru128_horizon(after scru128) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon(scru128) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION scru128_horizon(scru128) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

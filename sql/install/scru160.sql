@@ -210,7 +210,7 @@ CREATE FUNCTION scru160_horizon() RETURNS scru160
 COMMENT ON FUNCTION scru160_horizon() IS 'an ID below which no further scru160 of gen_scru160() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION scru160_horizon(after scru160) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon(scru160) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION scru160_horizon(scru160) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

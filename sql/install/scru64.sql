@@ -204,7 +204,7 @@ CREATE FUNCTION scru64_horizon() RETURNS scru64
 COMMENT ON FUNCTION scru64_horizon() IS 'an ID below which no further scru64 of gen_scru64() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION scru64_horizon(after scru64) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

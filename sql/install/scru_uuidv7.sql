@@ -75,7 +75,7 @@ CREATE FUNCTION uuidv7_horizon() RETURNS uuid
 COMMENT ON FUNCTION uuidv7_horizon() IS 'an ID below which no further uuidv7 of gen_uuidv7() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION uuidv7_horizon(after uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -210,7 +210,7 @@ CREATE FUNCTION ulid_horizon() RETURNS ulid
 COMMENT ON FUNCTION ulid_horizon() IS 'an ID below which no further ulid of gen_ulid() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION ulid_horizon(after ulid) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon(ulid) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION ulid_horizon(ulid) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -204,7 +204,7 @@ CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
 COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
 CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the server may still generate an ID below the given one';
+COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -85,7 +85,7 @@ pub struct Value {
 }
 
 /// Returns the mark that the sequence of the extension carries, and its version; `Nothing` if there is no sequence. Without `write`,
-/// works on a standby, too, and returns `Nothing` if another backend has locked the page of the sequence.
+/// works on a standby as well, and returns `Nothing` if another backend has locked the page of the sequence.
 ///
 /// # Errors
 /// As all functions here: 55000 if the sequence is unlogged.
@@ -136,9 +136,9 @@ impl Sequence {
     }
 
     /// Opens and locks a sequence that the extension has created; `None` if there is none. Without `write`, only for a look: works
-    /// on a standby, too, and returns `None` if another backend has locked its page.
+    /// on a standby as well, and returns `None` if another backend has locked its page.
     ///
-    /// The owner of the extension can add members to it, but not to the list of what dumps include. The owners are checked, too.
+    /// The owner of the extension can add members to it, but not to the list of what dumps include. The owners are checked as well.
     fn open(name: &CStr, schema: Schema, write: bool, known: &Cell<Oid>) -> Result<Option<Self>, Error> {
         let mode = (if write { pg_sys::RowExclusiveLock } else { pg_sys::AccessShareLock }) as LOCKMODE;
         known.set(Oid::INVALID);

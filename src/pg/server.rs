@@ -201,7 +201,7 @@ pub fn has_global_page(number: u32) -> Option<bool> {
 }
 
 /// Creates the file of a page in `global/`, unless it exists. It appears whole: the file that `write` creates at the path `new` is
-/// synced and renamed. Replay of the page's first record creates the file, too.
+/// synced and renamed. Replay of the page's first record also creates the file.
 pub fn create_global_page(number: u32, new: &CStr, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let path = datum::c_string(format!("global/{number}"));
     let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);

@@ -148,7 +148,7 @@ pub fn enter<T: GeneratedId>(
 }
 
 /// Returns the wait until a time is no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None` if
-/// there is no need. Without patience, what a database carries delays its draws: nothing may reach others before its time.
+/// there is no need. What a database carries delays its draws without patience: shared state must not be ahead of the clock because of it.
 pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<T>> {
     match time.saturating_sub(now) {
         ahead if ahead > MAX_PATIENCE_MICROS => Some(Step::Refused(Refusal::BehindMark(ahead as u64))),
