@@ -278,7 +278,7 @@ fn check_tick<T: GeneratedId>(tick: u64) {
 #[test]
 fn every_64_bit_value_counts_as_a_time_of_its_type() {
     // The start of this tick, in microseconds, would wrap to one in the past.
-    let wraps = ((u64::MAX / 2 / 1_000 >> 43) + 1) << 43;
+    let wraps = (((u64::MAX / 2 / 1_000) >> 43) + 1) << 43;
     let mut values = vec![0, 1, u64::MAX, u64::MAX / 2, u64::MAX / 2 + 1, wraps << 6 | 1];
     values.extend((0..64).flat_map(|bit| [1 << bit, (1 << bit) - 1, !(1 << bit), wraps << (bit % 8) | 1 << bit]));
     let mut rng = StdRng::seed_from_u64(2);
