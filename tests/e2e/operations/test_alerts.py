@@ -188,6 +188,8 @@ def test_postgres_exporter_reads_the_file(primary):
         nan = {name for name, value in found.items() if value != value}
         assert nan == {
             "scru_generator_mark_ahead_seconds{ulidflake}",
+            "scru_generator_floor_ahead_seconds{scru64}",
+            "scru_generator_floor_ahead_seconds{ulidflake}",
             "scru_generator_last_failure_age_seconds{scru64}",
             "scru_generator_last_failure_age_seconds{ulidflake}",
         }
