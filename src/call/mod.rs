@@ -185,8 +185,8 @@ impl<'call> Call<'call> {
     }
 
     /// Returns the result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
-    /// a function of a parameter for each row. The result is overwritten by the next call, like the memory of a row. A function
-    /// uses one type of argument and one of result.
+    /// a function of a parameter for each row. The next call overwrites the result, so a function returns a copy. A function uses one
+    /// type of argument and one of result.
     #[inline]
     pub fn remembered<A: Copy + PartialEq + 'call, V: Copy + 'call>(
         self,

@@ -17,12 +17,12 @@ type Bytes = [u8; 24];
 
 /// `T_range_lower(tstzrange) → T`: the first ID in the range; the largest of all if there is none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(remembered(call, 0, |(first, _): (T, T)| first.to_stored())?.as_datum())
+    Ok(remembered(call, 0, |(first, _): (T, T)| first.to_stored())?.into_datum())
 }
 
 /// `T_range_upper(tstzrange) → T`: the last ID in the range; the smallest of all if there is none
 pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(remembered(call, 0, |(_, last): (T, T)| last.to_stored())?.as_datum())
+    Ok(remembered(call, 0, |(_, last): (T, T)| last.to_stored())?.into_datum())
 }
 
 /// `T_contained_by_range(T, tstzrange) → boolean`

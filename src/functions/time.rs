@@ -59,7 +59,7 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
 /// Returns the ID to which `round` converts the time that is the argument of the call.
 fn remembered<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
     let time = call.int8(0);
-    Ok(call.remembered(time, || Ok(bound(time, round)?.to_stored()))?.as_datum())
+    Ok(call.remembered(time, || Ok(bound(time, round)?.to_stored()))?.into_datum())
 }
 
 fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {

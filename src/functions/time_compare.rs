@@ -207,5 +207,5 @@ fn remembered<T: StoredId>(call: Call, find: fn(Operator, i64) -> Option<T>) -> 
         let found = Operator::from_symbol(symbol).and_then(|operator| find(operator, time));
         Ok(found.map(T::to_stored))
     })?;
-    Ok(id.as_ref().map_or_else(|| call.null(), StoredDatum::as_datum))
+    Ok(id.map_or_else(|| call.null(), StoredDatum::into_datum))
 }

@@ -37,9 +37,6 @@ pub trait StoredDatum: Stored {
     /// Returns the value as a Datum, in the current memory context.
     fn into_datum(self) -> Datum;
 
-    /// Returns a Datum that refers to the value, which has to outlive the Datum.
-    fn as_datum(&self) -> Datum;
-
     /// Compares two values.
     fn order(self, other: Self) -> Ordering;
 
@@ -68,6 +65,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
         unsafe { *datum.cast_mut_ptr::<Self>() }
     }
 
+    #[inline]
     fn into_datum(self) -> Datum {
         // SAFETY: palloc returns N bytes, or raises an error.
         unsafe {
@@ -75,11 +73,6 @@ impl<const N: usize> StoredDatum for [u8; N] {
             copy.write(self);
             Datum::from(copy)
         }
-    }
-
-    #[inline]
-    fn as_datum(&self) -> Datum {
-        Datum::from(ptr::from_ref(self))
     }
 
     #[inline]
@@ -112,11 +105,6 @@ impl StoredDatum for i64 {
 
     fn into_datum(self) -> Datum {
         Datum::from(self)
-    }
-
-    #[inline]
-    fn as_datum(&self) -> Datum {
-        Datum::from(*self)
     }
 
     #[inline]

@@ -86,6 +86,38 @@ SELECT * FROM each_type($$ SELECT $T_lower('20000-01-01') $$);
 SELECT * FROM each_type($$ SELECT $T_upper('1969-07-20') $$);
 SELECT * FROM each_type($$ SELECT '20000-01-01'::timestamptz::$T $$);
 
+-- Each call returns an ID of its own: an array of times becomes an array of different IDs.
+SELECT * FROM each_type($$
+    SELECT times::$T[] = ARRAY[$T_lower(times[1]), $T_lower(times[2]), $T_lower(times[3])] AS cast
+    FROM (VALUES (ARRAY[timestamptz '2026-01-01', '2026-02-01', '2026-03-01'])) AS v (times)
+$$);
+CREATE FUNCTION found(type text, times timestamptz[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    found bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM %s_ids WHERE id = ANY ($1::%s[])', type, type) INTO found USING times;
+    RETURN found;
+END $$;
+SELECT * FROM each_type($$
+    SELECT found('$T', array_agg('2024-06-01'::timestamptz + n * interval '12345678 us')) FROM generate_series(1, 3) AS n
+$$);
+-- ANALYZE keeps the results of a statistics object's expressions, and frees each of them.
+CALL for_each_type($$
+    CREATE TABLE $T_moments AS
+        SELECT '2026-01-01'::timestamptz + n % 5 * interval '1 day' AS at, n % 5 AS n FROM generate_series(1, 1000) AS n;
+    CREATE STATISTICS $T_mcv (mcv) ON $T_lower(at), $T_floor(at), $T_upper(at), $T_range_lower(tstzrange(at, NULL)),
+        $T_range_upper(tstzrange(NULL, at)), $T_time_bound(at, '>='), n FROM $T_moments;
+    ANALYZE $T_moments
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*) AS items, count(*) FILTER (WHERE values = n::text || ARRAY[
+        $T_lower(at), $T_floor(at), $T_upper(at), $T_range_lower(tstzrange(at, NULL)),
+        $T_range_upper(tstzrange(NULL, at)), $T_time_bound(at, '>=')]::text[]) AS expected
+    FROM pg_statistic_ext AS s JOIN pg_statistic_ext_data ON stxoid = s.oid, pg_mcv_list_items(stxdmcv),
+        LATERAL (SELECT DISTINCT at, n FROM $T_moments) AS moments
+    WHERE stxname = '$T_mcv' AND values[1] = n::text
+$$);
+
 -- The time of an ID is independent of the session's time zone, so that it can be indexed.
 CALL for_each_type($$ CREATE INDEX ON $T_ids ($T_timestamp(id)); ANALYZE $T_ids $$);
 SET enable_seqscan = off;
