@@ -12,8 +12,9 @@ use crate::pg::datum::{StoredDatum, StoredId};
 /// The bounds of a range, in microseconds since 1970-01-01 UTC.
 type Range = (Bound<i64>, Bound<i64>);
 
-/// The bytes of a `tstzrange`: the OID of its type, up to two bounds, flags, and zeros.
-type Bytes = [u8; 24];
+/// The bytes of a `tstzrange`, which are the OID of its type, up to two bounds and flags, and then zeros; and their number. Without
+/// the number, the flags of a range could be the first byte of another's bound.
+type Bytes = ([u8; 24], usize);
 
 /// `T_range_lower(tstzrange) → T`: the first ID in the range; the largest of all if there is none
 pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
@@ -50,7 +51,8 @@ fn stored<T: StoredId>((first, last): (T, T)) -> (T::Stored, T::Stored) {
 fn remembered<T: StoredId, V: Copy>(call: Call<'_>, index: usize, part: fn((T, T)) -> V) -> Result<&V, Error> {
     let range = call.varlena(index);
     let mut bytes = Bytes::default();
-    bytes[..range.len()].copy_from_slice(range);
+    bytes.0[..range.len()].copy_from_slice(range);
+    bytes.1 = range.len();
     call.remembered(bytes, || Ok(part(first_and_last(call.tstzrange(index)))))
 }
 

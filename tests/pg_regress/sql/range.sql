@@ -236,6 +236,15 @@ $$);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
+-- A range with a bound in the place of another's flags is not mistaken for it.
+SELECT * FROM each_type($$
+    SELECT range, $T_lower('2026-01-01') <@ range AS contained, range @> $T_lower('2026-01-01') AS contains,
+           $T_range_upper(range) = largest('$T')::$T AS unbounded
+    FROM (VALUES (tstzrange('1990-01-01', NULL, '()')),
+                 (tstzrange('1990-01-01', '2000-01-01 00:00:00.000016', '()')),
+                 (tstzrange('1990-01-01', NULL, '()'))) AS v (range)
+$$);
+
 -- The encoder and the decoder for pg_partman.
 SELECT * FROM each_type($$
     SELECT $T_time_encoder('2026-02-01') = $T_lower(timestamptz '2026-02-01')::text AS encoded,
