@@ -473,10 +473,10 @@ enum Origin {
     Derived(f64),
 }
 
-/// The list of the arms of an OR, or of conditions, in which [`find`] last found something, and its index. The planner asks for the
-/// conditions in their order: a search that starts there compares one or two of thousands. A list that has been freed since then
-/// is never read.
-static LAST_FOUND: PerProcess<Cell<(*const List, usize)>> = PerProcess::new(Cell::new((ptr::null(), 0)));
+/// The lists in which [`find`] last found something, with the index, by depth: the conditions of a table, the arms of one that is an
+/// OR, and the conditions of an arm or of a list below it. The planner asks for the conditions in their order: a search that starts
+/// there compares one or two of thousands. A list that has been freed since then is never read.
+static LAST_FOUND: PerProcess<Cell<[(*const List, usize); 3]>> = PerProcess::new(Cell::new([(ptr::null(), 0); 3]));
 
 /// Returns the first result of `test` for a condition in a list or in an arm of an OR, with the condition and the conjunction that
 /// contains it, which is null if the condition is a whole arm.
@@ -484,9 +484,19 @@ unsafe fn find<R>(
     list: *mut List,
     test: &dyn Fn(*mut RestrictInfo) -> Option<R>,
 ) -> Option<(*mut List, *mut RestrictInfo, R)> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { find_at(0, list, test) }
+}
+
+/// Like [`find`], in a list at a depth.
+unsafe fn find_at<R>(
+    depth: usize,
+    list: *mut List,
+    test: &dyn Fn(*mut RestrictInfo) -> Option<R>,
+) -> Option<(*mut List, *mut RestrictInfo, R)> {
     // SAFETY: structs of the planner.
     unsafe {
-        from_last_found::<RestrictInfo, _>(list, &|condition| {
+        from_last_found::<RestrictInfo, _>(depth, list, &|condition| {
             if (*condition).type_ != NodeTag::T_RestrictInfo {
                 return None;
             }
@@ -494,8 +504,10 @@ unsafe fn find<R>(
                 return Some((list, condition, result));
             }
             let arms = (*condition).orclause.cast::<BoolExpr>().as_ref()?;
-            from_last_found::<Node, _>(arms.args, &|arm| match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
-                Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => find(conjunction.args, test),
+            from_last_found::<Node, _>(depth + 1, arms.args, &|arm| match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
+                Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => {
+                    find_at(depth + 2, conjunction.args, test)
+                }
                 None if (*arm).type_ == NodeTag::T_RestrictInfo => {
                     test(arm.cast()).map(|result| (ptr::null_mut(), arm.cast(), result))
                 }
@@ -506,19 +518,20 @@ unsafe fn find<R>(
 }
 
 /// Returns the first result of `test` for an element of a list. Starts with the one for which it had a result last.
-unsafe fn from_last_found<N, R>(list: *mut List, test: &dyn Fn(*mut N) -> Option<R>) -> Option<R> {
-    /// Shorter lists are searched from the start, so that those within an arm do not replace that of the arms.
-    const SHORT: usize = 8;
+unsafe fn from_last_found<N, R>(depth: usize, list: *mut List, test: &dyn Fn(*mut N) -> Option<R>) -> Option<R> {
     // SAFETY: a list of the planner.
     let nodes = unsafe { elements::<N>(list) };
-    let (last_list, last) = LAST_FOUND.get();
+    let mut places = LAST_FOUND.get();
+    let depth = depth.min(places.len() - 1);
+    let (last_list, last) = places[depth];
     let start = if last_list == list.cast_const() && last < nodes.len() { last } else { 0 };
     for index in (start..nodes.len()).chain(0..start) {
         clock::check_for_interrupts();
         if let Some(result) = test(nodes[index]) {
-            if nodes.len() > SHORT {
-                LAST_FOUND.set((list, index));
-            }
+            // The test may have stored a place in a list below.
+            places = LAST_FOUND.get();
+            places[depth] = (list, index);
+            LAST_FOUND.set(places);
             return Some(result);
         }
     }

@@ -376,15 +376,19 @@ def test_a_join_with_a_range(connection, system, key):
         assert is_close(*found), (by_id, found)
 
 
-# Arms of an OR: by the ID, by the column, their number, and the longest planning time relative to the column. {a} and
-# {b} are times, {n} is the number of the arm. An index condition of a range calls two more functions than one of times.
+TEN = " AND ".join(f"n <> {-number}" for number in range(1, 11))
+# Arms of an OR: by the ID, by the column, their number, the longest planning time relative to the column, and the rest of
+# the query. {a} and {b} are times, {n} is the number of the arm. An index condition of a range calls two more functions
+# than one of times.
 OR_FORMS = {
-    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, 2),
+    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, 2, "{}"),
+    "ten conditions": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 4_000, 4, f"{TEN} AND ({{}})"),
     "clock": (
         "id <@ tstzrange(now() - interval '{n} min 1 s', now() - interval '{n} min')",
         "at >= now() - interval '{n} min 1 s' AND at < now() - interval '{n} min'",
         4_000,
         4,
+        "{}",
     ),
 }
 
@@ -393,14 +397,15 @@ OR_FORMS = {
 @pytest.mark.parametrize("form", OR_FORMS)
 def test_planning_of_a_long_or_is_linear(orders, measured, form):
     """Planning an OR of thousands of ranges takes linear time, as for a column of times."""
-    by_id, by_time, arms, most = OR_FORMS[form]
+    by_id, by_time, arms, most, rest = OR_FORMS[form]
     with psycopg.connect(orders.info.dsn, autocommit=True) as session:
         session.execute("SET max_stack_depth = '6MB'")
 
         def milliseconds(arm: str, count: int) -> float:
             times = [f"timestamptz '{END - SPAN + SPAN * n / (2 * count)}'" for n in range(2 * count)]
             parts = (arm.format(a=times[2 * n], b=times[2 * n + 1], n=n) for n in range(count))
-            query = f"EXPLAIN (SUMMARY, FORMAT JSON) SELECT FROM {SCRU128}_uniform WHERE {' OR '.join(parts)}"
+            condition = rest.format(" OR ".join(parts))
+            query = f"EXPLAIN (SUMMARY, FORMAT JSON) SELECT FROM {SCRU128}_uniform WHERE {condition}"
             return min(session.execute(query).fetchone()[0][0]["Planning Time"] for _ in range(3))
 
         for _ in range(3):
