@@ -287,13 +287,13 @@ impl Condition {
         }
     }
 
-    /// Returns the native comparison `id op bound`; `None` if the user must not execute its function: a query must not fail because
-    /// of an operator that it does not contain.
+    /// Returns the native comparison `id op bound`; `None` if there is none, as for the type of a user's function with the name of
+    /// ours, or if the user must not execute its function: a query must not fail because of an operator that it does not contain.
     unsafe fn compared(&self, operator: Operator, bound: *mut Node) -> Option<*mut Expr> {
         // SAFETY: builds an expression in the planner's memory.
         unsafe {
             let operator = expression::operator(self.id_type, operator.strategy());
-            if !expression::may_execute(operator) {
+            if operator == Oid::INVALID || !expression::may_execute(operator) {
                 return None;
             }
             let (id, none) = (expression::copy(self.id), Oid::INVALID);

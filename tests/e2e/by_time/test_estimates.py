@@ -290,6 +290,25 @@ def test_an_operator_with_one_operand(connection, id_type):
 
 
 @each_type
+def test_an_operator_of_a_user_on_a_type_without_an_order(connection, id_type):
+    """There are no native comparisons of such values, which have no btree operators."""
+    connection.execute(
+        f"""
+        CREATE SCHEMA mine;
+        CREATE FUNCTION mine.{id_type}_ge_timestamptz(point, timestamptz) RETURNS boolean LANGUAGE plpgsql
+            AS 'BEGIN RETURN true; END';
+        CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_ge_timestamptz, LEFTARG = point, RIGHTARG = timestamptz,
+                                 RESTRICT = {id_type}_ineqsel);
+        CREATE TABLE own AS SELECT point(n, 2) AS place FROM generate_series(1, 100) AS n;
+        ANALYZE own
+        """
+    )
+    for time in "now()", "timestamptz '2026-01-01'", "(SELECT now())":
+        query = f"SELECT count(*) FROM own WHERE place OPERATOR(mine.##) {time}"
+        assert connection.execute(query).fetchone() == (100,)
+
+
+@each_type
 def test_an_operator_of_a_user_that_is_named_like_that_of_a_range(connection, id_type):
     """The estimator reads no value as a range that is not one, also for an index condition on the same ID."""
     expression = "GREATEST(id, id)"
