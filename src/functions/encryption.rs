@@ -73,9 +73,15 @@ fn wrong_length(KeyLengthError { received }: KeyLengthError) -> Error {
         .hint("A key consists of random bytes, not of the characters of a password.")
 }
 
-/// Returns the error for a uuid that is not of version 7 (22023).
+/// Returns the error for a uuid that is not of version 7 (22023). It does not show the uuid, which a view hides from its users.
 #[cold]
 fn not_of_version_7(uuid: &dyn Display) -> Error {
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, format!("uuid \"{uuid}\" is not of version 7"))
+    let version = uuid.to_string().chars().nth(14).and_then(|digit| digit.to_digit(16));
+    let detail = match version {
+        Some(7) | None => "Its variant is not that of RFC 9562.".to_owned(),
+        Some(version) => format!("Its version is {version}."),
+    };
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "uuid is not of version 7")
+        .detail(detail)
         .hint("UUIDs of version 4 have no time, and need no encryption.")
 }

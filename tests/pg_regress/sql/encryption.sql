@@ -58,8 +58,8 @@ CREATE TABLE uuids AS
     UNION ALL VALUES (256, uuid '00000000-0000-0000-0000-000000000000'), (257, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 SELECT error, count(*), min(id::text), max(id::text)
 FROM uuids, error_of(format($$ SELECT uuidv7_encrypted(%L, '\x000102030405060708090a0b0c0d0e0f') $$, id)) AS full_error,
-     regexp_replace(full_error, '"[^"]*"', '…') AS error
-GROUP BY error ORDER BY 2;
+     regexp_replace(full_error, 'version is \d+', 'version is …') AS error
+GROUP BY error ORDER BY 2, 1;
 SELECT error_of($$ SELECT uuidv7_encrypted('919108f7-52d1-4320-9bac-f847db4148a8', '\x000102030405060708090a0b0c0d0e0f') $$);
 SELECT * FROM for_each_kind($$
     SELECT count($K_decrypted(id, '\x000102030405060708090a0b0c0d0e0f')) FROM uuids
