@@ -23,6 +23,9 @@ unsafe extern "C-unwind" {
     fn get_attnum(table: Oid, name: *const c_char) -> i16;
     fn RelationIdGetRelation(table: Oid) -> pg_sys::Relation;
     fn RelationClose(table: pg_sys::Relation);
+    fn ConditionalLockRelationOid(table: Oid, mode: c_int) -> bool;
+    fn UnlockRelationOid(table: Oid, mode: c_int);
+    fn check_stack_depth();
     fn RelationGetPartitionDesc(table: pg_sys::Relation, omit_detached: bool) -> pg_sys::PartitionDesc;
     /// Returns the type of an expression.
     pub fn exprType(node: *const Node) -> Oid;
@@ -204,11 +207,13 @@ pub unsafe fn skipping(root: *mut PlannerInfo, node: *mut Node) -> Skipping {
     }
 }
 
-/// Returns whether a column is part of a partition key by range or list: that of a table, or that of one of its partitions.
+/// Returns whether a column is part of a partition key by range or list: that of a table, or that of a partition at any level.
+/// Returns true if another session has locked a partition that is partitioned.
 unsafe fn is_in_partition_key(table: Oid, column: i16) -> bool {
-    // SAFETY: the query has locked the table. The arrays have an element for each partition. A partition is looked up in system
-    // caches only, because it is not locked.
+    // SAFETY: the caller has locked the table. The arrays have an element for each partition. Until a partition is locked, it is
+    // looked up in system caches only.
     unsafe {
+        check_stack_depth();
         if is_in_key_of(table, column) {
             return true;
         }
@@ -222,7 +227,13 @@ unsafe fn is_in_partition_key(table: Oid, column: i16) -> bool {
         let found = !name.is_null()
             && (0..partitions.nparts as usize).filter(is_partitioned).any(|index| {
                 let partition = *partitions.oids.add(index);
-                is_in_key_of(partition, get_attnum(partition, name))
+                // Does not wait for a lock that the query may not need.
+                if !ConditionalLockRelationOid(partition, pg_sys::AccessShareLock as c_int) {
+                    return true;
+                }
+                let found = is_in_partition_key(partition, get_attnum(partition, name));
+                UnlockRelationOid(partition, pg_sys::AccessShareLock as c_int);
+                found
             });
         RelationClose(relation);
         found

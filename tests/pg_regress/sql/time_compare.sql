@@ -172,6 +172,20 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id < t
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_partitions WHERE id >= now() AND id < now() + interval ''1 h''') $$);
 SET test.time = '2026-01-01 00:02:00';
 SELECT * FROM each_type($$ SELECT plan('SELECT FROM $T_partitions WHERE id >= current_setting(''test.time'')::timestamptz') $$);
+-- Partitions at the third level are pruned as well.
+CALL for_each_type($$
+    CREATE TABLE $T_regions (region int, tenant int, id $T) PARTITION BY LIST (region);
+    CREATE TABLE $T_region PARTITION OF $T_regions DEFAULT PARTITION BY LIST (tenant);
+    CREATE TABLE $T_tenant PARTITION OF $T_region DEFAULT PARTITION BY RANGE (id);
+    CREATE TABLE $T_tenant_1 PARTITION OF $T_tenant FOR VALUES FROM (MINVALUE) TO ($T_lower('2026-01-01'));
+    CREATE TABLE $T_tenant_2 PARTITION OF $T_tenant FOR VALUES FROM ($T_lower('2026-01-01')) TO (MAXVALUE);
+    PREPARE $T_of_regions (timestamptz) AS SELECT FROM $T_regions WHERE id >= $1
+$$);
+SET plan_cache_mode = force_generic_plan;
+SELECT * FROM each_type($$
+    SELECT line FROM plan('EXECUTE $T_of_regions (''2026-01-02'')') AS line WHERE line ~ 'Removed|Seq Scan'
+$$);
+RESET plan_cache_mode;
 -- With a column of another table, partitions are pruned for each row of that table.
 SELECT * FROM each_type($$
     SELECT plan('SELECT * FROM times JOIN $T_partitions AS ids ON ids.id >= time AND ids.id < time + interval ''1 s''')
