@@ -73,7 +73,7 @@ def server() -> Iterator[Server]:
                 connection.execute(statement)
             for statement in statements(LOOK_UP)[:-1] + statements(MIXED)[:-1]:
                 connection.execute(statement)
-            connection.execute("ALTER ROLE web LOGIN; ALTER ROLE api LOGIN; GRANT SELECT ON invoices TO api")
+            connection.execute("ALTER ROLE web LOGIN; ALTER ROLE api LOGIN")
             connection.execute("INSERT INTO invoices (note) SELECT n FROM generate_series(1, %s) AS n", [ROWS])
             connection.execute(
                 "INSERT INTO documents SELECT CASE n %% 2 WHEN 0 THEN gen_random_uuid() ELSE gen_uuidv7() END, n"
