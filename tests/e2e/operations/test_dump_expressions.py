@@ -36,9 +36,12 @@ def outcome(server, new_database, scripts: Iterable[str]) -> tuple[set[int], set
     source, target = new_database(), new_database(extension=False)
     with source.connect() as connection:
         connection.execute("CREATE EXTENSION scru_uuidv7")
+        connection.execute(DECOYS)
         for index, script in enumerate(scripts):
             connection.execute(f"CREATE SCHEMA d{index}; SET search_path = d{index}, public; {script}")
-        found = {number(identity) for _, identity in connection.execute(query_of_page())}
+        path, query = query_of_page()
+        connection.execute(path)
+        found = {number(identity) for _, identity in connection.execute(query)}
         before = objects(connection)
     dump = source.server.pg_dump(source.name)
     server.run("psql", "-X", "-d", target.name, input=dump)
@@ -59,10 +62,22 @@ def objects(connection) -> set[tuple[str, str]]:
     return {row for row in connection.execute(query) if number(row[1]) is not None}
 
 
-def query_of_page() -> str:
-    """Returns the query of docs/operations.md."""
+# Functions in the schema public that match the arguments of the query better than those of the server.
+DECOYS = """
+    CREATE FUNCTION public.concat(pg_node_tree, pg_node_tree) RETURNS text LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'decoy'; END $$;
+    CREATE FUNCTION public.pg_identify_object(
+        regclass, oid, integer, OUT type text, OUT schema text, OUT name text, OUT identity text)
+        LANGUAGE plpgsql AS $$ BEGIN RAISE 'decoy'; END $$
+"""
+
+
+def query_of_page() -> tuple[str, str]:
+    """Returns the statements of docs/operations.md: the search path, in which no user can create objects, and the query."""
     section = (DOCS / "operations.md").read_text().split("\n## Before a dump\n")[1]
-    return re.search(r"```sql\n(.*?)```", section, re.DOTALL)[1]
+    path, query = re.search(r"```sql\n(.*?;)\n\n(.*?)```", section, re.DOTALL).groups()
+    assert path == "SET search_path = pg_catalog, pg_temp;"
+    return path, query
 
 
 @of_server
