@@ -1,5 +1,5 @@
-//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, ranges, casts, encryption. One file for each concern, named as
-//! in `sql` and `tests`.
+//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, ranges, casts, encryption. One file for
+//! each concern, named as in `sql` and `tests`.
 //!
 //! Generic over the ID types. Uses [`crate::generate`] for the traits of a type, and the folders below it.
 

@@ -1,4 +1,4 @@
--- Encryption of IDs to uuids, and back: NULLs, keys of other lengths, and uuids that are no encrypted IDs.
+-- Encryption of IDs to uuids, and back: NULLs, keys of other lengths, and uuids that are not encrypted IDs.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 CREATE EXTENSION scru_uuidv7 SCHEMA test;
