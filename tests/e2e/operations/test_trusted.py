@@ -219,6 +219,14 @@ def test_settings_of_the_owner_do_not_change_a_script(alice):
     assert [foreign_references(alice, extension) for extension in EXTENSIONS] == [[]] * len(EXTENSIONS)
 
 
+def test_all_extensions_in_a_schema_whose_name_is_quoted(alice):
+    """What an extension uses of scru is recognized as in the schema of scru."""
+    alice.execute('CREATE SCHEMA "we""ird, name"')
+    for extension in EXTENSIONS:
+        alice.execute(f'CREATE EXTENSION {extension} SCHEMA "we""ird, name"')
+    assert [foreign_references(alice, extension) for extension in EXTENSIONS] == [[]] * len(EXTENSIONS)
+
+
 def test_who_may_execute_the_functions_of_the_server(alice):
     """Neither the owner of the extensions nor another user may see what others do, or set the mark."""
     for extension in EXTENSIONS:
