@@ -303,8 +303,8 @@ def test_an_operator_of_a_user_on_a_type_without_an_order(connection, id_type):
         ANALYZE own
         """
     )
-    for time in "now()", "timestamptz '2026-01-01'", "(SELECT now())":
-        query = f"SELECT count(*) FROM own WHERE place OPERATOR(mine.##) {time}"
+    for at in "now()", "timestamptz '2026-01-01'", "(SELECT now())":
+        query = f"SELECT count(*) FROM own WHERE place OPERATOR(mine.##) {at}"
         assert connection.execute(query).fetchone() == (100,)
 
 
@@ -396,9 +396,9 @@ def test_a_join_with_a_range(connection, system, key):
 
 
 TEN = " AND ".join(f"n <> {-number}" for number in range(1, 11))
-# Arms of an OR: by the ID, by the column, their number, the longest planning time relative to the column, and the rest of
-# the query. {a} and {b} are times, {n} is the number of the arm. An index condition of a range calls two more functions
-# than one of times.
+# Arms of an OR: by the ID, by the column, their number, the longest planning time relative to the column, and the
+# rest of the query. {a} and {b} are times, {n} is the number of the arm. An index condition of a range calls two more
+# functions than one of times.
 OR_FORMS = {
     "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, 2, "{}"),
     "ten conditions": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 4_000, 4, f"{TEN} AND ({{}})"),

@@ -73,7 +73,7 @@ DECOYS = """
 
 
 def query_of_page() -> tuple[str, str]:
-    """Returns the statements of docs/operations.md: the search path, in which no user can create objects, and the query."""
+    """Returns the statements of docs/operations.md: the search path without objects of users, and the query."""
     section = (DOCS / "operations.md").read_text().split("\n## Before a dump\n")[1]
     path, query = re.search(r"```sql\n(.*?;)\n\n(.*?)```", section, re.DOTALL).groups()
     assert path == "SET search_path = pg_catalog, pg_temp;"

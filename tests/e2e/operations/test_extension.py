@@ -389,8 +389,8 @@ def test_the_estimator_returns_a_default_for_other_operators(connection, id_type
 
 @each_type
 def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
-    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but the horizon after
-    a position: a reader without a position would receive nothing."""
+    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but the horizon
+    after a position: a reader without a position would receive nothing."""
     functions = f"""
         SELECT proname, proargtypes::regtype[]::text[] FROM pg_proc
         WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0

@@ -44,7 +44,7 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT plan_of($$ SELECT id FROM posts WHERE id >= scru_snowflake_floor('2026-11-01 00:00:01', '2015-01-01', 22) $$);
 SELECT plan_of($$ SELECT id FROM posts WHERE id >= scru_snowflake_floor(now() - interval '1 day', '2015-01-01', 22) $$);
-SELECT plan_of($$ SELECT max(id) FROM posts WHERE id < scru_snowflake_floor(now(), '2015-01-01', 22) $$);
+SELECT plan_of($$ SELECT id FROM posts WHERE id < scru_snowflake_floor(now(), '2015-01-01', 22) ORDER BY id DESC LIMIT 1 $$);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
