@@ -204,15 +204,25 @@ pub fn has_global_page(number: u32) -> Option<bool> {
 /// synced and renamed. Replay of the page's first record also creates the file.
 pub fn create_global_page(number: u32, new: &CStr, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let path = datum::c_string(format!("global/{number}"));
-    let (class, object, lock) = (pg_sys::RelationRelationId, Oid::from(number), pg_sys::ExclusiveLock as LOCKMODE);
-    // SAFETY: the lock lets one backend at a time create the file. If the rename fails, the server raises an error.
+    // A lock of this type also excludes the other processes of a parallel query.
+    let tag = pg_sys::LOCKTAG {
+        locktag_field1: 0,
+        locktag_field2: number,
+        locktag_field3: 0,
+        locktag_field4: 0,
+        locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION_EXTEND as u8,
+        locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+    };
+    let mode = pg_sys::ExclusiveLock as LOCKMODE;
+    // SAFETY: the lock lets one process at a time create the file, which takes no other lock. If the rename fails, the server raises
+    // an error.
     unsafe {
-        pg_sys::LockSharedObject(class, object, 0, lock);
+        pg_sys::LockAcquire(&tag, mode, false, false);
         let written = if has_global_page(number).is_none() { write().map(|()| true) } else { Ok(false) };
         if let Ok(true) = written {
             pg_sys::durable_rename(new.as_ptr(), path.as_ptr(), pgrx::PgLogLevel::ERROR as c_int);
         }
-        pg_sys::UnlockSharedObject(class, object, 0, lock);
+        pg_sys::LockRelease(&tag, mode, false);
         written.map(drop)
     }
 }

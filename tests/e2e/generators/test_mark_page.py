@@ -74,3 +74,20 @@ def test_a_file_that_was_removed_begins_anew(new_server):
     server.start()
     assert draw_all(server, 1)
     assert len(file_of(server).read_bytes()) == PAGE
+
+
+def test_workers_of_a_parallel_query_create_the_file_once(new_server):
+    """They do not wait for each other's locks, except for those of this type. Each round begins without the file."""
+    server = create(new_server({"max_parallel_workers": "8", "max_worker_processes": "16"}))
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE rows AS SELECT generate_series(1, 20000) AS n")
+        connection.execute("ALTER TABLE rows SET (parallel_workers = 6)")
+    for _ in range(4):
+        server.stop()
+        (server.data / "global/8672").unlink(missing_ok=True)
+        server.start()
+        with server.connect() as connection:
+            connection.execute("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0")
+            connection.execute("SET max_parallel_workers_per_gather = 6; SET parallel_leader_participation = off")
+            ids = connection.execute("SELECT gen_scru64()::text FROM rows").fetchall()
+            assert len(set(ids)) == 20000
