@@ -14,7 +14,7 @@ import expect
 import migration
 from idtypes import BY_NAME, SCRU128, TYPES, each_type
 from plans import explain
-from server import on_the_oldest, wait_until
+from server import MAJORS, on_the_oldest, wait_until
 
 pytestmark = on_the_oldest("compares pages with each other, and with results that all versions have in common")
 
@@ -133,6 +133,50 @@ def test_the_first_screen_of_the_readme_has_sql():
     above = (ROOT / "README.md").read_text().split("```sql")[0]
     assert above.count("\n") < 20
     assert not re.search(r"^\|", above, re.MULTILINE)
+
+
+def test_the_readme_names_the_supported_versions():
+    """The versions, their range, and the commands of make are those of the project."""
+    text = (ROOT / "README.md").read_text()
+    assert re.findall(r"^- \*\*PostgreSQL (\d+)\*\*: tested with ", text, re.MULTILINE) == list(map(str, MAJORS))
+    assert f"scru runs on PostgreSQL {min(MAJORS)} to {max(MAJORS)}," in text
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z-]+)", "\n".join(BLOCK.findall(text) + re.findall("`make .*?`", text))))
+    assert named == {"run", "test", "stop", "clean", "setup", "install", "deb", "image"}
+    assert named <= targets
+
+
+def test_a_feed_of_the_readme_continues_after_the_last_id(connection):
+    """With the last ID in place of the lower bound, the next read returns only rows that were inserted since."""
+    [block] = sql_of(ROOT / "README.md", "Getting started")
+    [feed] = re.findall(r"^SELECT .*scru128_horizon\(\).*?;", block, re.MULTILINE)
+    start = "scru128_lower('-infinity')"
+    assert start in feed
+    assert f"`{start}`" in (ROOT / "README.md").read_text().split("\n## Feeds and pages\n")[1]
+    for statement in re.findall(r"^(?:CREATE TABLE orders|INSERT) .*?;", block, re.MULTILINE):
+        connection.execute(statement)
+    wait_until(lambda: connection.execute(PASSED).fetchone()[0], "the horizon passes the rows")
+    rows = connection.execute(feed).fetchall()
+    assert [note for _, note in rows] == ["first", "second"]
+    after = feed.replace(start, f"'{rows[-1][0]}'")
+    assert connection.execute(after).fetchall() == []
+    connection.execute("INSERT INTO orders (note) VALUES ('third')")
+    wait_until(lambda: [note for _, note in connection.execute(after)] == ["third"], "the new row is readable")
+
+
+def test_conditions_of_the_readme_use_the_index(connection):
+    """Each query by time of the README has an index condition. The one that it warns of has none."""
+    for statement in sql_of(ROOT / "README.md", "Getting started")[0].split(";"):
+        if "CREATE TABLE" in statement:
+            connection.execute(statement)
+    connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
+    connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    [block] = sql_of(ROOT / "README.md", "Query by time")
+    for statement in block.splitlines():
+        assert re.search(r"Index Cond: \(\(?id >= ", explain(connection, statement.rstrip(";"))), statement
+    assert "`scru128_timestamp(id) >= …` reads every row" in (ROOT / "README.md").read_text().replace("\n", " ")
+    wrong = "SELECT * FROM orders WHERE scru128_timestamp(id) >= now() - interval '1 hour'"
+    assert "Index Cond" not in explain(connection, wrong)
 
 
 def test_the_readme_can_be_pasted(new_server):
