@@ -81,6 +81,9 @@ def test_the_loop_in_python(feed, database, autocommit):
     class Time:
         @staticmethod
         def sleep(seconds: float) -> None:
+            # Without autocommit, the session would be idle in transaction.
+            status = connection.info.transaction_status
+            assert (status == psycopg.pq.TransactionStatus.IDLE) == autocommit
             if len(received) == 2501:
                 raise Stopped
             sleep(seconds)
