@@ -14,7 +14,7 @@ import pytest
 import expect
 import migration
 from load import background
-from migration import FILL_IN_BATCHES, PAGE, SCRU_UUID, Run, Writers, blocks
+from migration import FILL_IN_BATCHES, PAGE, SCRU_UUID, Run, Writers, blocks, transaction
 from server import oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the statements of the page are those that all versions have")
@@ -73,17 +73,6 @@ class Recipe:
             assert any(there in block for block in found)
             found = [block.replace(there, here) for block in found]
         return found
-
-
-def transaction(source: str, new: str) -> str:
-    """Returns the transaction of the page, with the expressions in the row of its table for a pair of types."""
-    [block] = blocks("In one transaction")
-    row = rf"^\| {source} \| `({new}\b[^`]*)` \| `(.*)` \| `(.*)` \|$"
-    [(type_, cast, default)] = re.findall(row, PAGE, re.MULTILINE)
-    for column in "id", "order_id":
-        assert f"TYPE scru128 USING {column}::scru128" in block
-        block = block.replace(f"TYPE scru128 USING {column}::scru128", f"TYPE {type_} USING {column}{cast}")
-    return block.replace("SET DEFAULT gen_scru128()", f"SET DEFAULT {default}")
 
 
 def time_of(id_type: str) -> str:
