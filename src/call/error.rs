@@ -146,7 +146,7 @@ impl Error {
     /// Returns the error for a time that has no ID of the type (22008).
     #[cold]
     pub fn time_out_of_range<T: SqlId>() -> Self {
-        let [first, last] = [T::MIN, T::MAX].map(epoch::timestamptz_text);
+        let [first, last] = [T::MIN, T::MAX].map(|id| epoch::text(epoch::of(id)));
         let message = format!("timestamp out of range for type {}", T::SQL_TYPE);
         Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))

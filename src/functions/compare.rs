@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys::Datum;
 
 use crate::call::Call;
-use crate::pg::datum::{self, StoredId};
+use crate::pg::datum::{StoredDatum, StoredId};
 
 /// `T_eq`, `T_ne`, `T_lt`, `T_le`, `T_gt`, `T_ge`: whether the order of the two IDs satisfies `holds`
 #[inline]
@@ -32,5 +32,5 @@ pub fn larger<T: StoredId>(call: Call) -> Datum {
 #[inline]
 fn order<T: StoredId>(call: Call) -> Ordering {
     // SAFETY: both arguments are of this type.
-    unsafe { datum::order::<T::Stored>(call.datum(0), call.datum(1)) }
+    unsafe { T::Stored::from_datum(call.datum(0)).order(T::Stored::from_datum(call.datum(1))) }
 }

@@ -12,7 +12,7 @@ use scru_ids::{SortKeys, Stored};
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::pg::datum::{self, StoredDatum, StoredId};
+use crate::pg::datum::{StoredDatum, StoredId};
 
 // Declared here because the server recognizes these functions by address, and pgrx's wrappers have other addresses.
 unsafe extern "C-unwind" {
@@ -41,7 +41,7 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
     // SAFETY: the server sorts Datums of this type.
-    unsafe { datum::order::<T::Stored>(left, right) as c_int }
+    unsafe { T::Stored::from_datum(left).order(T::Stored::from_datum(right)) as c_int }
 }
 
 unsafe extern "C-unwind" fn abbreviate<T: StoredId>(original: Datum, support: SortSupport) -> Datum {

@@ -19,9 +19,7 @@ use crate::pg::catalog::Schema;
 use crate::pg::{clock, epoch, log, transaction};
 use crate::settings;
 
-/// A row of `scru_generators`: type, scope, node, last ID, its time, its lead over the clock, reserved until, preloaded, source of
-/// the node, mark, its lead over the clock, what the next draw does, for how long it waits, why it is refused, the time of the last
-/// failure, and the lead of the floor over the clock.
+/// The columns of `scru_generators`, as [`all`] names them.
 type Row = (
     &'static str,
     &'static str,
@@ -59,7 +57,6 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// Returns the row of a type. The floor is that of the horizons.
 fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
@@ -70,8 +67,8 @@ fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
     let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
     let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
-    let Outlook { mark, wait, reason } = outlook::<T>(schema, state, reserved)
-        .unwrap_or_else(|reason| Outlook { reason: Some(reason), ..Outlook::default() });
+    let outlook = outlook::<T>(schema, state, reserved);
+    let (mark, wait, reason) = outlook.unwrap_or_else(|reason| (None, None, Some(reason)));
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, Some(_)) => "wait",
@@ -100,21 +97,11 @@ fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     ))
 }
 
-/// What the next draw of a type will do. On a standby: after its promotion.
-#[derive(Default)]
-struct Outlook {
-    /// The last tick up to which IDs may have been generated; `None` if there is no mark, or if the state is not shared.
-    mark: Option<u64>,
-    /// The time that the draw waits, in microseconds; `None` if it does not wait.
-    wait: Option<i64>,
-    /// The reason why the draw is refused; `None` if it is not.
-    reason: Option<String>,
-}
+/// The last tick up to which IDs may have been generated, if a mark says so; the time that the next draw waits, in microseconds; the
+/// reason why it is refused. On a standby: after its promotion.
+type Outlook = (Option<u64>, Option<i64>, Option<String>);
 
-/// Returns what the next draw will do.
-///
-/// # Errors
-/// Returns the reason of a refusal that depends on no mark.
+/// An error is the reason of a refusal that depends on no mark.
 fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
     let server_wide = settings::common().server_wide;
     settings::check_none_refused::<T>().map_err(Error::message)?;
@@ -132,7 +119,7 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
     let of_bound = bound.map(|bound| T::TICKS.nearest(bound));
     let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
         context.on_clock_rollback = OnClockRollback::Error;
-        let (marks, run, durable, carried) = marks::<T>(schema)?;
+        let (marks, run, durable, carried) = shared::marks::<T>(schema)?;
         let node = T::node(&settings);
         let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
         let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
@@ -162,17 +149,7 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
     let mut random = Random::get().map_err(Error::message)?;
     let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, delay, &context, &mut random);
     let reason = refusal.map(|refusal| draw::refused::<T>(refusal, server_wide).message());
-    Ok(Outlook { mark, wait: (wait > 0).then_some(wait), reason })
-}
-
-/// As [`shared::marks`], after a wait for the lock of the page; or the message of the error that a draw would raise.
-fn marks<T: Type>(schema: Schema) -> Result<shared::Marks, String> {
-    loop {
-        match transaction::attempt(|| shared::marks::<T>(schema))?.map_err(Error::message)? {
-            Some(marks) => return Ok(marks),
-            None => clock::wait(1_000, &clock::MARK),
-        }
-    }
+    Ok((mark, (wait > 0).then_some(wait), reason))
 }
 
 fn interval(micros: i64) -> Option<Interval> {
@@ -185,20 +162,16 @@ fn text<T: Type>(id: T) -> String {
 }
 
 /// `scru_set_mark(type text, mark timestamptz) → void`: sets the high-water mark of a type for this session's node
-///
-/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
 pub fn set_mark(call: Call) -> Result<Datum, Error> {
     change_mark(call, false)
 }
 
-/// `scru_raise_mark(type text, mark timestamptz) → void`: raises the high-water mark of a type for this session's node, if it is
-/// lower
-///
-/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
+/// `scru_raise_mark(type text, mark timestamptz) → void`: as [`set_mark`], but only raises the mark
 pub fn raise_mark(call: Call) -> Result<Datum, Error> {
     change_mark(call, true)
 }
 
+/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
 fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark = mark.ok_or_else(|| {

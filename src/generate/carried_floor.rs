@@ -18,13 +18,7 @@ use crate::pg::process::PerProcess;
 use crate::pg::{clock, log, transaction};
 
 /// The time at or above which the IDs of this database are, which [`horizon::learn`] has returned; the smallest number if none.
-static BOUND: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(i64::MIN));
-
-/// Returns the time at or above which the IDs of this database are, whatever the floor is, as far as this process knows.
-#[inline]
-pub fn bound() -> i64 {
-    BOUND.get()
-}
+pub static BOUND: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(i64::MIN));
 
 /// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
 pub fn memory(schema: Schema) -> Result<Option<HorizonMemory>, Error> {
@@ -93,10 +87,7 @@ pub fn carry(memory: HorizonMemory, schema: Schema, horizon: i64) -> Result<(), 
 }
 
 /// Raises the floor above the tick of a time: transactions that begin later draw above it. Does nothing for types whose generators
-/// always have a mark, because the floor would delay the other types.
-///
-/// # Errors
-/// XX001 if the page of the marks is damaged.
+/// always have a mark, because the floor would delay the other types. XX001 if the page of the marks is damaged.
 pub fn raise_above<T: GeneratedId>(schema: Schema, time: i64) -> Result<(), Error> {
     let floor = T::TICKS.start(T::TICKS.nearest(time) + 1).min(LAST_FLOOR as i64 - LEAD_MICROS);
     // A transaction draws above the clock.
@@ -111,10 +102,7 @@ pub fn raise_above<T: GeneratedId>(schema: Schema, time: i64) -> Result<(), Erro
 }
 
 /// Sets the floor back if a wrong clock has left it in the future, and the one that the database carries. IDs below horizons that
-/// were returned can then be generated.
-///
-/// # Errors
-/// XX001 if the page of the marks is damaged.
+/// were returned can then be generated. XX001 if the page of the marks is damaged.
 pub fn set_back(schema: Schema, mark: i64) -> Result<(), Error> {
     let Some(memory) = memory::of_horizon()? else { return Ok(()) };
     learn_to_draw(memory, schema)?;

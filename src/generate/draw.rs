@@ -34,7 +34,9 @@ fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
 #[inline(always)]
 fn draw<T: Type>(call: Call) -> Result<T, Error> {
     if T::SERVER_WIDE {
-        refuse_in_recovery::<T>()?;
+        if log::is_in_recovery() {
+            return Err(in_recovery::<T>());
+        }
         settings::check_none_refused::<T>()?;
         node::announce::<T>()?;
     }
@@ -75,19 +77,15 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
 pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
-    let tick = epoch::unix_micros(call.int8(0))
-        .and_then(|micros| T::TICKS.generated_at(micros).ok())
-        .ok_or_else(not_generated::<T>)?;
+    let tick =
+        epoch::unix_micros(call.int8(0)).and_then(|micros| T::TICKS.generated_at(micros).ok()).ok_or_else(|| {
+            let [first, end] = [1, T::TICKS.max].map(|tick| epoch::text(epoch::of(T::first_of(tick))));
+            let detail =
+                format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
+            Error::time_out_of_range::<T>().detail(detail)
+        })?;
     let id = T::random_of(tick, &mut Random::get()?);
     Ok(id.to_datum())
-}
-
-/// Returns the error (22008) for a time outside the range or within a reserved tick: the first or the last.
-#[cold]
-fn not_generated<T: Type>() -> Error {
-    let [first, end] = [1, T::TICKS.max].map(|tick| epoch::timestamptz_text(T::first_of(tick)));
-    let detail = format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
-    Error::time_out_of_range::<T>().detail(detail)
 }
 
 /// Takes one step from the state of this process. The clock counts as reading at least `from`.
@@ -109,11 +107,6 @@ fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<St
     Ok(step)
 }
 
-/// Raises 25006 on a standby: it has the settings of its primary, and both would generate the same IDs.
-fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
-    if log::is_in_recovery() { Err(in_recovery::<T>()) } else { Ok(()) }
-}
-
 #[cold]
 #[inline(never)]
 fn in_recovery<T: Type>() -> Error {
@@ -123,13 +116,35 @@ fn in_recovery<T: Type>() -> Error {
         .hint("Generate the ID on the primary.")
 }
 
-/// Returns the error for a refusal.
 #[cold]
 #[inline(never)]
 pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
+    let seconds = |micros: u64| micros as f64 / 1e6;
+    let state = SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     match refusal {
-        Refusal::ClockMovedBack(micros) => clock_moved_back::<T>(micros as f64 / 1e6, server_wide),
-        Refusal::BehindMark(micros) => behind_mark::<T>(micros as f64 / 1e6),
+        Refusal::ClockMovedBack(micros) => Error::new(
+            state,
+            format!("could not generate a {}: the system clock has moved back", T::NAME),
+        )
+        .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
+        .hint(if T::SERVER_WIDE {
+            "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can \
+                     set the mark back with scru_set_mark()."
+        } else if server_wide {
+            "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
+        } else {
+            "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
+        }),
+        Refusal::BehindMark(micros) => {
+            let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
+            let behind = seconds(micros);
+            Error::new(state, message)
+                .detail(format!("The clock is {behind} s behind the last ID that may already have been generated."))
+                .hint(
+                    "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back \
+                     with scru_set_mark().",
+                )
+        }
         Refusal::ClockOutOfRange => Error::time_out_of_range::<T>()
             .detail("The system clock reads a time for which there are no IDs.")
             .hint("Correct the clock."),
@@ -140,29 +155,4 @@ pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
         .detail("There is no greater ID within this millisecond.")
         .hint("Try again: the next millisecond begins with a new random number."),
     }
-}
-
-fn clock_moved_back<T: Type>(seconds: f64, server_wide: bool) -> Error {
-    let message = format!("could not generate a {}: the system clock has moved back", T::NAME);
-    let hint = if T::SERVER_WIDE {
-        "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can set the \
-         mark back with scru_set_mark()."
-    } else if server_wide {
-        "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
-    } else {
-        "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
-    };
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(format!("The clock is {seconds} s behind the last ID."))
-        .hint(hint)
-}
-
-fn behind_mark<T: Type>(seconds: f64) -> Error {
-    let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(format!("The clock is {seconds} s behind the last ID that may already have been generated."))
-        .hint(
-            "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with \
-             scru_set_mark().",
-        )
 }

@@ -61,7 +61,6 @@ fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
     Ok(tick.max(of_node.unwrap_or(0)).max(carried.map_or(0, |mark| mark.tick)))
 }
 
-/// Returns the first ID of the tick of a time.
 fn first_of<T: Type>(micros: i64) -> T {
     T::first_of(T::TICKS.nearest(micros))
 }

@@ -25,10 +25,7 @@ pub fn begin(memory: HorizonMemory) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes a floor durable: every later start of a server with these data begins at or above it.
-///
-/// # Errors
-/// XX001 if the page of the marks is damaged.
+/// Makes a floor durable: every later start of a server with these data begins at or above it. XX001 if the page is damaged.
 pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
     let logged = floor.saturating_add(LEAD_MICROS);
     let position = {
@@ -46,10 +43,7 @@ pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
 }
 
 /// Returns the floor of this server for a look, also before the first draw since its start and on a standby; `None` if there is none,
-/// or if another backend has locked the page.
-///
-/// # Errors
-/// XX001 if the page of the marks is damaged, 53200 if not enough shared memory is left.
+/// or if another backend has locked the page. XX001 if the page is damaged, 53200 if not enough shared memory is left.
 pub fn look() -> Result<Option<i64>, Error> {
     let floor = match memory::of_horizon()?.filter(HorizonMemory::has_begun) {
         Some(memory) => memory.header.floor.load(Ordering::Relaxed),
@@ -58,10 +52,7 @@ pub fn look() -> Result<Option<i64>, Error> {
     Ok((floor != 0).then_some(floor))
 }
 
-/// Returns the locked page of the marks.
-///
-/// # Errors
-/// XX001 if it is damaged.
+/// Locks the page of the marks.
 pub fn page() -> Result<MarkPage, Error> {
     Pinned::new()?.lock(true).ok_or_else(memory::no_memory)
 }

@@ -2,6 +2,7 @@
 
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
+use core::ptr;
 use std::collections::HashMap;
 
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
@@ -34,7 +35,7 @@ static ENDING: PerProcess<Cell<(u64, bool)>> = PerProcess::new(Cell::new((u64::M
 /// Registers the events of transactions. Must be called from `_PG_init`.
 pub fn register() {
     // SAFETY: the function handles each event.
-    unsafe { transaction::on_event(on_event) };
+    unsafe { pg_sys::RegisterXactCallback(Some(on_event), ptr::null_mut()) };
 }
 
 /// Returns the time at or above which this process draws the IDs of its transaction; `None` if [`publish`] must be called first.
@@ -51,10 +52,8 @@ pub fn bound() -> i64 {
     DRAWING.get().bound
 }
 
-/// Publishes the transaction before its first ID, and returns the time at or above which this process draws.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
+/// Publishes the transaction before its first ID, and returns the time at or above which this process draws. 53200 if not enough
+/// shared memory is left, as with all functions here.
 #[inline]
 pub fn publish(schema: Schema) -> Result<i64, Error> {
     match published() {
@@ -64,9 +63,6 @@ pub fn publish(schema: Schema) -> Result<i64, Error> {
 }
 
 /// As [`publish`], also for a transaction that is published: what the database carries may have changed.
-///
-/// # Errors
-/// As [`publish`].
 #[cold]
 #[inline(never)]
 pub fn publish_anew(schema: Schema) -> Result<i64, Error> {
@@ -80,7 +76,7 @@ pub fn publish_anew(schema: Schema) -> Result<i64, Error> {
             if !carried_floor::is_known(memory) {
                 carried_floor::learn_to_draw(memory, schema)?;
             }
-            let bound = carried_floor::bound();
+            let bound = carried_floor::BOUND.get();
             let mut backend = Backend::new(memory);
             let from = horizon::publish(&mut backend)?.max(bound);
             let (ending, is_prepared) = ENDING.get();
@@ -120,7 +116,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
             memory().and_then(|memory| memory.map_or(Ok(()), |memory| Backend::new(memory).record(number, is_prepared)))
     {
         // SAFETY: nothing is left to drop. The transaction rolls back.
-        unsafe { crate::call::error::report(error, core::ptr::null_mut()) };
+        unsafe { crate::call::error::report(error, ptr::null_mut()) };
     }
 }
 
@@ -142,12 +138,10 @@ const OF_TRANSACTION: i64 = 0;
 
 static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
 
-/// Returns the client's statement to which a horizon belongs.
 fn statement() -> i64 {
     if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() }
 }
 
-/// Returns the horizon that was returned for a snapshot in a statement of this transaction.
 fn returned(statement: i64, snapshot: &Snapshot) -> Option<i64> {
     let returned = RETURNED.borrow();
     let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
@@ -157,7 +151,6 @@ fn returned(statement: i64, snapshot: &Snapshot) -> Option<i64> {
     }
 }
 
-/// Remembers the horizon that is returned for a snapshot.
 fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
     let content = snapshot.content();
     let local = u64::from(transaction::local());
@@ -173,10 +166,8 @@ fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
     returned.last = Some((statement, content, value));
 }
 
-/// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC.
-///
-/// # Errors
-/// 55000 if the snapshot is too old. 25000 in a parallel worker.
+/// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
+/// 25000 in a parallel worker.
 pub fn of_statement(schema: Schema) -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
@@ -198,12 +189,9 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
 }
 
 /// Returns the time up to which this database knows its IDs.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
 pub fn floor(schema: Schema) -> Result<i64, Error> {
     let memory = carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?;
-    Ok(horizon::raise(&mut Backend::new(memory))?.max(carried_floor::bound()))
+    Ok(horizon::raise(&mut Backend::new(memory))?.max(carried_floor::BOUND.get()))
 }
 
 #[cold]
@@ -217,9 +205,6 @@ fn too_old() -> Error {
 }
 
 /// Returns the transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
 pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
     let mut backend = Backend::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
     let mut holders = Vec::new();
@@ -235,10 +220,7 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
     Ok(holders)
 }
 
-/// Returns the published bound of this process's transaction; `None` if it has drawn no ID.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
+/// As [`Backend::own_bound`].
 pub fn own_bound() -> Result<Option<i64>, Error> {
     Ok(memory::of_horizon()?.and_then(|memory| Backend::new(memory).own_bound()))
 }

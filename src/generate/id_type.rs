@@ -12,7 +12,6 @@ use crate::settings::{Configured, Settings};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
 pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>> {
-    /// Returns the process's state.
     fn process() -> &'static Process<Self>;
 }
 
@@ -36,7 +35,6 @@ pub struct Process<T: Type> {
 }
 
 impl<T: Type> Process<T> {
-    /// Creates the initial state.
     pub const fn new() -> Self {
         Self {
             settings: Settings::new(),
@@ -112,11 +110,9 @@ pub trait SharedWord: Copy + Default + Eq + From<u64> + Send + Sync + 'static {
     /// The word in shared memory.
     type Atomic: Sync + 'static;
 
-    /// Returns whether the processor has atomic instructions for the word. Their emulation by a lock works only within one
-    /// process.
+    /// Whether the processor has atomic instructions for the word. Their emulation by a lock works only within one process.
     fn is_lock_free() -> bool;
 
-    /// Loads the word.
     fn load(word: &Self::Atomic) -> Self;
     /// Replaces `old` by `new` with a compare-and-swap. Returns `false` if another backend has changed the word.
     fn replace(word: &Self::Atomic, old: Self, new: Self) -> bool;

@@ -22,21 +22,13 @@ macro_rules! layouts {
 }
 
 layouts! {
-    "mark v2" if is(memory::MARK.as_bytes(), b"mark v2"), Shared 72:
+    "mark v2" if matches!(memory::MARK.as_bytes(), b"mark v2"), Shared 72:
         reserved 0 flush_time 8 announced 16 announced_of_databases 24 failed 32 pending_reserved 40 pending_position 48 run 56
         warned 64;
-    "horizon v1, header" if is(memory::HORIZON.to_bytes(), b"scru horizon v1"), Header 64:
+    "horizon v1, header" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Header 64:
         floor 0 durable 8 since 16 prepared 24 ended 32;
-    "horizon v1, slot" if is(memory::HORIZON.to_bytes(), b"scru horizon v1"), Slot 64: owner 0 bound 8;
-    "horizon v1, entry" if is(memory::HORIZON.to_bytes(), b"scru horizon v1"), Entry 24: state 0 bound 8 database 16;
+    "horizon v1, slot" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Slot 64: owner 0 bound 8;
+    "horizon v1, entry" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Entry 24: state 0 bound 8 database 16;
     "page v1, header" if mark_page::VERSION == 1, PageHeader 16: magic 0 version 4 count 6 checksum 8 zeros 12;
     "page v1, entry" if mark_page::VERSION == 1, PageEntry 32: name 0 node 12 tick 16 run 24;
-}
-
-const fn is(name: &[u8], expected: &[u8]) -> bool {
-    let mut equal = 0;
-    while equal < name.len() && equal < expected.len() && name[equal] == expected[equal] {
-        equal += 1;
-    }
-    equal == name.len() && equal == expected.len()
 }

@@ -12,7 +12,6 @@ use core::ffi::CStr;
 use core::mem::offset_of;
 use core::ptr;
 use core::slice;
-use std::fs;
 use std::io::ErrorKind;
 
 use pgrx::PgSqlErrorCode as SqlState;
@@ -79,7 +78,6 @@ impl Name {
     /// The name in the entry with the floor of the horizons, which has a time in place of a tick. No type can have it.
     const FLOOR: Self = Self(*b"\0horizon\0\0\0\0", LAST_FLOOR);
 
-    /// Returns the name of a type, padded with zeros.
     pub fn of<T: SortableId>() -> Self {
         const { assert!(T::NAME.len() < NAME, "the page has 12 bytes for the name of a type") };
         Self(array::from_fn(|index| T::NAME.as_bytes().get(index).copied().unwrap_or_default()), T::TICKS.max)
@@ -120,15 +118,13 @@ fn create() -> Result<(), Error> {
     let page = unsafe {
         let page = pg_sys::palloc0(pg_sys::BLCKSZ as usize);
         fill(page.cast(), &header(&[]));
-        server::set_checksum(page.cast());
-        slice::from_raw_parts(page.cast::<u8>(), pg_sys::BLCKSZ as usize)
+        slice::from_raw_parts_mut(page.cast::<u8>(), pg_sys::BLCKSZ as usize)
     };
-    let new = NEW.to_string_lossy();
-    server::create_global_page(NUMBER, NEW, || fs::write(&*new, page)).map_err(|failure| {
+    server::create_global_page(NUMBER, NEW, page).map_err(|failure| {
         let reason = failure.to_string();
         // Without the error number, as in the server's own messages.
         let reason = reason.split(" (os error").next().unwrap_or_default();
-        let message = format!("could not write file \"{new}\": {reason}");
+        let message = format!("could not write file \"{}\": {reason}", NEW.to_string_lossy());
         match failure.kind() {
             ErrorKind::StorageFull => Error::new(SqlState::ERRCODE_DISK_FULL, message).hint("Check free disk space."),
             _ => Error::new(SqlState::ERRCODE_IO_ERROR, message),
@@ -149,14 +145,10 @@ unsafe fn fill(page: *mut PageHeaderData, content: &[u8]) {
     }
 }
 
-/// The locked page.
 pub struct MarkPage(LockedPage);
 
 impl MarkPage {
-    /// Returns the marks under a name.
-    ///
-    /// # Errors
-    /// XX001 if the page is not one of this extension, or is damaged.
+    /// Returns the marks under a name. As all accesses, XX001 if the page is not one of this extension, or is damaged.
     pub fn marks(&self, Name(name, last): Name) -> Result<Vec<Mark>, Error> {
         let mark = |entry: &[u8]| {
             let node = NodeCode::from_u32(u32::from_le_bytes(*entry[offset_of!(PageEntry, node)..].first_chunk()?))?;
@@ -169,9 +161,6 @@ impl MarkPage {
     }
 
     /// Replaces the marks under a name, and logs the page. Returns the position of the end of the record.
-    ///
-    /// # Errors
-    /// As [`marks`](Self::marks).
     pub fn log(&self, name: Name, marks: &[Mark]) -> Result<Position, Error> {
         let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name.0)).flatten().copied();
         let entry = |mark: &Mark| {
@@ -188,27 +177,19 @@ impl MarkPage {
     }
 
     /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
-    ///
-    /// # Errors
-    /// As [`marks`](Self::marks).
     pub fn floor(&self) -> Result<i64, Error> {
         Ok(self.marks(Name::FLOOR)?.first().map_or(0, |mark| mark.tick as i64))
     }
 
-    /// Replaces the durable floor of the horizons, and logs the page. Returns the position of the end of the record.
-    ///
-    /// # Errors
-    /// As [`marks`](Self::marks).
+    /// As [`log`](Self::log), for the durable floor of the horizons.
     pub fn log_floor(&self, floor: i64) -> Result<Position, Error> {
         self.log(Name::FLOOR, &[Mark { node: NodeCode::ALL, tick: floor as u64, run: 0 }])
     }
 
-    /// Returns the position of the end of the record that has last changed the page.
     pub fn position(&self) -> Position {
         self.0.position()
     }
 
-    /// Returns the entries of all types.
     fn entries(&self) -> Result<&[u8], Error> {
         let content = &self.0.bytes()[START..];
         let at = offset_of!(PageHeader, count);
@@ -220,7 +201,6 @@ impl MarkPage {
     }
 }
 
-/// Returns the page's own header for these entries.
 fn header(entries: &[u8]) -> Vec<u8> {
     let (count, checksum) = ((entries.len() / ENTRY) as u16, crc32fast::hash(entries));
     [MAGIC.as_slice(), &VERSION.to_le_bytes(), &count.to_le_bytes(), &checksum.to_le_bytes(), &[0; 4]].concat()

@@ -32,8 +32,7 @@ static OF_FLOOR: PerProcess<Cell<Oid>> = PerProcess::new(Cell::new(Oid::INVALID)
 /// The floor that this database carries and calls its own, as far as this process knows; `None` if it has to look.
 pub static OWN_FLOOR: PerProcess<Cell<Option<i64>>> = PerProcess::new(Cell::new(None));
 
-/// Forgets what this process knows of a sequence that has changed, or of one that it has not found. Must be registered from
-/// `_PG_init`.
+/// Forgets what this process knows of a sequence that has changed, or of one that it has not found. For `_PG_init`.
 pub fn register() {
     // SAFETY: the function only sets variables.
     unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(forget), Datum::null()) };
@@ -85,10 +84,8 @@ pub struct Value {
 }
 
 /// Returns the mark that the sequence of the extension carries, and its version; `Nothing` if there is no sequence. Without `write`,
-/// works on a standby as well, and returns `Nothing` if another backend has locked the page of the sequence.
-///
-/// # Errors
-/// As all functions here: 55000 if the sequence is unlogged.
+/// works on a standby as well, and returns `Nothing` if another backend has locked the page of the sequence. As all functions here,
+/// 55000 if the sequence is unlogged.
 pub fn read<T: Type>(schema: Schema, write: bool) -> Result<(Carried, Version), Error> {
     let Some(sequence) = Sequence::of::<T>(schema, write)? else { return Ok((Carried::Nothing, 0)) };
     let Value { value, has_arrived, position } = sequence.value(u64::MAX);
@@ -135,8 +132,7 @@ impl Sequence {
         Self::open(&datum::c_string(format!("{}_mark", T::NAME)), schema, write, &T::process().sequence)
     }
 
-    /// Opens and locks a sequence that the extension has created; `None` if there is none. Without `write`, only for a look: works
-    /// on a standby as well, and returns `None` if another backend has locked its page.
+    /// Opens and locks a sequence that the extension has created; `None` if there is none. Without `write`, as [`read`].
     ///
     /// The owner of the extension can add members to it, but not to the list of what dumps include. The owners are checked as well.
     fn open(name: &CStr, schema: Schema, write: bool, known: &Cell<Oid>) -> Result<Option<Self>, Error> {
@@ -188,7 +184,6 @@ impl Sequence {
         }
     }
 
-    /// Returns the data of the sequence's only tuple.
     fn data(&self) -> *mut FormData_pg_sequence_data {
         let page = self.page.header();
         // SAFETY: a sequence has one page with one tuple.
@@ -201,7 +196,7 @@ impl Sequence {
     }
 }
 
-/// Returns the number that identifies the server's data, which copies of its files share.
+/// The number of the server's data, which copies of its files share.
 fn system_identifier() -> i64 {
     // SAFETY: reads a constant of the server.
     unsafe { pg_sys::GetSystemIdentifier() as i64 }

@@ -76,7 +76,6 @@ pub struct HorizonMemory {
 }
 
 impl HorizonMemory {
-    /// Returns the size in bytes.
     fn size() -> usize {
         size_of::<Header>() + transaction::processes() * size_of::<Slot>() + ENTRIES as usize * size_of::<Entry>()
     }
@@ -98,7 +97,7 @@ impl HorizonMemory {
         }
     }
 
-    /// Returns whether a process has read the durable floor since the start of the server.
+    /// Whether a process has read the durable floor since the start of the server.
     pub fn has_begun(&self) -> bool {
         self.header.since.load(Ordering::Acquire) != 0
     }
@@ -110,9 +109,6 @@ impl HorizonMemory {
 
 static HORIZON_MEMORY: PerProcess<Cell<Option<HorizonMemory>>> = PerProcess::new(Cell::new(None));
 
-/// Returns a type's shared memory.
-///
-/// # Errors
 /// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
 #[inline]
 pub fn of_type<T: Type>() -> Result<Memory<T>, Error> {
@@ -151,15 +147,12 @@ unsafe fn keep<T: Type>(word: *mut c_void, shared: *mut c_void) -> Memory<T> {
 }
 
 /// Returns the shared memory of the horizon, whose floor may not yet include the durable one; `None` if no process of this server
-/// can allocate it.
-///
-/// # Errors
-/// 53200 if not enough shared memory is left.
+/// can allocate it. 53200 if not enough shared memory is left.
 #[inline]
 pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
     match HORIZON_MEMORY.get() {
         Some(memory) => Ok(Some(memory)),
-        None => find_of_horizon(),
+        None => find_of_horizon(true),
     }
 }
 
@@ -167,16 +160,12 @@ pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
 pub fn existing_of_horizon() -> Result<Option<HorizonMemory>, Error> {
     match HORIZON_MEMORY.get() {
         Some(memory) => Ok(Some(memory)),
-        None => look_for_horizon(false),
+        None => find_of_horizon(false),
     }
 }
 
 #[cold]
-fn find_of_horizon() -> Result<Option<HorizonMemory>, Error> {
-    look_for_horizon(true)
-}
-
-fn look_for_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
+fn find_of_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
     let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))?;
     // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
     let memory = found.map(|address| unsafe { HorizonMemory::at(address) });
@@ -189,7 +178,6 @@ fn find<R>(by: impl FnOnce() -> R + UnwindSafe) -> Result<R, Error> {
     PgTryBuilder::new(|| Ok(by())).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()
 }
 
-/// Returns the error for memory that the server cannot allocate (53200).
 #[cold]
 pub fn no_memory() -> Error {
     Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")

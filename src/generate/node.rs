@@ -43,9 +43,6 @@ fn parsed(text: &[u8]) -> Result<Scru64Node, Error> {
 
 /// Announces the node before a session generates its first ID, and after its settings have changed: logs the node if the last log
 /// message names another one, and warns once if another server may have the same number: once since the start of a Citus node.
-///
-/// # Errors
-/// As [`check_host`]. Returns an error if shared memory is not available.
 #[inline]
 pub fn announce<T: Type>() -> Result<(), Error> {
     if T::process().announced.get() == Some(settings::changes()) { Ok(()) } else { announce_change::<T>() }
@@ -61,33 +58,23 @@ fn announce_change<T: Type>() -> Result<(), Error> {
     if is_first && !transaction::is_parallel_worker() { warn::<T>() } else { Ok(()) }
 }
 
-/// Checks that the node belongs to this server, if `scru.node_hosts` says to which servers it belongs.
-///
-/// # Errors
-/// Returns an error (55000) if the setting does not name this server.
+/// Raises 55000 if `scru.node_hosts` says that the node belongs to other servers.
 pub fn check_host<T: Type>() -> Result<(), Error> {
-    match (hosts::mismatch(), settings::deciding::<T>()) {
-        (Some(mismatch), Some(node)) => Err(belongs_to_others(&node, &mismatch)),
-        _ => Ok(()),
-    }
-}
-
-#[cold]
-fn belongs_to_others(Deciding { name, value, .. }: &Deciding, Mismatch { hosts, this }: &Mismatch) -> Error {
+    let Some((Mismatch { hosts, this }, Deciding { name, value, .. })) =
+        hosts::mismatch().zip(settings::deciding::<T>())
+    else {
+        return Ok(());
+    };
     let message = format!("scru.{name} \"{value}\" does not belong to this server");
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+    Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .detail(format!("This server is {this}, and scru.node_hosts is \"{hosts}\". It may be a copy of another server."))
         .hint(format!(
             "If it is a copy, set its own scru.{name} and its scru.node_hosts with ALTER ROLE ALL SET, and reconnect. If \
              it replaces another server, add it to scru.node_hosts."
-        ))
+        )))
 }
 
-/// Logs the node with which IDs of a type are generated: after each start of the server, and when it differs from that of the last
-/// message by any process.
-///
-/// # Errors
-/// Returns an error if shared memory is not available.
+/// Logs the node after each start of the server, and when it differs from that of the last message by any process.
 fn log<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
@@ -115,7 +102,13 @@ fn warn<T: Type>() -> Result<(), Error> {
     let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(Deciding::is_default) else {
         return Ok(());
     };
-    let (detail, place) = if is_in_citus() {
+    // SAFETY: a look-up. Where Citus is loaded, the server knows its settings.
+    let is_in_citus = unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() };
+    // A subscription of any database of the server, or one of pglogical in this database. Generation must not wait for the catalog.
+    let has_subscriptions = || {
+        catalog::has_rows(pg_sys::SubscriptionRelationId) || catalog::extension_has_rows(c"pglogical", c"subscription")
+    };
+    let (detail, place) = if is_in_citus {
         // Once for all sessions: Citus opens many connections for one statement.
         if memory::of_type::<T>()?.shared.warned.swap(1, Ordering::Relaxed) != 0 {
             return Ok(());
@@ -139,21 +132,6 @@ fn warn<T: Type>() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether any database of the server has a subscription, or this database one of pglogical; false if the catalog is
-/// locked, because generation must not wait.
-fn has_subscriptions() -> bool {
-    // SAFETY: IDs are generated in a transaction.
-    unsafe {
-        catalog::has_rows(pg_sys::SubscriptionRelationId) || catalog::extension_has_rows(c"pglogical", c"subscription")
-    }
-}
-
-/// Returns whether Citus is loaded. The server then knows its settings.
-fn is_in_citus() -> bool {
-    // SAFETY: a look-up.
-    unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() }
-}
-
 /// Registers the background worker that logs the node when recovery has finished. Must be called from `_PG_init` when the server
 /// starts. If the worker fails, the node is logged with the first ID.
 pub fn register() {
@@ -169,8 +147,7 @@ pub fn register() {
 #[pg_guard]
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn scru_name_node(_argument: Datum) {
-    // SAFETY: a background worker begins with these calls. Afterwards it has the settings of all roles. Every server has the
-    // database.
+    // SAFETY: a background worker begins with these calls. Afterwards it has the settings of all roles.
     unsafe {
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnectionByOid(

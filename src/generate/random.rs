@@ -25,10 +25,7 @@ static SOURCE: PerProcess<Source> =
 pub struct Random(());
 
 impl Random {
-    /// Returns the source.
-    ///
-    /// # Errors
-    /// Returns an error (58000) if the operating system cannot provide random numbers.
+    /// 58000 if the operating system cannot provide random numbers.
     #[inline(always)]
     pub fn get() -> Result<Self, Error> {
         // SAFETY: an integer that the server sets once in each process.

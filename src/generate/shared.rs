@@ -1,6 +1,8 @@
 //! Server-wide generators: one shared word per type, an atomic integer in shared memory, and the extension's accesses for the
 //! [`protocol`] by which the backends share it.
 
+use std::time::Instant;
+
 use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::horizon::behind;
@@ -14,7 +16,7 @@ use crate::generate::mark_page::{MarkPage, Name, Pinned};
 use crate::generate::random::Random;
 use crate::generate::{horizon, mark_sequence, memory};
 use crate::pg::catalog::Schema;
-use crate::pg::{clock, log};
+use crate::pg::{clock, log, transaction};
 use crate::settings;
 
 /// A backend's access to what the backends share.
@@ -23,7 +25,7 @@ struct Backend<T: Type> {
     /// The schema of the function that draws, in which the extension's sequences are.
     schema: Schema,
     on_clock_rollback: OnClockRollback,
-    /// The time at or above which this process draws, in microseconds since 1970-01-01 UTC.
+    /// As [`horizon::published`].
     from: i64,
     /// The last reading of the clock.
     clock: i64,
@@ -35,7 +37,6 @@ impl<T: Type> Backend<T> {
         Ok(Self { memory: memory::of_type::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
     }
 
-    /// Returns the locked page.
     fn page(&self) -> &MarkPage {
         // Impossible: the protocol accesses the page under its lock only, which the model checks.
         self.page.as_ref().unwrap_or_else(|| unreachable!("the page is not locked"))
@@ -152,10 +153,9 @@ impl<T: Type> Access<T> for Backend<T> {
 
     fn flush(&mut self, position: Position) -> Result<(), Error> {
         if !log::is_flushed(position) {
-            let start = clock::monotonic_micros();
+            let start = Instant::now();
             log::flush(position);
-            let taken = clock::monotonic_micros() - start;
-            self.memory.shared.flush_time.fetch_max(taken, Ordering::Relaxed);
+            self.memory.shared.flush_time.fetch_max(start.elapsed().as_micros() as u64, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -183,11 +183,7 @@ impl<T: Type> Access<T> for Backend<T> {
     }
 }
 
-/// Takes a full step from the state that all backends of the server share. Returns `None` if the step must be repeated, because
-/// another backend has changed the state or because a reservation was required first. The clock counts as reading at least `from`.
-///
-/// # Errors
-/// Returns an error if shared memory or random numbers are not available, or if the high-water mark cannot be read or written.
+/// Takes a full step, as [`protocol::draw`]. The clock counts as reading at least `from`.
 #[inline(always)]
 pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
     let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
@@ -205,9 +201,6 @@ pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i
 }
 
 /// Sets the high-water mark of a type's generator, for this session's node, to a time. With `at_least`, only raises it.
-///
-/// # Errors
-/// Returns an error if shared memory is not available, or if the mark cannot be written.
 pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
     let mut backend = Backend::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
     let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
@@ -217,25 +210,28 @@ pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<
 /// The type's marks, the number of the run, the durable floor, and the mark that the database carries.
 pub type Marks = (Vec<Mark>, u64, i64, Carried);
 
-/// Returns the marks for a look at what the next draw will do, also on a standby; `None` if another backend has locked the page.
-///
-/// # Errors
-/// As [`MarkPage::marks`] and [`mark_sequence::read`].
-pub fn marks<T: Type>(schema: Schema) -> Result<Option<Marks>, Error> {
-    let run = &memory::of_type::<T>()?.shared.run;
-    let (marks, run, floor) = match Pinned::existing()? {
-        Some(page) => {
-            let Some(page) = page.lock(false) else { return Ok(None) };
-            (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed), page.floor()?)
-        }
-        None => (Vec::new(), 0, 0),
+/// Returns the marks for a look at what the next draw will do, also on a standby, or the message of the error that it would raise.
+pub fn marks<T: Type>(schema: Schema) -> Result<Marks, String> {
+    let look = || {
+        let run = &memory::of_type::<T>()?.shared.run;
+        let (marks, run, floor) = match Pinned::existing()? {
+            Some(page) => {
+                let Some(page) = page.lock(false) else { return Ok(None) };
+                (page.marks(Name::of::<T>())?, run.load(Ordering::Relaxed), page.floor()?)
+            }
+            None => (Vec::new(), 0, 0),
+        };
+        Ok(Some((marks, run, floor, mark_sequence::read::<T>(schema, false)?.0)))
     };
-    let (carried, _) = mark_sequence::read::<T>(schema, false)?;
-    Ok(Some((marks, run, floor, carried)))
+    loop {
+        match transaction::attempt(look)?.map_err(Error::message)? {
+            Some(marks) => return Ok(marks),
+            None => clock::wait(1_000, &clock::MARK),
+        }
+    }
 }
 
-/// Returns the next ID by the fast path: one compare-and-swap of the shared word. Returns `None` if a full [`step`] is required,
-/// or if another backend was faster.
+/// The fast path: one compare-and-swap of the word. `None` if a full [`step`] is required, or if another backend was faster.
 #[inline(always)]
 pub fn draw_fast<T: Type>() -> Option<T> {
     let fast_path = T::FAST_PATH?;

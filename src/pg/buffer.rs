@@ -40,13 +40,11 @@ impl LockedPage {
         Some(Self(buffer))
     }
 
-    /// Returns the page's bytes.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the page is locked, and has this size.
         unsafe { slice::from_raw_parts(self.header().cast(), pg_sys::BLCKSZ as usize) }
     }
 
-    /// Returns the page's header.
     pub fn header(&self) -> *mut PageHeaderData {
         let index = self.0 as usize - 1;
         // SAFETY: a pinned buffer has a page in shared memory.

@@ -1,4 +1,4 @@
-//! Scans of system catalogs.
+//! Scans of system catalogs. All functions must be called in a transaction.
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
@@ -9,11 +9,8 @@ use pgrx::{Array, FromDatum};
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 /// Calls `visit` for each row of a catalog, or of another table, with the row and the tuple descriptor.
-///
-/// # Safety
-/// Must be called in a transaction.
-pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
-    // SAFETY: guaranteed by the caller.
+pub fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc)) {
+    // SAFETY: the table is open while it is scanned.
     unsafe {
         let relation = pg_sys::table_open(catalog, LOCK);
         // No index: a sequential scan. A null snapshot: the catalog snapshot.
@@ -30,61 +27,47 @@ pub unsafe fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys
     }
 }
 
-/// Returns whether a catalog, or another table, has rows. Does not wait for locks: returns false if another session holds a conflicting lock.
-///
-/// # Safety
-/// Must be called in a transaction.
-pub unsafe fn has_rows(catalog: Oid) -> bool {
-    // SAFETY: guaranteed by the caller.
+/// Whether a catalog, or another table, has rows. Does not wait: false if another session holds a conflicting lock.
+pub fn has_rows(catalog: Oid) -> bool {
+    let mut has_rows = false;
+    // SAFETY: the lock is released once.
     unsafe {
-        if !pg_sys::ConditionalLockRelationOid(catalog, LOCK) {
-            return false;
+        if pg_sys::ConditionalLockRelationOid(catalog, LOCK) {
+            scan(catalog, |_, _| has_rows = true);
+            pg_sys::UnlockRelationOid(catalog, LOCK);
         }
-        let mut has_rows = false;
-        scan(catalog, |_, _| has_rows = true);
-        pg_sys::UnlockRelationOid(catalog, LOCK);
-        has_rows
     }
+    has_rows
 }
 
-/// Returns whether a table of another extension, in the schema with the name of that extension, has rows. Returns false if this
-/// database does not have the extension. Otherwise as [`has_rows`].
-///
-/// # Safety
-/// Must be called in a transaction.
-pub unsafe fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
+/// As [`has_rows`], for a table of another extension, in the schema with its name. False if this database does not have it.
+pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
+    // SAFETY: look-ups.
+    let table = unsafe {
         if pg_sys::get_extension_oid(extension.as_ptr(), true) == Oid::INVALID {
             return false;
         }
-        let schema = pg_sys::get_namespace_oid(extension.as_ptr(), true);
-        let table = pg_sys::get_relname_relid(table.as_ptr(), schema);
-        table != Oid::INVALID && has_rows(table)
-    }
+        pg_sys::get_relname_relid(table.as_ptr(), pg_sys::get_namespace_oid(extension.as_ptr(), true))
+    };
+    table != Oid::INVALID && has_rows(table)
 }
 
 /// Returns the schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
 /// this database does not have the extension.
-///
-/// # Safety
-/// Must be called in a transaction.
-pub unsafe fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
+pub fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
     let mut found = None;
-    // SAFETY: guaranteed by the caller. The rows of the catalog have this form.
-    unsafe {
-        scan(pg_sys::ExtensionRelationId, |row, columns| {
-            let extension = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>();
-            if CStr::from_ptr((*extension).extname.data.as_ptr()) == name {
-                let mut is_null = false;
-                let column = pg_sys::Anum_pg_extension_extconfig as c_int;
-                let relations = pg_sys::heap_getattr(row, column, columns, &mut is_null);
-                let relations = Array::<Oid>::from_datum(relations, is_null);
-                let relations = relations.iter().flat_map(Array::iter).flatten().collect();
-                found = Some(((*extension).extnamespace, relations));
-            }
-        });
-    }
+    // SAFETY: the rows of the catalog have this form.
+    scan(pg_sys::ExtensionRelationId, |row, columns| unsafe {
+        let extension = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>();
+        if CStr::from_ptr((*extension).extname.data.as_ptr()) == name {
+            let mut is_null = false;
+            let column = pg_sys::Anum_pg_extension_extconfig as c_int;
+            let relations = pg_sys::heap_getattr(row, column, columns, &mut is_null);
+            let relations = Array::<Oid>::from_datum(relations, is_null);
+            let relations = relations.iter().flat_map(Array::iter).flatten().collect();
+            found = Some(((*extension).extnamespace, relations));
+        }
+    });
     found
 }
 
@@ -99,13 +82,12 @@ impl Schema {
     /// No schema: the fast path needs none.
     pub const NONE: Self = Self { of_function: Oid::INVALID };
 
-    /// Returns the OID of the schema.
     pub fn oid(self) -> Oid {
         // SAFETY: a look-up in the catalogs.
         unsafe { pg_sys::get_func_namespace(self.of_function) }
     }
 
-    /// Returns whether a relation belongs to the owner of the function, or to a superuser.
+    /// Whether a relation belongs to the owner of the function, or to a superuser.
     pub fn has_owner(self, relation: &pg_sys::FormData_pg_class) -> bool {
         // SAFETY: look-ups in the catalogs. Rows of this catalog have this struct.
         unsafe {

@@ -39,19 +39,7 @@ pub fn now() -> i64 {
     now.tv_sec * 1_000_000 + micros
 }
 
-/// Returns the time of the monotonic clock, in microseconds. All processes read the same clock. The result is never 0.
-pub fn monotonic_micros() -> u64 {
-    let mut now = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: clock_gettime() initializes `now`: every platform that PostgreSQL supports has this clock.
-    let now = unsafe {
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
-        now.assume_init()
-    };
-    (now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000).max(1)
-}
-
-/// Waits until the clock reaches `until`, in microseconds since 1970-01-01 UTC. Returns early if the clock moves back. Processes
-/// interrupts, such as a query cancel or a timeout.
+/// Waits until the clock reaches `until`, in microseconds since 1970-01-01 UTC, or moves back. Processes interrupts.
 pub fn wait_until(until: i64) {
     let mut left = until - now();
     while left > 0 {
@@ -66,7 +54,7 @@ pub fn wait_until(until: i64) {
     }
 }
 
-/// Waits for at most `micros` microseconds, and processes interrupts.
+/// Waits for at most `micros` microseconds. Processes interrupts.
 pub fn wait(micros: i64, WaitEvent(name, number): &WaitEvent) {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     let millis = micros / 1_000;

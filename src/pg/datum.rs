@@ -13,7 +13,7 @@ const _: () =
 
 /// An ID type whose stored form can be converted to and from a Datum.
 pub trait StoredId: SqlId<Stored: StoredDatum> {
-    /// Returns the ID as a Datum, in the current memory context.
+    /// In the current memory context.
     #[inline]
     fn to_datum(self) -> Datum {
         self.to_stored().into_datum()
@@ -28,22 +28,17 @@ pub trait StoredDatum: Stored {
     /// types: bigint for 8 bytes, macaddr for more. A macaddr has 6 bytes, the length of the timestamp of such an ID.
     const SCALAR: pg_sys::Oid;
 
-    /// Returns the value of a Datum.
-    ///
     /// # Safety
     /// The Datum must be of a type with this stored form.
     unsafe fn from_datum(datum: Datum) -> Self;
 
-    /// Returns the value as a Datum, in the current memory context.
+    /// In the current memory context.
     fn into_datum(self) -> Datum;
 
-    /// Compares two values.
     fn order(self, other: Self) -> Ordering;
 
-    /// Returns the 32-bit hash of the value, computed by the server's hash function.
+    /// The server's hash functions.
     fn hash(self) -> u32;
-
-    /// Returns the 64-bit hash of the value with a seed, computed by the server's hash function.
     fn hash_extended(self, seed: u64) -> u64;
 }
 
@@ -148,16 +143,6 @@ pub unsafe fn slice<'a, V: Copy>(length: usize, value: impl Fn(usize) -> V) -> &
     unsafe { core::slice::from_raw_parts_mut(array(length, value), length) }
 }
 
-/// Compares two Datums of a stored form.
-///
-/// # Safety
-/// Both Datums must be of a type with this stored form.
-#[inline]
-pub unsafe fn order<S: StoredDatum>(left: Datum, right: Datum) -> Ordering {
-    // SAFETY: guaranteed by the caller.
-    unsafe { S::from_datum(left).order(S::from_datum(right)) }
-}
-
 /// Returns the text of an ID as a Datum of type `cstring`, in the current memory context.
 pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     // Writes the digits in place: a copy from a buffer would stall on store forwarding.
@@ -171,7 +156,7 @@ pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     }
 }
 
-/// Returns bytes as a Datum of type `bytea`, in the current memory context. ASCII bytes are also a valid Datum of type `text`.
+/// A Datum of type `bytea`, in the current memory context. ASCII bytes are also a valid Datum of type `text`.
 pub fn varlena(bytes: &[u8]) -> Datum {
     let length = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: palloc returns `length` bytes, or raises an error. The header takes the first VARHDRSZ bytes.
@@ -188,8 +173,6 @@ pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// Returns a copy of a C string; `None` if it is null.
-///
 /// # Safety
 /// The pointer is null or a C string.
 pub unsafe fn text_of(text: *const c_char) -> Option<String> {

@@ -36,11 +36,6 @@ pub fn of<T: SortableId>(id: T) -> i64 {
     id.timestamp_micros() - EPOCH_2000
 }
 
-/// Returns the time of an ID as text, with the session's DateStyle and TimeZone.
-pub fn timestamptz_text<T: SortableId>(id: T) -> String {
-    text(of(id))
-}
-
 /// Returns a timestamptz as text, with the session's DateStyle and TimeZone.
 pub fn text(timestamptz: i64) -> String {
     // SAFETY: the function takes a timestamptz and returns a C string.
@@ -49,7 +44,7 @@ pub fn text(timestamptz: i64) -> String {
     text.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns whether a number is a timestamptz that is not infinite.
+/// Whether a number is a timestamptz that is not infinite.
 pub fn is_finite(timestamptz: i64) -> bool {
     unix_micros(timestamptz).is_some() && TimestampWithTimeZone::try_from(timestamptz).is_ok()
 }

@@ -17,7 +17,6 @@ pub fn is_in_recovery() -> bool {
     unsafe { RecoveryInProgress() }
 }
 
-/// Returns whether the log is flushed up to a position.
 pub fn is_flushed(position: Position) -> bool {
     // SAFETY: reads shared memory. The server is not in recovery.
     unsafe { pg_sys::GetFlushRecPtr(ptr::null_mut()) >= position }

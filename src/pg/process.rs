@@ -10,7 +10,6 @@ pub struct PerProcess<T>(T);
 unsafe impl<T> Sync for PerProcess<T> {}
 
 impl<T> PerProcess<T> {
-    /// Wraps the initial value.
     pub const fn new(value: T) -> Self {
         Self(value)
     }

@@ -5,7 +5,7 @@ use core::ptr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::io;
+use std::{fs, io};
 
 use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
 #[cfg(any(feature = "pg15", feature = "pg16"))]
@@ -28,8 +28,6 @@ unsafe extern "C-unwind" {
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
 }
 
-/// Returns whether the current user may execute a function.
-///
 /// # Safety
 /// Must be called in a transaction.
 pub unsafe fn may_execute(function: Oid) -> bool {
@@ -49,16 +47,15 @@ pub unsafe fn may_execute(function: Oid) -> bool {
 ///
 /// # Safety
 /// As [`crate::call::error::report`], the only caller.
+#[cfg_attr(feature = "pg15", expect(unused_variables, reason = "PostgreSQL 15 has no soft errors"))]
 pub unsafe fn start_error(context: *mut Node) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe {
         #[cfg(feature = "pg15")]
-        {
-            let _ = context;
-            errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null())
-        }
+        let is_started = errstart(pgrx::PgLogLevel::ERROR as c_int, ptr::null());
         #[cfg(not(feature = "pg15"))]
-        errsave_start(context, ptr::null())
+        let is_started = errsave_start(context, ptr::null());
+        is_started
     }
 }
 
@@ -66,15 +63,13 @@ pub unsafe fn start_error(context: *mut Node) -> bool {
 ///
 /// # Safety
 /// As [`start_error`].
+#[cfg_attr(feature = "pg15", expect(unused_variables, reason = "PostgreSQL 15 has no soft errors"))]
 pub unsafe fn finish_error(context: *mut Node, line: u32) {
     let (file, function) = (c"error.rs".as_ptr(), c"report".as_ptr());
     // SAFETY: guaranteed by the caller.
     unsafe {
         #[cfg(feature = "pg15")]
-        {
-            let _ = context;
-            errfinish(file, line as c_int, function);
-        }
+        errfinish(file, line as c_int, function);
         #[cfg(not(feature = "pg15"))]
         errsave_finish(context, file, line as c_int, function);
     }
@@ -97,7 +92,6 @@ pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
     }
 }
 
-/// Returns the source of a setting's reset value.
 pub fn reset_source(name: &CStr) -> GucSource::Type {
     // SAFETY: a look-up.
     unsafe { find_setting(name).as_ref() }.map_or(GucSource::PGC_S_DEFAULT, |setting| setting.reset_source)
@@ -117,9 +111,7 @@ fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
             core::slice::from_raw_parts(settings, count).iter().find(has_name).copied().unwrap_or(ptr::null_mut())
         }
         #[cfg(not(feature = "pg15"))]
-        {
-            pg_sys::find_option(name.as_ptr(), false, true, 0)
-        }
+        pg_sys::find_option(name.as_ptr(), false, true, 0)
     }
 }
 
@@ -128,13 +120,10 @@ pub fn setting_extra(size: usize) -> *mut c_void {
     // SAFETY: allocations. PostgreSQL 15 frees the memory with free().
     unsafe {
         #[cfg(feature = "pg15")]
-        {
-            libc::malloc(size)
-        }
+        let memory = libc::malloc(size);
         #[cfg(not(feature = "pg15"))]
-        {
-            pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size)
-        }
+        let memory = pg_sys::guc_malloc(pgrx::PgLogLevel::LOG as c_int, size);
+        memory
     }
 }
 
@@ -147,29 +136,20 @@ pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
 
 /// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
 /// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
-/// a dynamic segment.
-///
-/// # Errors
-/// Raises 53200 if not enough shared memory is left.
+/// a dynamic segment. Raises 53200 if not enough shared memory is left.
 pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
     let mut found = false;
-    // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and ShmemInitStruct never reuses
-    // its memory.
+    // SAFETY: all backends pass the same size for a name. The main segment is zeroed at first, and never reused.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
-        {
-            pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found)
-        }
+        let memory = pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut found);
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        SEGMENT_SIZE.store(size, Ordering::Relaxed);
         #[cfg(any(feature = "pg17", feature = "pg18"))]
-        {
-            SEGMENT_SIZE.store(size, Ordering::Relaxed);
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found)
-        }
+        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found);
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        {
-            SEGMENT_SIZE.store(size, Ordering::Relaxed);
-            pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero_with), &mut found, ptr::null_mut())
-        }
+        let memory = pg_sys::GetNamedDSMSegment(name.as_ptr(), size, Some(zero), &mut found, ptr::null_mut());
+        memory
     }
 }
 
@@ -178,16 +158,12 @@ pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
 static SEGMENT_SIZE: AtomicUsize = AtomicUsize::new(0);
 
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-unsafe extern "C-unwind" fn zero(memory: *mut c_void) {
+unsafe extern "C-unwind" fn zero(
+    memory: *mut c_void,
+    #[cfg(not(any(feature = "pg17", feature = "pg18")))] _argument: *mut c_void,
+) {
     // SAFETY: the memory has this size.
     unsafe { memory.cast::<u8>().write_bytes(0, SEGMENT_SIZE.load(Ordering::Relaxed)) };
-}
-
-/// Like [`zero`], with the argument that the callback has from PostgreSQL 19 on.
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-unsafe extern "C-unwind" fn zero_with(memory: *mut c_void, _argument: *mut c_void) {
-    // SAFETY: as in `zero`.
-    unsafe { zero(memory) };
 }
 
 /// Returns whether the file of a page in `global/`, which belongs to no catalog, has a whole page; `None` if it does not exist.
@@ -200,44 +176,32 @@ pub fn has_global_page(number: u32) -> Option<bool> {
     }
 }
 
-/// Creates the file of a page in `global/`, unless it exists. It appears whole: the file that `write` creates at the path `new` is
-/// synced and renamed. Replay of the page's first record also creates the file.
-pub fn create_global_page(number: u32, new: &CStr, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+/// Creates the file of a page in `global/`, unless it exists. It appears whole: a file at the path `new` is synced and renamed. Replay
+/// of the page's first record also creates the file.
+pub fn create_global_page(number: u32, new: &CStr, page: &mut [u8]) -> io::Result<()> {
     let path = datum::c_string(format!("global/{number}"));
     // A lock of this type also excludes the other processes of a parallel query.
     let tag = pg_sys::LOCKTAG {
-        locktag_field1: 0,
         locktag_field2: number,
-        locktag_field3: 0,
-        locktag_field4: 0,
         locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION_EXTEND as u8,
         locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+        ..Default::default()
     };
     let mode = pg_sys::ExclusiveLock as LOCKMODE;
-    // SAFETY: the lock lets one process at a time create the file, which takes no other lock. If the rename fails, the server raises
-    // an error.
+    // SAFETY: the lock lets one process at a time create the file, which takes no other lock.
     unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), 0);
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        pg_sys::PageSetChecksum(page.as_mut_ptr().cast(), 0);
         pg_sys::LockAcquire(&tag, mode, false, false);
-        let written = if has_global_page(number).is_none() { write().map(|()| true) } else { Ok(false) };
-        if let Ok(true) = written {
+        let is_missing = has_global_page(number).is_none();
+        let written = if is_missing { fs::write(&*new.to_string_lossy(), page) } else { Ok(()) };
+        if is_missing && written.is_ok() {
             pg_sys::durable_rename(new.as_ptr(), path.as_ptr(), pgrx::PgLogLevel::ERROR as c_int);
         }
         pg_sys::LockRelease(&tag, mode, false);
-        written.map(drop)
-    }
-}
-
-/// Sets the checksum of a page outside of the server's buffers, if the server has checksums.
-///
-/// # Safety
-/// The page is valid.
-pub unsafe fn set_checksum(page: pg_sys::Page) {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        pg_sys::PageSetChecksumInplace(page, 0);
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        pg_sys::PageSetChecksum(page, 0);
+        written
     }
 }
 
@@ -257,7 +221,7 @@ pub unsafe fn is_logged(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Returns the pinned buffer of a page in `global/` that exists.
+/// Pins the buffer of a page in `global/` that exists.
 pub fn read_global_page(number: u32) -> pg_sys::Buffer {
     let (file, fork, mode) = (global_file(number), ForkNumber::MAIN_FORKNUM, pg_sys::ReadBufferMode::RBM_NORMAL);
     // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
@@ -311,51 +275,39 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 /// first allocated. `None` if the main segment has no room for the handle: then no process of this server will ever find room.
 ///
 /// Without `allocate`, up to PostgreSQL 16, also `None` if no process has allocated it. Later versions do not tell.
-///
-/// # Errors
 /// Raises an error of class 53 if the operating system has not enough shared memory.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
-    #[cfg(any(feature = "pg15", feature = "pg16"))]
-    {
-        // One cache line, of which the handle takes four bytes.
-        let find = || Some(shared_memory(name, 64));
-        let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
-        // SAFETY: the allocation has this size, and remains. Handles are not 0.
-        unsafe {
-            let handle = &*handle.cast::<AtomicU32>();
-            let mut existing = handle.load(Ordering::Acquire);
-            if existing == 0 {
-                if !allocate {
-                    return None;
-                }
-                let segment = pg_sys::dsm_create(size, 0);
-                pg_sys::dsm_segment_address(segment).cast::<u8>().write_bytes(0, size);
-                // Before other processes can find it.
-                pg_sys::dsm_pin_segment(segment);
-                let own = pg_sys::dsm_segment_handle(segment);
-                match handle.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => {
-                        pg_sys::dsm_pin_mapping(segment);
-                        return Some(pg_sys::dsm_segment_address(segment));
-                    }
-                    Err(other) => {
-                        pg_sys::dsm_unpin_segment(own);
-                        pg_sys::dsm_detach(segment);
-                        existing = other;
-                    }
-                }
+    // One cache line, of which the handle takes four bytes.
+    let find = || Some(shared_memory(name, 64));
+    let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
+    // SAFETY: the allocation has this size, and remains. Handles are not 0.
+    unsafe {
+        let handle = &*handle.cast::<AtomicU32>();
+        if handle.load(Ordering::Acquire) == 0 {
+            if !allocate {
+                return None;
             }
-            let segment = pg_sys::dsm_attach(existing);
-            if segment.is_null() {
-                pgrx::error!("could not attach to the shared memory of the ID generators");
+            let segment = pg_sys::dsm_create(size, 0);
+            pg_sys::dsm_segment_address(segment).cast::<u8>().write_bytes(0, size);
+            // Before other processes can find it. Only the first segment remains.
+            pg_sys::dsm_pin_segment(segment);
+            let own = pg_sys::dsm_segment_handle(segment);
+            if handle.compare_exchange(0, own, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                pg_sys::dsm_unpin_segment(own);
             }
-            pg_sys::dsm_pin_mapping(segment);
-            Some(pg_sys::dsm_segment_address(segment))
+            pg_sys::dsm_detach(segment);
         }
+        let segment = pg_sys::dsm_attach(handle.load(Ordering::Acquire));
+        if segment.is_null() {
+            pgrx::error!("could not attach to the shared memory of the ID generators");
+        }
+        pg_sys::dsm_pin_mapping(segment);
+        Some(pg_sys::dsm_segment_address(segment))
     }
-    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    {
-        let _ = allocate;
-        Some(shared_memory(name, size))
-    }
+}
+
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+pub fn large_shared_memory(name: &CStr, size: usize, _allocate: bool) -> Option<*mut c_void> {
+    Some(shared_memory(name, size))
 }

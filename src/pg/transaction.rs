@@ -19,14 +19,13 @@ unsafe extern "C-unwind" {
     fn GetActiveSnapshot() -> pg_sys::Snapshot;
 }
 
-/// Returns the number of the local transaction of this process.
 #[inline(always)]
 pub fn local() -> u32 {
     // SAFETY: a process that runs SQL has an entry.
     unsafe { server::local_transaction(pg_sys::MyProc) }
 }
 
-/// Returns the number of processes that can run SQL.
+/// The number of processes that can run SQL.
 pub fn processes() -> usize {
     // SAFETY: the server sets the variable before it creates shared memory.
     unsafe { pg_sys::MaxBackends as usize }
@@ -42,19 +41,17 @@ pub fn own() -> (usize, Owner) {
     }
 }
 
-/// Returns whether this process is a parallel worker.
 pub fn is_parallel_worker() -> bool {
     // SAFETY: reads a variable of the server.
     unsafe { pg_sys::ParallelWorkerNumber >= 0 && !(*pg_sys::MyProc).lockGroupLeader.is_null() }
 }
 
-/// Returns whether this process takes part in a parallel query, in which subtransactions cannot begin.
+/// Whether this process takes part in a parallel query, in which subtransactions cannot begin.
 pub fn is_parallel() -> bool {
     // SAFETY: reads the state of this process.
     unsafe { pg_sys::IsInParallelMode() }
 }
 
-/// Returns whether this process has led a parallel query.
 pub fn has_led() -> bool {
     // SAFETY: reads an entry of this process.
     unsafe { !(*pg_sys::MyProc).lockGroupLeader.is_null() }
@@ -62,23 +59,15 @@ pub fn has_led() -> bool {
 
 /// Returns the transaction that a process runs, with the number 0 if none, if the process is connected to this database.
 pub fn of_process(index: usize) -> Option<Owner> {
-    let process = entry(index);
-    // SAFETY: the entry is valid.
+    assert!(index < processes());
+    // SAFETY: the server's array has an entry for each of them.
     unsafe {
+        let process = (*pg_sys::ProcGlobal).allProcs.add(index);
         let database = AtomicU32::from_ptr((&raw mut (*process).databaseId).cast()).load(Ordering::Acquire);
         (database == pg_sys::MyDatabaseId.to_u32()).then(|| owner(process))
     }
 }
 
-/// Returns the entry of a process, which must be one of those that can run SQL.
-fn entry(index: usize) -> *mut PGPROC {
-    assert!(index < processes());
-    // SAFETY: the server's array has an entry for each of them.
-    unsafe { (*pg_sys::ProcGlobal).allProcs.add(index) }
-}
-
-/// Returns the transaction that a process runs.
-///
 /// # Safety
 /// `process` is an entry of the server's array of processes.
 unsafe fn owner(process: *mut PGPROC) -> Owner {
@@ -94,8 +83,6 @@ unsafe fn owner(process: *mut PGPROC) -> Owner {
 pub struct Snapshot(pg_sys::Snapshot);
 
 impl Snapshot {
-    /// Returns the snapshot of the statement that runs.
-    ///
     /// # Safety
     /// The snapshot is not used after the statement.
     pub unsafe fn active() -> Self {
@@ -103,7 +90,6 @@ impl Snapshot {
         Self(unsafe { if ActiveSnapshotSet() { GetActiveSnapshot() } else { pg_sys::GetTransactionSnapshot() } })
     }
 
-    /// Returns whether the snapshot was taken during recovery.
     pub fn is_of_recovery(self) -> bool {
         // SAFETY: the snapshot is valid.
         unsafe { (*self.0).takenDuringRecovery }
@@ -120,7 +106,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns whether all statements of the transaction have the snapshot.
+    /// Whether all statements of the transaction have the snapshot.
     pub fn is_of_transaction() -> bool {
         // SAFETY: reads a variable of this process.
         unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
@@ -160,20 +146,18 @@ impl Snapshot {
     }
 }
 
-/// Returns the number of the next transaction.
 pub fn next() -> u64 {
     // SAFETY: reads shared memory.
     unsafe { pg_sys::ReadNextFullTransactionId().value }
 }
 
-/// Returns the number of this process's transaction; `None` if it has none, because it has changed nothing.
+/// `None` if this process's transaction has no number, because it has changed nothing.
 pub fn own_number() -> Option<u64> {
     // SAFETY: reads the state of this process.
     let number = unsafe { pg_sys::GetTopFullTransactionIdIfAny().value };
     (number as u32 != 0).then_some(number)
 }
 
-/// Returns the number of this process's transaction. Assigns one if it has none.
 pub fn assign_own_number() -> u64 {
     // SAFETY: a transaction runs.
     unsafe { pg_sys::GetTopFullTransactionId().value }
@@ -207,7 +191,7 @@ pub fn carry_bound(bound: i64) {
     unsafe { pg_sys::LockAcquire(&tag(bound), pg_sys::ShareLock as LOCKMODE, false, false) };
 }
 
-/// Returns the bounds that locks carry, each with its database.
+/// The bounds that locks carry, each with its database.
 pub fn carried_bounds() -> Vec<(Oid, i64)> {
     // SAFETY: the server returns a copy in the current memory context.
     unsafe {
@@ -225,15 +209,6 @@ pub fn carried_bounds() -> Vec<(Oid, i64)> {
         };
         locks.iter().map(|lock| &lock.locktag).filter(|tag| is_own(tag)).map(bound).collect()
     }
-}
-
-/// Calls a function at each event of this process's transactions.
-///
-/// # Safety
-/// The server may call the function at each event of a transaction.
-pub unsafe fn on_event(callback: unsafe extern "C-unwind" fn(pg_sys::XactEvent::Type, *mut core::ffi::c_void)) {
-    // SAFETY: guaranteed by the caller. The function remains.
-    unsafe { pg_sys::RegisterXactCallback(Some(callback), ptr::null_mut()) };
 }
 
 /// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such

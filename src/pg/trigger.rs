@@ -28,7 +28,6 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns an argument of the trigger; `None` if it has fewer.
     pub fn argument(self, index: usize) -> Option<&'call [u8]> {
         // SAFETY: the arguments are C strings that outlive the call.
         unsafe {
@@ -38,8 +37,7 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns the value of the column in the new row (`None` if it is NULL), and its type or the type under its domain; `None` if
-    /// there is no such column.
+    /// The value of the column in the new row (`None` if it is NULL), and its type or the type under its domain.
     pub fn value(self) -> Option<(Option<Datum>, TypeName)> {
         // SAFETY: the row and its descriptor are valid during the call.
         unsafe {
@@ -63,7 +61,7 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns the row, as the result of the trigger.
+    /// The result of the trigger.
     pub fn row(self) -> Datum {
         Datum::from(self.0.tg_trigtuple)
     }

@@ -9,26 +9,19 @@ use rand::Rng;
 use crate::GeneratedId;
 use crate::generator::{Context, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, Refusal, State, Step, Word};
 
-/// The maximum lead of a new run over the clock, in microseconds: 10 s. With a greater lead, generation is refused.
-///
-/// Half as much would refuse after a crash on a disk whose flushes take 5 s, because [`MAX_LEAD_MICROS`] follows from it. Twice
-/// as much would hold the locks of a waiting transaction for 20 s.
+/// The maximum lead of a new run over the clock, in microseconds: 10 s. With a greater lead, generation is refused. docs/design.md
+/// says for each constant here what half as much and twice as much would do.
 pub const MAX_PATIENCE_MICROS: i64 = 10_000_000;
 
-/// The length of a reservation after the tick that requires it, if flushes take no time, in microseconds: 0.7 s.
-///
-/// A new run may start up to 1 s ahead of the clock without waiting ([`MAX_AHEAD_MICROS`]). After a reservation of 0.7 s, which
-/// ends with its tick of at most 256 ms, it therefore starts at once. Twice as much would make the first ID after a crash wait.
-/// Half as much would end before the WAL writer, which flushes every 200 ms, has flushed the next reservation.
+/// The length of a reservation after the tick that requires it, if flushes take no time, in microseconds: 0.7 s. With its last tick
+/// of at most 256 ms, it is within [`MAX_AHEAD_MICROS`], so that a new run starts at once.
 const LEAD_MICROS: i64 = 700_000;
 
-/// The maximum length of a reservation, in microseconds: 9 s. A longer one would exceed [`MAX_PATIENCE_MICROS`] after a crash, and
-/// generation would be refused until the clock has caught up.
+/// The maximum length of a reservation, in microseconds: 9 s, within [`MAX_PATIENCE_MICROS`].
 const MAX_LEAD_MICROS: i64 = 9_000_000;
 
 /// The length of the last part of a reservation, in which the next one is made ahead, if flushes take no time, in microseconds:
-/// 0.35 s. The WAL writer flushes every 200 ms. Half as much would let generation wait for a flush in each reservation. Twice as
-/// much would make a reservation for each tick.
+/// 0.35 s. The WAL writer flushes every 200 ms.
 const LOW_MICROS: i64 = 350_000;
 
 /// The code of a node: a 1, followed by the bits that all IDs of the node share. Two nodes overlap if the code of one is a prefix
@@ -81,7 +74,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns the smallest mark that includes both marks.
+    /// The smallest mark that includes both marks.
     pub fn join(self, other: Self) -> Self {
         Self { node: self.node.join(other.node), tick: self.tick.max(other.tick), run: 0 }
     }
@@ -97,8 +90,7 @@ impl Mark {
 pub const MAX_MARKS: usize = 120;
 
 /// Adds a mark in place of the mark of the same node, whose tick it keeps if that is later. A mark without a run replaces only
-/// its like: it must not make the reservation of the present run that of another run, above which every session would wait. If
-/// there are too many marks, joins the lowest two: their nodes have not been used for the longest time.
+/// its like, or every session would wait for the reservation of the present run. If there are too many marks, joins the lowest two.
 pub fn add(marks: &mut Vec<Mark>, new: Mark) {
     match marks.iter_mut().find(|mark| mark.node == new.node && (mark.run == 0) == (new.run == 0)) {
         Some(old) => *old = Mark { tick: old.tick.max(new.tick), ..new },
@@ -126,10 +118,7 @@ pub fn floor(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
 }
 
 /// Returns the word from which a node's first ID continues: `word`, or one above the tick `floor`, which must replace it. `now` is
-/// in microseconds since 1970-01-01 UTC.
-///
-/// # Errors
-/// Returns a wait or a refusal if the clock is too far behind.
+/// in microseconds since 1970-01-01 UTC. An error is a wait or a refusal, because the clock is too far behind.
 pub fn enter<T: GeneratedId>(
     word: Word<T>,
     floor: Option<u64>,
@@ -261,8 +250,7 @@ pub fn is_of<T: GeneratedId>(reserved: u64, node: NodeCode) -> bool {
     reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.0
 }
 
-/// Returns the position of a node's IDs of a tick relative to a packed reservation. `flush` is the time that a flush takes, in
-/// microseconds.
+/// Returns the position of a node's IDs of a tick relative to a packed reservation. `flush` is as in [`Reservation::from`].
 #[inline(always)]
 pub fn cover<T: GeneratedId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
     let until = reserved >> T::NODE_BITS;

@@ -74,8 +74,7 @@ pub trait Access<T: GeneratedId> {
     fn random<R>(&mut self, draw: impl FnOnce(&mut Self::Random) -> R) -> Result<R, Self::Error>;
     /// Returns the time that a flush takes on this disk, in microseconds. An outdated value is harmless.
     fn flush_time(&self) -> i64;
-    /// Returns whether this process is to renew a reservation that ends soon: once for each reservation, because all processes
-    /// would otherwise compete for the lock until the next one is flushed.
+    /// Returns whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
     fn is_due(&mut self, reserved: u64) -> bool;
 
     /// Locks the page. Returns `false` if another backend has locked it and `wait` is false.
@@ -116,10 +115,7 @@ pub trait Access<T: GeneratedId> {
 }
 
 /// Draws an ID by a full step. Returns `None` if the step must be repeated, because another backend has changed the word or
-/// because a reservation was required first.
-///
-/// The clock is read after the word. If it were read before, and other backends advanced the word in between, the clock would
-/// seem to have moved back.
+/// because a reservation was required first. docs/design.md explains the order of the accesses.
 #[inline(always)]
 pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let reserved = access.reserved()?;
@@ -147,8 +143,7 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     if !access.swap(word, next.pack())? {
         return Ok(None);
     }
-    // The mark may have been set back after the reservation was loaded. A reservation that is loaded after the word was swapped
-    // decides: `set_mark` withdraws it before it reads the word.
+    // The mark may have been set back after the reservation was loaded: `set_mark` withdraws it before it reads the word.
     let present = access.reserved()?;
     if present != reserved && mark::cover::<T>(present, node, id.tick(), flush_time) == Cover::Outside {
         return Ok(None);
@@ -226,8 +221,7 @@ fn enter_locked<T: GeneratedId, A: Access<T>>(
     };
     let old = access.word()?;
     let now = access.now()?;
-    // Rows can arrive without a mark, as from the publisher of a logical subscriber, or lose it with the page. Their IDs may be
-    // ahead of the clock.
+    // Rows can arrive without a mark, as from the publisher of a logical subscriber, or lose it with the page.
     let floor = if marks.is_empty() && T::SERVER_WIDE {
         Some(T::state_tick(T::successor_state(now)))
     } else {
@@ -385,8 +379,7 @@ fn adopt<T: GeneratedId, A: Access<T>>(
     Ok(None)
 }
 
-/// Under the lock: adds a mark that the word has passed to the page, unless one of the page covers it. No reservation is withdrawn:
-/// the next ID of every node is above the word.
+/// Under the lock: adds a mark that the word has passed to the page, unless one of the page covers it. Withdraws no reservation.
 fn keep_locked<T: GeneratedId, A: Access<T>>(access: &mut A, arrived: Mark) -> Result<(), A::Error> {
     let mut marks = access.marks()?;
     if !marks.iter().any(|mark| mark.covers(arrived)) {

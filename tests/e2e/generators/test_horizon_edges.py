@@ -58,6 +58,23 @@ def test_a_function_has_one_horizon_however_it_reads_it(feed):
     assert feed.execute("SELECT count(DISTINCT horizon()) FROM events").fetchone() == (1,)
 
 
+def test_a_cursor_over_a_function_that_loops_keeps_its_horizon(feed, database):
+    """Each FETCH is a statement of the client, in which the loop opens a cursor of its own."""
+    feed.execute(
+        "CREATE FUNCTION horizon() RETURNS scru64 STABLE LANGUAGE plpgsql AS $$ DECLARE h scru64; BEGIN"
+        " FOR h IN SELECT scru64_horizon() LOOP RETURN h; END LOOP; END $$"
+    )
+    feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
+    with database.connect(autocommit=False) as consumer:
+        consumer.execute("DECLARE c CURSOR FOR SELECT horizon()::text FROM events")
+        [(first,)] = consumer.execute("FETCH 1 FROM c").fetchall()
+        later = "SELECT scru64_horizon()::text > %s"
+        wait_until(lambda: consumer.execute(later, [first]).fetchone()[0], "a later statement has a later horizon", 20)
+        for _ in range(200):
+            consumer.execute("SELECT scru64_horizon()")
+        assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
+
+
 def memory(pid: int) -> int:
     """Returns the resident memory of a process that it does not share, in kB."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
@@ -126,11 +143,12 @@ def test_the_last_id_is_a_position_after_a_burst(new_server, id_type):
 
 @pytest.mark.parametrize("id_type", TYPES, ids=str)
 def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
-    """The position is that of a consumer of the lost server, whose clock was ahead."""
+    """The position is that of a consumer of the lost server, whose clock was ahead. It then misses no row."""
     name = id_type.name
     server = new_server({"shared_preload_libraries": ""}, clock.environment)
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION scru")
+        connection.execute(f"CREATE TABLE events (id {name} PRIMARY KEY DEFAULT gen_{name}())")
         after = connection.execute(f"SELECT {name}_upper(clock_timestamp() + interval '30 s')::text").fetchone()[0]
         position = f"SELECT {name}_horizon(%s)"
         with expect.error(
@@ -143,13 +161,20 @@ def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
             connection.execute(position, [after])
         connection.execute(f"SELECT scru_raise_mark('{name}', %s::{name}::timestamptz)", [after])
         connection.execute(position, [after])
-        if not id_type.is_server_wide:
-            assert connection.execute(f"SELECT gen_{name}() > %s", [after]).fetchone() == (True,)
+        insert = "INSERT INTO events DEFAULT VALUES RETURNING id::text"
+        if id_type.is_server_wide:
+            with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+                connection.execute(insert)
+            rows = []
+        else:
+            rows = connection.execute(insert).fetchall()
     server.restart("immediate")
     clock.shift(29.5)
     with server.connect() as connection:
         connection.execute(position, [after])
-        assert connection.execute(f"SELECT gen_{name}() > %s", [after]).fetchone() == (True,)
+        rows += connection.execute(insert).fetchall()
+        read = f"SELECT id::text FROM events WHERE id > %s AND id < {name}_horizon(%s) ORDER BY id"
+        wait_until(lambda: connection.execute(read, [after, after]).fetchall() == rows, "the consumer reads all", 20)
 
 
 def test_a_mark_that_was_raised_to_the_last_time_can_be_set_back(new_server):

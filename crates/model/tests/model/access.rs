@@ -110,9 +110,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the time from which the backend draws: a bound that its database carries.
+    /// Returns the time from which the transaction draws.
     fn from(&self) -> i64 {
-        self.world.bounds[self.world.backends[self.backend].database]
+        self.world.backends[self.backend].from
+    }
+
+    /// Returns the part of that time that the database carried when the transaction began; as a fault, what it carries now.
+    fn bound(&self) -> i64 {
+        let database = self.world.backends[self.backend].database;
+        if self.bounds.is_bound_read_late { self.world.bounds[database] } else { self.from() }
     }
 
     /// Returns whether the operation draws an ID: it must not delay the backends of other databases.
@@ -235,7 +241,7 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn delay(&self) -> Option<Step<Scru64>> {
-        mark::delay(self.from(), self.clock, 0)
+        mark::delay(self.bound(), self.clock, 0)
     }
 
     fn word(&mut self) -> Result<u64, Halt> {

@@ -68,6 +68,10 @@ pub struct Bounds {
     pub restored: Vec<u64>,
     /// Whether a restored database carries a horizon in place of a mark.
     pub is_horizon_restored: bool,
+    /// The maximum number of times that the owner of a restored database takes back what it carries.
+    pub take_backs: u8,
+    /// A fault: whether a draw waits for what its database carries at the time, although it draws from what it carried at first.
+    pub is_bound_read_late: bool,
     /// The maximum number of changes of a backend's node.
     pub node_changes: u8,
     /// The maximum number of times that the mark is set.
@@ -123,6 +127,8 @@ pub enum Action {
     /// The database of a backend is restored from the dump of another server, which carries a mark of this number of ticks after
     /// the initial time.
     Restore(usize, u64),
+    /// The owner of a database takes back the horizon that it carries, as in a transaction that may roll back.
+    TakeBack(usize),
     /// The node of a backend changes to the one with this index.
     Node(usize, usize),
 }
@@ -172,6 +178,9 @@ impl Bounds {
             };
             world.backends[backend].operation = Some(Operation { call, answers: Vec::new(), given });
             world.backends[backend].precedes_raise = false;
+            let bound = world.bounds[world.backends[backend].database];
+            world.backends[backend].from =
+                Some(world.backends[backend].from).filter(|from| *from != 0).unwrap_or(bound);
         }
         let Some(Operation { call, given, .. }) = world.backends[backend].operation.clone() else { return false };
         let before = world.backends[backend].operation.as_ref().map_or(0, |operation| operation.answers.len());
@@ -204,6 +213,10 @@ impl Bounds {
         }
         let private = &mut world.backends[backend];
         (private.known_carried, private.due, private.operation) = (known_carried, due, None);
+        // A step that is repeated is one of the same transaction.
+        if !matches!(result, Ok(None)) {
+            private.from = 0;
+        }
         if holds_lock {
             world.fail(Fault::Lock);
         }
@@ -388,6 +401,11 @@ impl Model for Bounds {
                 }
             }
         }
+        if let Some(database) = world.restored.filter(|database| world.bounds[*database] > 0)
+            && counts.take_backs < self.take_backs
+        {
+            actions.push(Action::TakeBack(database));
+        }
         if counts.upgrades < self.upgrades {
             actions.extend(self.promotion.iter().map(|ticks| Action::Upgrade(*ticks)));
         }
@@ -451,6 +469,10 @@ impl Model for Bounds {
             Action::Restore(backend, ticks) => {
                 counts.restores += 1;
                 next.restore(self, backend, TICKS.nearest(NOON) + ticks);
+            }
+            Action::TakeBack(database) => {
+                counts.take_backs += 1;
+                next.take_back(database);
             }
             Action::Node(backend, node) => {
                 counts.node_changes += 1;

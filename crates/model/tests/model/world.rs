@@ -60,6 +60,7 @@ pub(crate) struct Counts {
     pub(crate) promotions: u8,
     pub(crate) upgrades: u8,
     pub(crate) restores: u8,
+    pub(crate) take_backs: u8,
     pub(crate) node_changes: u8,
     pub(crate) mark_sets: u8,
     pub(crate) mark_raises: u8,
@@ -201,6 +202,8 @@ pub(crate) struct Backend {
     pub(crate) range: Option<(u64, u64, i64, i64)>,
     pub(crate) known_carried: u64,
     pub(crate) due: u64,
+    /// The time from which its transaction draws: what the database carried when it began; 0 if none runs.
+    pub(crate) from: i64,
     /// Whether its operation began before the last mark was raised.
     pub(crate) precedes_raise: bool,
 }
@@ -400,6 +403,12 @@ impl World {
             Some((_, databases)) => *databases |= 1 << database,
             None => self.given.insert(at, (new, 1 << database)),
         }
+    }
+
+    /// Takes back the horizon that a restored database carries. Its owner then answers for the IDs that it had.
+    pub(crate) fn take_back(&mut self, database: usize) {
+        self.bounds[database] = 0;
+        self.given.retain(|(_, databases)| *databases == ALL_DATABASES);
     }
 
     /// Returns an ID to its client, which inserts it. Records a violation of an invariant.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use stateright::{Checker, Model};
 
-use crate::Bounds;
+use crate::{Bounds, Fault};
 
 /// The property that all IDs of a world are generated in some order of its actions.
 pub const ALL_GENERATED: &str = "all IDs are generated";
@@ -28,6 +28,21 @@ fn alone() -> Bounds {
 /// Two backends. Each access of one can precede each access of the other.
 fn two() -> Bounds {
     Bounds { backends: vec![(0, 0), (0, 0)], ids: 2, is_clock_calm: true, ..Bounds::default() }
+}
+
+/// Two databases, of which one is restored with a horizon in the future, which its owner then takes back.
+fn taken_back() -> Bounds {
+    Bounds {
+        backends: vec![(0, 0), (1, 0)],
+        restores: 1,
+        restored: vec![2, 100],
+        is_horizon_restored: true,
+        take_backs: 1,
+        clock_moves: 1,
+        forward: vec![3],
+        ids: 1,
+        ..two()
+    }
 }
 
 /// Returns all worlds.
@@ -221,6 +236,7 @@ pub fn worlds() -> Vec<Named> {
                 ..two()
             },
         ),
+        ("two, horizon taken back", taken_back()),
         (
             "two of one database, restored",
             Bounds {
@@ -327,6 +343,13 @@ pub fn worlds() -> Vec<Named> {
             },
         ),
     ]
+}
+
+#[test]
+fn a_bound_that_a_draw_reads_late_raises_shared_state_above_the_clock() {
+    let checker = Bounds { is_bound_read_late: true, ..taken_back() }.checker().spawn_bfs().join();
+    let path = checker.discovery("no invariant is violated").expect("the model finds the fault");
+    assert_eq!(path.last_state().fault, Some(Fault::TooFarAhead));
 }
 
 /// Visits every state of each world, prints their number, and asserts the invariants. `WORLD=text` selects the worlds whose names
