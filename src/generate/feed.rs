@@ -18,7 +18,7 @@ use crate::settings;
 ///
 /// Raises 25006 during recovery, 55000 if the snapshot is too old.
 pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
-    refuse_elsewhere::<T>("horizon")?;
+    refuse_elsewhere::<T>()?;
     horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
 }
 
@@ -37,7 +37,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// Returns the horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
 fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
-    refuse_elsewhere::<T>("horizon")?;
+    refuse_elsewhere::<T>()?;
     if call.is_null(0) {
         let message = format!("the position of {}_horizon() must not be null", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
@@ -74,22 +74,22 @@ fn first_of<T: Type>(micros: i64) -> T {
 }
 
 /// Refuses where the transactions of this process and those that write the rows are of different servers.
-fn refuse_elsewhere<T: Type>(function: &str) -> Result<(), Error> {
+fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
     if process::is_internal_connection_of_citus() {
-        let message = format!("cannot execute {}_{function}() on a shard of Citus", T::NAME);
+        let message = format!("cannot execute {}_horizon() on a shard of Citus", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
             .detail("A node does not know which transactions run on the other nodes.")
             .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
     }
-    refuse_in_recovery::<T>(function)
+    refuse_in_recovery::<T>()
 }
 
-fn refuse_in_recovery<T: Type>(function: &str) -> Result<(), Error> {
+fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     // SAFETY: the snapshot is used here only.
     if !log::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
-    let message = format!("cannot execute {}_{function}() during recovery", T::NAME);
+    let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
     Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
         .detail("A standby does not know which transactions run on its primary.")
         .hint("Read the rows on the primary, or up to a horizon in a row that the primary has written."))
@@ -127,7 +127,9 @@ pub enum Timeliness {
 /// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
 pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
     if log::is_in_recovery() {
-        refuse_in_recovery::<T>("is_timely")?;
+        let message = format!("cannot execute {}_is_timely() during recovery", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+            .detail("Rows are inserted on the primary."));
     }
     let from = horizon::unpassed(call.schema())?;
     let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };

@@ -104,28 +104,44 @@ fn lag_of(text: &CStr) -> Result<i64, Error> {
 
 #[cold]
 fn refusal(refused: Timeliness, system: &str, table: &CStr, column: &CStr) -> Error {
-    let of = [b"column \"".as_slice(), column.to_bytes(), b"\" of table \"", table.to_bytes(), b"\""].concat();
-    let message = |before: &str, after: &str| [before.as_bytes(), &of, after.as_bytes()].concat();
-    let error = |message: Vec<u8>| Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message);
+    let [table, column] = [table, column].map(CStr::to_bytes);
     let time = |micros: i64| epoch::text(micros.saturating_sub(epoch::EPOCH_2000));
-    let again = "Generate a new ID and insert the row again, or give the guard and all readers a longer lag.";
     match refused {
-        Timeliness::Old(first) => error(message("the ID in ", " is too old for a feed"))
+        Timeliness::Old(first) => too_old(table, column)
             .detail(format!("Readers may have passed it: this transaction can insert IDs from {} on.", time(first)))
-            .hint(again),
-        Timeliness::Ahead(last) => error(message("the ID in ", " is too far ahead of the clock"))
+            .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
+        Timeliness::Ahead(last) => ahead(table, column)
             .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
             .hint("Correct the clock that the ID is from."),
-        Timeliness::NoId | Timeliness::Timely => error(message("the value in ", &format!(" is not a {system}")))
+        Timeliness::NoId | Timeliness::Timely => no_id(table, column, system)
             .detail("Readers of a feed receive rows in the order of their IDs.")
             .hint("Insert the row with an ID, or let the default of the column generate it."),
     }
 }
 
+fn too_old(table: &[u8], column: &[u8]) -> Error {
+    let message =
+        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too old for a feed"].concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
+fn ahead(table: &[u8], column: &[u8]) -> Error {
+    let message =
+        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too far ahead of the clock"]
+            .concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
+fn no_id(table: &[u8], column: &[u8], system: &str) -> Error {
+    let end = format!("\" is not a {system}");
+    let message = [b"the value in column \"".as_slice(), column, b"\" of table \"", table, end.as_bytes()].concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
 #[cold]
 fn misused(trigger: Option<Trigger>, arguments: &[&CStr], system: Option<&System>) -> Error {
-    let message = "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW of a local table, \
-                   with the name of a column, a lag, and the name of an ID system";
+    let message =
+        "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments";
     let table = trigger.map_or_else(|| b"events".to_vec(), |trigger| quoted(trigger.table()));
     let column = arguments.first().map_or_else(|| b"id".to_vec(), |name| quoted(name));
     let lag = arguments.get(1).map_or(b"0".as_slice(), |lag| lag.to_bytes());

@@ -11,8 +11,7 @@ from server import MAJOR, wait_until
 
 AGAIN = "Generate a new ID and insert the row again, or give the guard and all readers a longer lag."
 MISUSED = (
-    "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW of a local table,"
-    " with the name of a column, a lag, and the name of an ID system"
+    "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments"
 )
 WHEN = "WHEN (NOT uuidv7_is_timely(NEW.id, '5 s'))"
 CHANGED = "WHEN (NEW.id IS DISTINCT FROM OLD.id AND NOT uuidv7_is_timely(NEW.id, '5 s'))"
