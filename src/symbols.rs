@@ -12,7 +12,7 @@ use crate::functions::{
     window,
 };
 use crate::generate::id_type::{self, Process, Type};
-use crate::generate::{admin, draw, feed, node};
+use crate::generate::{admin, draw, feed, guard, node};
 use crate::pg::process::PerProcess;
 use crate::planner::{self, selectivity, tick_statistics};
 
@@ -87,6 +87,8 @@ macro_rules! system {
 
                 guarded "" "_horizon" feed::horizon::<Id>;
                 guarded "" "_horizon_after" feed::horizon_after::<Id>;
+                guarded "" "_horizon_with_lag" feed::horizon_with_lag::<Id>;
+                guarded "" "_is_timely" feed::is_timely::<Id>;
                 guarded "" "_prefixed" prefixed::prefixed::<Id>;
                 guarded "" "_unprefixed" prefixed::unprefixed::<Id>;
             }
@@ -190,6 +192,6 @@ export!(guarded, "scru64_nodes_collide", node::collide);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
 export!(guarded, "scru_horizon_holders", feed::holders);
-export!(guarded, "scru_feed_guard", feed::guard);
+export!(guarded, "scru_feed_guard", guard::guard);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

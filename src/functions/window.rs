@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum, Interval, Oid};
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::StoredId;
-use crate::pg::epoch;
+use crate::pg::epoch::{self, MICROS_PER_DAY};
 
 // Declared without pgrx's guards, which would cost more than the functions: they are called for every row. An error in them is a
 // longjmp over Rust frames that have nothing to drop.
@@ -18,9 +18,6 @@ unsafe extern "C-unwind" {
     fn DirectFunctionCall2Coll(function: pg_sys::PGFunction, collation: Oid, first: Datum, second: Datum) -> Datum;
 }
 
-const MICROS_PER_DAY: i128 = 86_400_000_000;
-/// The length of a month when the server compares intervals.
-const DAYS_PER_MONTH: i128 = 30;
 /// The average over the 4,800 months after which the Gregorian calendar repeats.
 const MICROS_PER_AVERAGE_MONTH: i128 = 146_097 * MICROS_PER_DAY / 4_800;
 
@@ -37,19 +34,13 @@ pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [value, base] = [0, 1].map(|index| call.id::<T>(index));
     let [subtract, less] = [3, 4].map(|index| call.boolean(index));
     let offset = call.interval(2);
-    if compared_length(offset) < 0 {
+    if epoch::compared_length(offset) < 0 {
         let message = "invalid preceding or following size in window function";
         return Err(Error::new(SqlState::ERRCODE_INVALID_PRECEDING_OR_FOLLOWING_SIZE, message));
     }
     let moved = moved(epoch::of(base), offset, subtract);
     let order = epoch::of(value).cmp(&moved).then_with(|| order_of_low_bits(value, base));
     Ok(Datum::from(if less { order.is_le() } else { order.is_ge() }))
-}
-
-/// Returns the length, in microseconds, by which the server compares intervals.
-fn compared_length(interval: &Interval) -> i128 {
-    i128::from(interval.time)
-        + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
 }
 
 /// Returns a timestamptz plus or minus an interval. The server computes it by the calendar, in the session's time zone. If the

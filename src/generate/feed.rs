@@ -1,8 +1,8 @@
-//! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and the guard of a table.
+//! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and whether an ID is timely.
 
 use pgrx::PgSqlErrorCode as SqlState;
-use pgrx::pg_sys::{self, Datum, Oid};
-use scru_ids::{MAX_AHEAD_MICROS, Stored, id_systems, mark};
+use pgrx::pg_sys::{Datum, Interval};
+use scru_ids::{MAX_AHEAD_MICROS, mark};
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -10,27 +10,34 @@ use crate::generate::id_type::Type;
 use crate::generate::mark_page::{Name, Pinned};
 use crate::generate::{horizon, mark_sequence};
 use crate::pg::catalog::Schema;
-use crate::pg::datum::StoredDatum;
 use crate::pg::transaction::Snapshot;
-use crate::pg::trigger::TypeName;
-use crate::pg::{clock, epoch, log};
+use crate::pg::{clock, epoch, log, process};
 use crate::settings;
-
-/// The schema of the server's types.
-const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
 
 /// `T_horizon() → T`
 ///
 /// Raises 25006 during recovery, 55000 if the snapshot is too old.
 pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
-    refuse_in_recovery::<T>()?;
+    refuse_elsewhere::<T>()?;
     horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
+}
+
+/// `T_horizon(after T, lag interval) → T`: the horizon less a lag. Additionally raises what `T_horizon(after)` does.
+pub fn horizon_with_lag<T: Type>(call: Call) -> Result<Datum, Error> {
+    let lag = lag(call, 1)?;
+    let horizon = checked_horizon::<T>(call)?;
+    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
 }
 
 /// `T_horizon(after T) → T`: additionally raises 55000 if `after` is above all IDs that this server may have generated, and more than
 /// 1 s ahead of the clock, and 22004 if it is NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
-    refuse_in_recovery::<T>()?;
+    checked_horizon::<T>(call).map(|micros| first_of::<T>(micros).to_datum())
+}
+
+/// Returns the horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
+fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
+    refuse_elsewhere::<T>()?;
     if call.is_null(0) {
         let message = format!("the position of {}_horizon() must not be null", T::NAME);
         return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
@@ -47,7 +54,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
                  Otherwise, read the table again from a position that all its readers have passed.",
             ));
     }
-    Ok(first_of::<T>(horizon).to_datum())
+    Ok(horizon)
 }
 
 /// Returns the last tick of which this server may have generated an ID. The marks include what is reserved.
@@ -63,6 +70,17 @@ fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
 
 fn first_of<T: Type>(micros: i64) -> T {
     T::first_of(T::TICKS.nearest(micros))
+}
+
+/// Refuses where the transactions of this process and those that write the rows are of different servers.
+fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
+    if process::is_internal_connection_of_citus() {
+        let message = format!("cannot execute {}_horizon() on a shard of Citus", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .detail("A node does not know which transactions run on the other nodes.")
+            .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
+    }
+    refuse_in_recovery::<T>()
 }
 
 fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
@@ -84,66 +102,63 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `scru_feed_guard() → trigger`: raises 55000 if the ID of a new row was not generated in this transaction
+/// `T_is_timely(id T, lag interval) → boolean`: publishes the transaction, and returns whether no reader can have passed the ID
 ///
-/// The arguments are the name of the column and, if its type is not of one ID system, the name of the ID system.
-pub fn guard(call: Call) -> Result<Datum, Error> {
-    let trigger = call.trigger().ok_or_else(not_a_trigger)?;
-    let column = trigger.argument(0).unwrap_or_default();
-    let (datum, of_type) = trigger.value().ok_or_else(|| no_column(column))?;
-    let system = trigger.argument(1).unwrap_or(&of_type.name);
-    macro_rules! check {
-        ($name:ident, $id:ident) => {
-            if is_column_of::<scru_ids::$id>(&of_type, system, call.schema().oid()) {
-                // SAFETY: the type of the column has this stored form.
-                let id = datum.map(|datum| unsafe { StoredDatum::from_datum(datum) });
-                return match id {
-                    Some(id) if !is_own::<scru_ids::$id>(id)? => Err(not_own(stringify!($name), column)),
-                    _ => Ok(trigger.row()),
-                };
-            }
-        };
+/// Raises 25006 during recovery, 22004 if the lag is NULL, 22023 if it is negative.
+pub fn is_timely<T: Type>(call: Call) -> Result<Datum, Error> {
+    let lag = lag(call, 1)?;
+    let id = if call.is_null(0) { None } else { Some(call.stored::<T>(0)) };
+    timeliness::<T>(call, id, lag).map(|timeliness| Datum::from(timeliness == Timeliness::Timely))
+}
+
+/// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Timeliness {
+    Timely,
+    /// NULL, or not an ID of the system.
+    NoId,
+    /// A reader may have passed the ID: it is before this time.
+    Old(i64),
+    /// Readers would not receive the row for long: it is after this time.
+    Ahead(i64),
+}
+
+/// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
+pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
+    if log::is_in_recovery() {
+        let message = format!("cannot execute {}_is_timely() during recovery", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+            .detail("Rows are inserted on the primary."));
     }
-    id_systems!(check);
-    Err(no_column(column))
+    let from = horizon::unpassed(call.schema())?;
+    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
+    let first = from.saturating_sub(lag);
+    if id.tick() < T::TICKS.nearest(first) {
+        return Ok(Timeliness::Old(first));
+    }
+    let lead = lag.saturating_add(MAX_AHEAD_MICROS);
+    let is_within = |now: i64| id.tick() <= T::TICKS.nearest(now.saturating_add(lead));
+    // The clock is rarely behind: read only for IDs that are ahead of the transaction's beginning.
+    if is_within(from) || is_within(clock::now()) {
+        return Ok(Timeliness::Timely);
+    }
+    Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
 }
 
-/// Returns whether a column of a type can have IDs of `T`, and `system` names `T` or the type that only `T` has.
-fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool {
-    let of_server = match T::Stored::LEN {
-        8 => "int8",
-        16 => "uuid",
-        _ => "",
-    };
-    let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
-    (is(schema, T::NAME) || is(PG_CATALOG, of_server))
-        && (system == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| system == name.as_bytes()))
+/// Returns an argument that is a lag, in microseconds.
+fn lag(call: Call, index: usize) -> Result<i64, Error> {
+    if call.is_null(index) {
+        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
+    }
+    lag_micros(call.interval(index))
 }
 
-/// Returns whether an ID is not below the bound of this transaction.
-fn is_own<T: Type>(id: T::Stored) -> Result<bool, Error> {
-    let bound = if log::is_in_recovery() { None } else { horizon::own_bound()? };
-    let id = T::from_stored(id);
-    Ok(bound.is_some_and(|bound| id.is_some_and(|id| id >= first_of::<T>(bound))))
-}
-
-#[cold]
-fn not_a_trigger() -> Error {
-    let message = "scru_feed_guard() must be called as a trigger BEFORE INSERT FOR EACH ROW, with the name of a column";
-    Error::new(SqlState::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
-}
-
-#[cold]
-fn no_column(column: &[u8]) -> Error {
-    let message = [b"column \"".as_slice(), column, b"\" is not a column of an ID type of scru"].concat();
-    Error::new(SqlState::ERRCODE_UNDEFINED_COLUMN, message)
-        .hint("For a column of type uuid or bigint, name the ID system in a second argument of the trigger.")
-}
-
-#[cold]
-fn not_own(type_name: &str, column: &[u8]) -> Error {
-    let message = [b"the ID in column \"".as_slice(), column, b"\" was not generated in this transaction"].concat();
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail("A reader of the table may already have passed it.")
-        .hint(format!("Let the column's default, or gen_{type_name}() in the same transaction, generate the ID."))
+/// Returns the length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.
+pub fn lag_micros(lag: &Interval) -> Result<i64, Error> {
+    let micros = epoch::compared_length(lag);
+    if micros < 0 {
+        let message = "the lag of a feed must not be negative";
+        return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message));
+    }
+    Ok(i64::try_from(micros).unwrap_or(i64::MAX))
 }

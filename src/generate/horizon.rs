@@ -17,15 +17,16 @@ use crate::pg::transaction::{self, Snapshot};
 use crate::pg::{log, portal};
 
 /// The transaction in which this process has last drawn, and the time at or above which it draws. `bound` is the part of `from` that
-/// the database carries, and that nothing shared may reach before the clock.
+/// the database carries, and that nothing shared may reach before the clock. `first` is the first value of `from`.
 #[derive(Clone, Copy)]
 struct Drawing {
     local: u64,
     from: i64,
+    first: i64,
     bound: i64,
 }
 
-const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, bound: i64::MIN };
+const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, first: i64::MIN, bound: i64::MIN };
 
 static DRAWING: PerProcess<Cell<Drawing>> = PerProcess::new(Cell::new(NOT_DRAWN));
 
@@ -88,8 +89,22 @@ pub fn publish_anew(schema: Schema) -> Result<i64, Error> {
         // Nobody can read a horizon on this server.
         None => (i64::MIN, i64::MIN),
     };
-    DRAWING.set(Drawing { local, from, bound });
+    let before = DRAWING.get();
+    let first = if before.local == local && before.first != i64::MIN { before.first } else { from };
+    DRAWING.set(Drawing { local, from, first, bound });
     Ok(from)
+}
+
+/// Publishes the transaction unless it is published, and returns the time that no reader has passed which does not wait for the end
+/// of the transaction: what this process has loaded from the clock and the floor after it had published. The bound itself is too
+/// early: a reader that has not seen it may have raised the floor in between.
+///
+/// # Errors
+/// As [`publish`].
+#[inline]
+pub fn unpassed(schema: Schema) -> Result<i64, Error> {
+    publish(schema)?;
+    Ok(DRAWING.get().first)
 }
 
 /// Raises the time at or above which this process draws.
@@ -218,9 +233,4 @@ pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
     holders.extend(prepared_bounds(backend.memory).into_iter().map(|bound| (None, bound)));
     holders.sort_by_key(|(_, bound)| *bound);
     Ok(holders)
-}
-
-/// As [`Backend::own_bound`].
-pub fn own_bound() -> Result<Option<i64>, Error> {
-    Ok(memory::of_horizon()?.and_then(|memory| Backend::new(memory).own_bound()))
 }

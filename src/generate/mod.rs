@@ -8,6 +8,7 @@ pub mod carried_floor;
 pub mod draw;
 pub mod feed;
 pub mod floor;
+pub mod guard;
 pub mod horizon;
 pub mod horizon_access;
 pub mod id_type;

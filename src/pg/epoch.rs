@@ -25,6 +25,11 @@ unsafe extern "C-unwind" {
 /// Microseconds from 1970-01-01, the epoch of the ID types, to 2000-01-01, the epoch of the server.
 pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE) as i64 * 86_400_000_000;
 
+/// The length of a day of an interval.
+pub const MICROS_PER_DAY: i128 = 86_400_000_000;
+/// The length of a month when the server compares intervals.
+const DAYS_PER_MONTH: i128 = 30;
+
 /// The timestamptz `-infinity`.
 const MINUS_INFINITY: i64 = i64::MIN;
 /// The timestamptz `infinity`.
@@ -68,6 +73,12 @@ pub fn saturated_unix_micros(timestamptz: i64) -> i64 {
 pub fn unix_micros(timestamptz: i64) -> Option<i64> {
     // The sum saturates only in years that no ID type reaches.
     (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
+}
+
+/// Returns the length, in microseconds, by which the server compares intervals.
+pub fn compared_length(interval: &pg_sys::Interval) -> i128 {
+    i128::from(interval.time)
+        + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
 }
 
 /// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.

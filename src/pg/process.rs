@@ -1,6 +1,9 @@
-//! Values that each process of the server has for itself.
+//! Values that each process of the server has for itself, and what its connection is.
 
+use core::ffi::CStr;
 use core::ops::Deref;
+
+use pgrx::pg_sys;
 
 /// The value of a `static` that each process has for itself. It needs no lock: only one thread of a server process runs SQL. A
 /// mutable value is in a [`Cell`](core::cell::Cell), or in a [`RefCell`](core::cell::RefCell) if it is not `Copy`.
@@ -20,5 +23,15 @@ impl<T> Deref for PerProcess<T> {
 
     fn deref(&self) -> &T {
         &self.0
+    }
+}
+
+/// Returns whether a coordinator of Citus has opened the connection of this process to query shards. Connections of
+/// `run_command_on_all_nodes()` are others.
+pub fn is_internal_connection_of_citus() -> bool {
+    // SAFETY: the server's setting is a C string, or null before it is set.
+    unsafe {
+        let name = pg_sys::application_name;
+        !name.is_null() && CStr::from_ptr(name).to_bytes().starts_with(b"citus_internal gpid=")
     }
 }

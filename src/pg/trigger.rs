@@ -3,11 +3,30 @@
 use core::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{called_as_trigger, trigger_fired_before, trigger_fired_by_insert, trigger_fired_for_row};
+use pgrx::{
+    called_as_trigger, trigger_fired_after, trigger_fired_by_insert, trigger_fired_by_update, trigger_fired_for_row,
+};
 
-/// The call of a trigger BEFORE INSERT FOR EACH ROW whose first argument is the name of a column.
+// Declared here to avoid pgrx's guard: a server error is a longjmp over Rust frames that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn quote_identifier(identifier: *const core::ffi::c_char) -> *const core::ffi::c_char;
+}
+
+/// The call of a trigger of any kind.
 #[derive(Clone, Copy)]
 pub struct Trigger<'call>(&'call pg_sys::TriggerData);
+
+/// A stored column of the table of a trigger, and the type under its domain.
+pub struct Column {
+    number: i32,
+    pub of_type: TypeName,
+}
+
+/// The name of a type.
+pub struct TypeName {
+    pub schema: Oid,
+    pub name: Vec<u8>,
+}
 
 impl<'call> Trigger<'call> {
     /// Returns the trigger's call; `None` if the function was called in another way.
@@ -16,39 +35,46 @@ impl<'call> Trigger<'call> {
     /// The server has passed the call, which outlives the returned value.
     pub unsafe fn of(info: pg_sys::FunctionCallInfo) -> Option<Self> {
         // SAFETY: guaranteed by the caller.
+        unsafe { called_as_trigger(info).then(|| Self(&*(*info).context.cast::<pg_sys::TriggerData>())) }
+    }
+
+    /// Returns whether the trigger is AFTER INSERT or AFTER UPDATE FOR EACH ROW, and not on a foreign table.
+    pub fn is_after_new_row(self) -> bool {
+        let event = self.0.tg_event;
+        // SAFETY: the functions read the bits of the event. The relation is open.
         unsafe {
-            if !called_as_trigger(info) {
-                return None;
-            }
-            let data = &*(*info).context.cast::<pg_sys::TriggerData>();
-            let event = data.tg_event;
-            let is_expected =
-                trigger_fired_by_insert(event) && trigger_fired_for_row(event) && trigger_fired_before(event);
-            (is_expected && (*data.tg_trigger).tgnargs > 0).then_some(Self(data))
+            trigger_fired_after(event)
+                && trigger_fired_for_row(event)
+                && (trigger_fired_by_insert(event) || trigger_fired_by_update(event))
+                && (*(*self.0.tg_relation).rd_rel).relkind as u8 != pg_sys::RELKIND_FOREIGN_TABLE
         }
     }
 
-    pub fn argument(self, index: usize) -> Option<&'call [u8]> {
+    /// Returns the arguments of the trigger.
+    pub fn arguments(self) -> Vec<&'call CStr> {
         // SAFETY: the arguments are C strings that outlive the call.
         unsafe {
             let trigger = self.0.tg_trigger;
-            let exists = index < (*trigger).tgnargs as usize;
-            exists.then(|| CStr::from_ptr(*(*trigger).tgargs.add(index)).to_bytes())
+            (0..(*trigger).tgnargs as usize).map(|index| CStr::from_ptr(*(*trigger).tgargs.add(index))).collect()
         }
     }
 
-    /// The value of the column in the new row (`None` if it is NULL), and its type or the type under its domain.
-    pub fn value(self) -> Option<(Option<Datum>, TypeName)> {
-        // SAFETY: the row and its descriptor are valid during the call.
+    /// Returns the name of the table.
+    pub fn table(self) -> &'call CStr {
+        // SAFETY: the relation is open during the call.
+        unsafe { CStr::from_ptr((*(*self.0.tg_relation).rd_rel).relname.data.as_ptr()) }
+    }
+
+    /// Returns a column of the table; `None` if there is none with this name, or if its values are not stored.
+    pub fn column(self, name: &CStr) -> Option<Column> {
+        // SAFETY: the descriptor is valid during the call, and has the attribute.
         unsafe {
             let descriptor = (*self.0.tg_relation).rd_att;
-            let number = pg_sys::SPI_fnumber(descriptor, *(*self.0.tg_trigger).tgargs);
-            if number <= 0 {
+            let number = pg_sys::SPI_fnumber(descriptor, name.as_ptr());
+            if number <= 0 || pg_sys::get_attgenerated((*self.0.tg_relation).rd_id, number as i16) as u8 == b'v' {
                 return None;
             }
             let of_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
-            let mut is_null = false;
-            let value = pg_sys::heap_getattr(self.0.tg_trigtuple, number, descriptor, &mut is_null);
             let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
             if tuple.is_null() {
                 return None;
@@ -57,18 +83,34 @@ impl<'call> Trigger<'call> {
             let (schema, name) = ((*row).typnamespace, (*row).typname);
             pg_sys::ReleaseSysCache(tuple);
             let name = CStr::from_ptr(name.data.as_ptr()).to_bytes().to_vec();
-            Some(((!is_null).then_some(value), TypeName { schema, name }))
+            Some(Column { number, of_type: TypeName { schema, name } })
         }
     }
 
-    /// The result of the trigger.
-    pub fn row(self) -> Datum {
-        Datum::from(self.0.tg_trigtuple)
+    /// Returns the value of a column in the new row of a trigger for which [`is_after_new_row`](Self::is_after_new_row) holds; `None`
+    /// if it is NULL.
+    pub fn new_value(self, column: &Column) -> Option<Datum> {
+        // The server passes the new row of an UPDATE apart.
+        let is_update = trigger_fired_by_update(self.0.tg_event);
+        self.value(if is_update { self.0.tg_newtuple } else { self.0.tg_trigtuple }, column)
+    }
+
+    /// As [`new_value`](Self::new_value), of the row before an UPDATE; `None` for an INSERT.
+    pub fn old_value(self, column: &Column) -> Option<Datum> {
+        let is_update = trigger_fired_by_update(self.0.tg_event);
+        if is_update { self.value(self.0.tg_trigtuple, column) } else { None }
+    }
+
+    fn value(self, row: pg_sys::HeapTuple, column: &Column) -> Option<Datum> {
+        let mut is_null = false;
+        // SAFETY: the row and its descriptor are valid during the call. The column is one of the descriptor.
+        let value = unsafe { pg_sys::heap_getattr(row, column.number, (*self.0.tg_relation).rd_att, &mut is_null) };
+        (!is_null).then_some(value)
     }
 }
 
-/// The name of a type.
-pub struct TypeName {
-    pub schema: Oid,
-    pub name: Vec<u8>,
+/// Returns a name as SQL writes it.
+pub fn quoted(name: &CStr) -> Vec<u8> {
+    // SAFETY: the function takes and returns a C string.
+    unsafe { CStr::from_ptr(quote_identifier(name.as_ptr())).to_bytes().to_vec() }
 }

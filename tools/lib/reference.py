@@ -107,11 +107,11 @@ def catalog(script: str) -> Catalog:
 
 
 def key(identity: str) -> str:
-    """Returns the kind and the name of an object, without parameter names and OUT parameters."""
+    """Returns the kind and the name of an object, without parameter names, defaults and OUT parameters."""
     name, bracket, parameters = identity.removesuffix(")").partition("(")
     if not bracket or identity.startswith("CAST"):
         return identity
-    return f"{name}({', '.join(parameter.split(' ')[-1] for parameter in inputs(parameters))})"
+    return f"{name}({', '.join(parameter.split(' DEFAULT ')[0].split(' ')[-1] for parameter in inputs(parameters))})"
 
 
 def inputs(parameters: str) -> list[str]:

@@ -279,60 +279,6 @@ def test_a_standby_has_no_horizon(new_server):
             connection.execute("SELECT scru128_horizon(%s)", [horizon])
 
 
-def test_the_guard_refuses_ids_of_other_transactions(feed):
-    feed.execute("CREATE DOMAIN key AS scru64")
-    feed.execute("CREATE TABLE guarded (id key DEFAULT gen_scru64(), note text) PARTITION BY HASH (note)")
-    feed.execute("CREATE TABLE part PARTITION OF guarded FOR VALUES WITH (MODULUS 1, REMAINDER 0)")
-    feed.execute("CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id')")
-    feed.execute("INSERT INTO guarded DEFAULT VALUES")
-    feed.execute("INSERT INTO guarded VALUES (NULL)")
-    with feed.transaction():
-        fetched = feed.execute("SELECT gen_scru64()::text").fetchone()[0]
-        feed.execute("INSERT INTO guarded VALUES (%s)", [fetched])
-    wait_until_passed(feed, fetched)
-    for source in ("VALUES (%s)", "SELECT %s WHERE gen_scru64() IS NOT NULL"):
-        with expect.error(
-            "55000",
-            'the ID in column "id" was not generated in this transaction',
-            "A reader of the table may already have passed it.",
-            "Let the column's default, or gen_scru64() in the same transaction, generate the ID.",
-        ):
-            feed.execute(f"INSERT INTO guarded {source}", [fetched])
-    assert feed.execute("SELECT count(*) FROM guarded").fetchone() == (3,)
-
-
-@pytest.mark.parametrize(
-    ("column", "system", "made"),
-    [("uuid", None, "gen_uuidv7()"), ("uuid", "scru128", "gen_scru128()"), ("bigint", "ulidflake", "gen_ulidflake()")],
-)
-def test_the_guard_knows_ids_in_columns_of_core_types(feed, column, system, made):
-    feed.execute("CREATE EXTENSION scru_uuidv7")
-    feed.execute(f"CREATE TABLE guarded (id {column} DEFAULT {made}::{column})")
-    arguments = "'id'" + (f", '{system}'" if system else "")
-    function = f"EXECUTE FUNCTION scru_feed_guard({arguments})"
-    feed.execute(f"CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW {function}")
-    feed.execute("INSERT INTO guarded DEFAULT VALUES")
-    for _ in range(2):
-        [old] = feed.execute("SELECT id FROM guarded").fetchone()
-        sleep(0.3)
-        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
-            feed.execute(f"INSERT INTO guarded SELECT %s WHERE {made} IS NOT NULL", [old])
-    assert feed.execute("SELECT count(*) FROM guarded").fetchone() == (1,)
-
-
-@pytest.mark.parametrize(("column", "more"), [("id", ""), ("id", ", scru128"), ("id", ", int8"), ("gone", ", scru64")])
-def test_the_guard_of_a_bigint_column_names_the_type_of_its_ids(feed, column, more):
-    feed.execute("CREATE TABLE guarded (id bigint)")
-    function = f"EXECUTE FUNCTION scru_feed_guard({column}{more})"
-    feed.execute(f"CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW {function}")
-    with expect.error(
-        "42703",
-        f'column "{column}" is not a column of an ID type of scru',
-        hint="For a column of type uuid or bigint, name the ID system in a second argument of the trigger.",
-    ):
-        feed.execute("INSERT INTO guarded VALUES (1)")
-
-
 def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
     """The bytes of any uuid are compared."""
     feed.execute("CREATE EXTENSION scru_uuidv7")

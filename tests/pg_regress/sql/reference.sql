@@ -57,8 +57,9 @@ SELECT pid, first_time FROM scru_horizon_holders();
 SELECT last_value > 0 FROM scru_horizon_mark;
 -- ### FUNCTION scru_feed_guard()
 CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
-CREATE TRIGGER guard BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id');
-INSERT INTO events VALUES ('03d4fq8oj742uer31ohpcrq54');
+CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW
+    WHEN (NOT scru128_is_timely(NEW.id, '5 s')) EXECUTE FUNCTION scru_feed_guard('id', '5 s');
+INSERT INTO events DEFAULT VALUES;
 DROP TABLE events;
 -- ### FUNCTION scru_adapt_to_server()
 SELECT scru_adapt_to_server();
@@ -84,6 +85,10 @@ SELECT scru128_timestamp(gen_scru128('2025-01-01 12:00:00+00'));
 SELECT id, note FROM orders WHERE id < scru128_horizon() ORDER BY id LIMIT 1;
 -- ### FUNCTION scru128_horizon(scru128)
 SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54') > '03d4fq8oj742uer31ohpcrq54';
+-- ### FUNCTION scru128_horizon(scru128, interval)
+SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54', '5 s') < scru128_horizon();
+-- ### FUNCTION scru128_is_timely(scru128, interval)
+SELECT scru128_is_timely(gen_scru128()), scru128_is_timely('03d4fq8oj742uer31ohpcrq54', '5 s');
 -- ## Time
 -- ### FUNCTION scru128_timestamp(scru128)
 SELECT scru128_timestamp('03d4fq8oj742uer31ohpcrq54');
@@ -316,6 +321,10 @@ SELECT scru160_timestamp(gen_scru160('2025-01-01 12:00:00+00'));
 SELECT id, note FROM orders WHERE id < scru160_horizon() ORDER BY id LIMIT 1;
 -- ### FUNCTION scru160_horizon(scru160)
 SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF') > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF';
+-- ### FUNCTION scru160_horizon(scru160, interval)
+SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '5 s') < scru160_horizon();
+-- ### FUNCTION scru160_is_timely(scru160, interval)
+SELECT scru160_is_timely(gen_scru160()), scru160_is_timely('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '5 s');
 -- ## Time
 -- ### FUNCTION scru160_timestamp(scru160)
 SELECT scru160_timestamp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
@@ -524,6 +533,10 @@ SELECT gen_scru64() < gen_scru64();
 SELECT id, note FROM orders WHERE id < scru64_horizon() ORDER BY id LIMIT 1;
 -- ### FUNCTION scru64_horizon(scru64)
 SELECT scru64_horizon('0v422ft6p3jt') > '0v422ft6p3jt';
+-- ### FUNCTION scru64_horizon(scru64, interval)
+SELECT scru64_horizon('0v422ft6p3jt', '5 s') < scru64_horizon();
+-- ### FUNCTION scru64_is_timely(scru64, interval)
+SELECT scru64_is_timely(gen_scru64()), scru64_is_timely('0v422ft6p3jt', '5 s');
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
 -- ### SEQUENCE scru64_mark
@@ -753,6 +766,10 @@ SELECT ulid_timestamp(gen_ulid('2025-01-01 12:00:00+00'));
 SELECT id, note FROM orders WHERE id < ulid_horizon() ORDER BY id LIMIT 1;
 -- ### FUNCTION ulid_horizon(ulid)
 SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM') > '01JGGVSBF8N0WPWY4YDAGVJSFM';
+-- ### FUNCTION ulid_horizon(ulid, interval)
+SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM', '5 s') < ulid_horizon();
+-- ### FUNCTION ulid_is_timely(ulid, interval)
+SELECT ulid_is_timely(gen_ulid()), ulid_is_timely('01JGGVSBF8N0WPWY4YDAGVJSFM', '5 s');
 -- ## Time
 -- ### FUNCTION ulid_timestamp(ulid)
 SELECT ulid_timestamp('01JGGVSBF8N0WPWY4YDAGVJSFM');
@@ -971,6 +988,10 @@ SELECT gen_ulidflake() < gen_ulidflake();
 SELECT id, note FROM orders WHERE id < ulidflake_horizon() ORDER BY id LIMIT 1;
 -- ### FUNCTION ulidflake_horizon(ulidflake)
 SELECT ulidflake_horizon('00XFPNEF81A1S') > '00XFPNEF81A1S';
+-- ### FUNCTION ulidflake_horizon(ulidflake, interval)
+SELECT ulidflake_horizon('00XFPNEF81A1S', '5 s') < ulidflake_horizon();
+-- ### FUNCTION ulidflake_is_timely(ulidflake, interval)
+SELECT ulidflake_is_timely(gen_ulidflake()), ulidflake_is_timely('00XFPNEF81A1S', '5 s');
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
 -- ### SEQUENCE ulidflake_mark
@@ -1197,6 +1218,10 @@ SELECT uuidv7_timestamp(gen_uuidv7('2025-01-01 12:00:00+00'));
 SELECT uuidv7_horizon() > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
 -- ### FUNCTION uuidv7_horizon(uuid)
 SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a') > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
+-- ### FUNCTION uuidv7_horizon(uuid, interval)
+SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '5 s') < uuidv7_horizon();
+-- ### FUNCTION uuidv7_is_timely(uuid, interval)
+SELECT uuidv7_is_timely(gen_uuidv7()), uuidv7_is_timely('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '5 s');
 -- ## Time
 -- ### FUNCTION uuidv7_timestamp(uuid)
 SELECT uuidv7_timestamp('019421bc-ade8-70e5-bb1d-cdaf6e789e6a');

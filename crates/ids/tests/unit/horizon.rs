@@ -30,7 +30,14 @@ enum Mistake {
     OwnsFirst,
     /// That floor is not made durable.
     ForgetsArrived,
+    /// The guard compares an ID that was made elsewhere with the bound, not with what the transaction loads after it has published.
+    ComparesWithBound,
+    /// The reader reads up to the horizon, although the guard accepts IDs that are older by the lag.
+    OmitsLag,
 }
+
+/// The lag by which IDs that were made elsewhere can be older than their transaction.
+const LAG: i64 = 3;
 
 /// The floor with which the database has arrived from another server, which the clock passes.
 const ARRIVED: i64 = 15;
@@ -71,6 +78,8 @@ struct World {
     /// The reader's late store of the floor, with [`Mistake::ScansFirst`].
     late: i64,
     drawn: Option<i64>,
+    /// The lowest time of an ID made elsewhere that the guard accepts.
+    accepted: Option<i64>,
     horizon: Option<i64>,
     /// The value of the second call in the snapshot.
     again: Option<i64>,
@@ -387,6 +396,8 @@ impl Run<'_> {
             }
             1 => {
                 let from = publish(self)?;
+                let bound = if self.mistake == Mistake::ComparesWithBound { self.bound()? } else { from };
+                self.world.accepted = Some(bound.max(self.world.learned.unwrap_or(bound)) - LAG);
                 if !draws_first {
                     // The clock is read when the ID is drawn.
                     self.world.drawn = Some(from).max(self.world.learned);
@@ -428,7 +439,7 @@ impl Run<'_> {
 }
 
 /// Explores all orders of the accesses. Returns the number of worlds, and whether a transaction that the snapshot does not see
-/// has an ID below the horizon, a snapshot has two horizons, an ID is below the floor with which the database has arrived, or the
+/// has an ID below the horizon, or can insert one that was made elsewhere where a reader with a lag has passed it, a snapshot has two horizons, an ID is below the floor with which the database has arrived, or the
 /// floor is above the clock because of that.
 fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
     let start = World { clock: 10, latest: 10, is_restored, has_arrived: is_restored, ..World::default() };
@@ -445,9 +456,11 @@ fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
         let is_over = world.writer.at > 4;
         if let (true, Some(drawn), Some(horizon)) = (is_over, world.drawn, world.horizon)
             && world.sees == Some(false)
-            && drawn < horizon
         {
-            return (known.len(), true);
+            let passed = if mistake == Mistake::OmitsLag { horizon } else { horizon - LAG };
+            if drawn < horizon || world.accepted.is_some_and(|accepted| accepted < passed) {
+                return (known.len(), true);
+            }
         }
         for next in world.successors(mistake) {
             if known.insert(next.clone()) {
@@ -478,6 +491,8 @@ fn the_search_finds_each_mistake() {
         Mistake::Forgets,
         Mistake::EvaluatesTwice,
         Mistake::RaisesFirst,
+        Mistake::ComparesWithBound,
+        Mistake::OmitsLag,
     ] {
         assert!(explore(mistake, false).1, "{mistake:?}");
     }

@@ -1,0 +1,186 @@
+"""IDs that were made elsewhere, under load: readers with the lag of the guard miss no row.
+
+`make test-long` runs the load for longer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
+
+import psycopg
+import pytest
+
+from server import Server, oldest_and_newest, wait_until
+
+LAG = 1.0
+IS_LONG = "TEST_LONG" in os.environ
+SECONDS = 25 if IS_LONG else 3
+WRITERS = 20
+FIRST = "00000000-0000-0000-0000-000000000000"
+ENDS = [
+    ("guard", "INSERT", "NOT uuidv7_is_timely(NEW.id, '1 s')"),
+    ("guard_update", "UPDATE", "NEW.id IS DISTINCT FROM OLD.id AND NOT uuidv7_is_timely(NEW.id, '1 s')"),
+]
+
+
+def create_feed(connection: psycopg.Connection) -> None:
+    """Creates a guarded table with a lag of 1 s."""
+    connection.execute("CREATE EXTENSION IF NOT EXISTS scru_uuidv7 CASCADE")
+    connection.execute("CREATE TABLE events (id uuid PRIMARY KEY, note text)")
+    for name, event, condition in ENDS:
+        connection.execute(
+            f"CREATE TRIGGER {name} AFTER {event} ON events FOR EACH ROW WHEN ({condition})"
+            " EXECUTE FUNCTION scru_feed_guard('id', '1 s')"
+        )
+
+
+def page(connection: psycopg.Connection, after: str, lag: str) -> list[str]:
+    """Returns the IDs that a reader with a lag receives after its position."""
+    query = (
+        "SELECT id::text FROM events WHERE id > %(after)s AND id < uuidv7_horizon(%(after)s, %(lag)s::interval)"
+        " ORDER BY id LIMIT 1000"
+    )
+    return [row for (row,) in connection.execute(query, {"after": after, "lag": lag}).fetchall()]
+
+
+@pytest.mark.parametrize(("lag", "age", "is_missed"), [("1 s", 0.8, False), ("0.5 s", 0.8, True), ("0", 0.4, True)])
+def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, database, lag, age, is_missed):
+    create_feed(connection)
+
+    def made(age: float) -> str:
+        query = "SELECT gen_uuidv7(clock_timestamp() - make_interval(secs => %s))::text"
+        return connection.execute(query, [age]).fetchone()[0]
+
+    late, next_row = made(age), made(age - 0.15)
+    connection.execute("INSERT INTO events VALUES (%s)", [next_row])
+    received: list[str] = []
+
+    def read() -> list[str]:
+        received.extend(page(connection, received[-1] if received else FIRST, lag))
+        return received
+
+    with database.connect() as writer:
+        writer.execute("BEGIN")
+        writer.execute("INSERT INTO events VALUES (%s)", [late])
+        if is_missed:
+            wait_until(lambda: next_row in read(), "the reader passes the row")
+        else:
+            # The clock passes both rows and the lag.
+            sleep(1.2)
+            assert read() == []
+        writer.execute("COMMIT")
+    wait_until(lambda: next_row in read(), "the reader reads up to the end")
+    assert received == ([next_row] if is_missed else [late, next_row])
+
+
+class Load:
+    """Sessions that write rows whose IDs are up to 1.2 lags old, and readers."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.stopped = threading.Event()
+        self.written = threading.Event()
+        self.refused = 0
+
+    def write(self, number: int) -> None:
+        """Runs transactions until the load ends."""
+        dice = random.Random(number)
+        with self.server.connect() as session:
+            while not self.stopped.is_set():
+                try:
+                    session.execute("BEGIN")
+                    for _ in range(dice.choice([1, 1, 2, 4])):
+                        self.insert(session, dice)
+                    sleep(dice.choice([0, 0, 0.005, 0.05, 0.5]))
+                    self.end(session, dice, number)
+                except psycopg.errors.InvalidParameterValue:
+                    self.refused += 1
+                    session.execute("ROLLBACK")
+
+    def insert(self, session: psycopg.Connection, dice: random.Random) -> None:
+        """Makes an ID, and inserts it in one of several ways."""
+        age = dice.choice([0, 0, 0.3, 0.6, 0.9, 1.2]) * LAG
+        made = f"gen_uuidv7(clock_timestamp() - interval '{age} s')"
+        match dice.choice(["insert", "insert", "copy", "merge", "conflict", "update", "savepoint"]):
+            case "copy":
+                [row] = session.execute(f"SELECT {made}::text").fetchone()
+                with session.cursor().copy("COPY events (id) FROM STDIN") as copy:
+                    copy.write_row([row])
+            case "merge":
+                session.execute(
+                    f"MERGE INTO events USING (SELECT {made} AS id) AS new ON events.id = new.id"
+                    " WHEN NOT MATCHED THEN INSERT VALUES (new.id)"
+                )
+            case "conflict":
+                session.execute(f"INSERT INTO events VALUES ({made}) ON CONFLICT (id) DO UPDATE SET note = 'again'")
+            case "update":
+                # The row is of this transaction: a row that readers may have received must keep its ID.
+                [row] = session.execute("INSERT INTO events VALUES (gen_uuidv7()) RETURNING id").fetchone()
+                session.execute(f"UPDATE events SET id = {made} WHERE id = %s", [row])
+            case "savepoint":
+                session.execute("SAVEPOINT s")
+                session.execute("INSERT INTO events VALUES (gen_uuidv7())")
+                session.execute("ROLLBACK TO s")
+                session.execute(f"INSERT INTO events VALUES ({made})")
+            case _:
+                session.execute(f"INSERT INTO events VALUES ({made})")
+
+    def end(self, session: psycopg.Connection, dice: random.Random, number: int) -> None:
+        """Ends the transaction in one of several ways."""
+        ending = dice.random()
+        if ending < 0.2:
+            session.execute(f"PREPARE TRANSACTION 'p{number}'")
+            sleep(dice.choice([0, 0.05, 0.3]))
+            session.execute(f"COMMIT PREPARED 'p{number}'")
+        else:
+            session.execute("ROLLBACK" if ending < 0.3 else "COMMIT")
+
+    def read(self, _number: int) -> list[str]:
+        """Reads until the load has ended and the last row is read."""
+        received: list[str] = []
+        with self.server.connect() as session:
+            end = None
+            while end is None or monotonic() < end:
+                rows = page(session, received[-1] if received else FIRST, f"{LAG} s")
+                received += rows
+                if self.written.is_set() and end is None:
+                    end = monotonic() + 3 * LAG
+                if not rows:
+                    sleep(0.01)
+        return received
+
+
+@oldest_and_newest("the decisions are those of crates/ids/src/horizon.rs")
+@pytest.mark.parametrize("preloaded", ["scru", ""] if IS_LONG else [""])
+def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measured, preloaded):
+    server = new_server(
+        {"shared_preload_libraries": preloaded, "max_prepared_transactions": "30", "max_connections": "60"}
+    )
+    with server.connect() as connection:
+        create_feed(connection)
+    load = Load(server)
+    with ThreadPoolExecutor(WRITERS + 2) as pool:
+        readers = [pool.submit(load.read, number) for number in range(2)]
+        writers = [pool.submit(load.write, number) for number in range(WRITERS)]
+        end = monotonic() + SECONDS
+        while monotonic() < end and not any(task.done() for task in readers + writers):
+            sleep(0.1)
+        load.stopped.set()
+        try:
+            for task in writers:
+                task.result(timeout=60)
+        finally:
+            load.written.set()
+        received = [reader.result(timeout=60) for reader in readers]
+    with server.connect() as connection:
+        committed = [row for (row,) in connection.execute("SELECT id::text FROM events ORDER BY id")]
+    assert load.refused > 0
+    assert len(committed) >= (5000 if IS_LONG else 100)
+    for rows in received:
+        assert sorted(set(committed) - set(rows)) == []
+        assert rows == committed
+    measured(f"feed of IDs made elsewhere: {len(committed):,} rows, {load.refused:,} transactions refused")
