@@ -109,7 +109,8 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
     Err(no_column(column))
 }
 
-/// Returns whether a column of a type can have IDs of `T`, and `system` names `T` or the type that only `T` has.
+/// Returns whether a column of a type can have IDs of `T`, and `system` names `T` or the type that only `T` has. An ID system of a
+/// core type has no type of its own: another user's type with its name has values of another form.
 fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool {
     let of_server = match T::Stored::LEN {
         8 => "int8",
@@ -117,7 +118,7 @@ fn is_column_of<T: Type>(of_type: &TypeName, system: &[u8], schema: Oid) -> bool
         _ => "",
     };
     let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
-    (is(schema, T::NAME) || is(PG_CATALOG, of_server))
+    (T::CORE_TYPE.is_none() && is(schema, T::NAME) || is(PG_CATALOG, of_server))
         && (system == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| system == name.as_bytes()))
 }
 

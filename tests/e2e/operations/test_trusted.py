@@ -171,6 +171,25 @@ def test_a_domain_that_the_owner_has_added_to_scru_is_no_operand(alice):
         alice.execute("SELECT t.uuidv7_contained_by_range(gen_random_uuid(), 81985529216486895)")
 
 
+def test_a_type_with_the_name_of_an_id_system_has_no_ids(alice):
+    """The owner of scru's schema creates a type uuidv7 there. The guard would read the value of an enum as an address."""
+    alice.execute(
+        """
+        CREATE EXTENSION scru SCHEMA s;
+        CREATE TYPE s.uuidv7 AS ENUM ('a');
+        CREATE TABLE t.events (id s.uuidv7)
+        """
+    )
+    hint = "For a column of type uuid or bigint, name the ID system in a second argument of the trigger."
+    for arguments in "'id'", "'id', 'uuidv7'", "'id', 'uuid'":
+        alice.execute(
+            f"""CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON t.events
+                FOR EACH ROW EXECUTE FUNCTION s.scru_feed_guard({arguments})"""
+        )
+        with expect.error("42703", 'column "id" is not a column of an ID type of scru', hint=hint):
+            alice.execute("INSERT INTO t.events VALUES ('a')")
+
+
 @pytest.mark.parametrize("domain", ["scru_tstzrange", "uuidv7_tstzrange"])
 def test_a_domain_of_another_session_is_no_operand(owned, alice, plain_user, domain):
     """The domain appears while the script waits for a function that is never committed."""
