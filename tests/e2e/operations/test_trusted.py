@@ -19,6 +19,7 @@ import expect
 from conftest import Database
 from load import background
 from server import pg_config, wait_until
+from tools.lib.scripts import problems_of_sql
 
 ROOT = Path(__file__).parents[3]
 EXTENSIONS = re.search(r"^EXTENSIONS=\((.*)\)$", (ROOT / "tools/lib/env.sh").read_text(), re.MULTILINE)[1].split()
@@ -172,7 +173,8 @@ def test_a_domain_that_the_owner_has_added_to_scru_is_no_operand(alice):
 
 
 def test_a_type_with_the_name_of_an_id_system_has_no_ids(alice):
-    """The owner of scru's schema creates a type uuidv7 there. The guard would read the value of an enum as an address."""
+    """The owner of scru's schema creates a type uuidv7 there. The guard must not read the value of an enum as an
+    address."""
     alice.execute(
         """
         CREATE EXTENSION scru SCHEMA s;
@@ -521,6 +523,17 @@ def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
             superuser.execute(PAGES[sql])
         query = "SELECT rolsuper FROM pg_roles WHERE rolname = %s"
         assert superuser.execute(query, [plain_user]).fetchone() == (False,)
+
+
+def test_the_functions_that_others_can_shadow_are_known(server):
+    """The lint finds each function of the server with arguments of any type or number, except for support functions."""
+    names = server.rows(
+        """SELECT DISTINCT proname FROM pg_proc WHERE ('"any"'::regtype = ANY (proargtypes) OR provariadic <> 0)
+               AND 'internal'::regtype <> ALL (proargtypes) AND prorettype <> 'cstring'::regtype
+               AND oid NOT IN (SELECT unnest(ARRAY[aggtransfn, aggminvtransfn, aggfinalfn]) FROM pg_aggregate)"""
+    )
+    assert len(names) > 20
+    assert [name for (name,) in names if not list(problems_of_sql(f"SELECT {name}(id)"))] == []
 
 
 # ------------------------------------------------------------------------------------- the check at the end of a script
