@@ -615,3 +615,24 @@ def test_the_check_refuses_objects_of_others(checked):
         message = f'^{re.escape(named)} is not part of the extension "scru_uuidv7"'
         with checked.transaction(force_rollback=True), pytest.raises(psycopg.errors.DuplicateObject, match=message):
             check(checked, create)
+
+
+def test_the_check_permits_what_a_superuser_adds_to_a_family(connection, plain_user):
+    """An update must not fail because of it. Another user's operator or function is refused there as anywhere."""
+    connection.execute(
+        f"""
+        CREATE FUNCTION less(scru128, text) RETURNS boolean {TAKE_OVER};
+        CREATE OPERATOR < (LEFTARG = scru128, RIGHTARG = text, FUNCTION = less);
+        CREATE FUNCTION compare(scru128, text) RETURNS integer {TAKE_OVER};
+        ALTER OPERATOR FAMILY scru128_ops USING btree
+            ADD OPERATOR 1 < (scru128, text), FUNCTION 1 (scru128, text) compare(scru128, text);
+        """
+    )
+    block = re.findall(r"^DO \$\$.*?^\$\$;", script("scru"), re.MULTILINE | re.DOTALL)[-1]
+    connection.execute(block)
+    for added in "operator public.<(public.scru128,text)", "function public.compare(public.scru128,text)":
+        message = f'^{re.escape(added)} is not part of the extension "scru"'
+        with connection.transaction(force_rollback=True):
+            connection.execute(f"ALTER {added} OWNER TO {plain_user}")
+            with pytest.raises(psycopg.errors.DuplicateObject, match=message):
+                connection.execute(block)
