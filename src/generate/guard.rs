@@ -60,6 +60,7 @@ fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<S
 }
 
 /// Returns the system `T` if a column of a type can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
+/// An ID system of a core type has no type of its own: another user's type with its name has values of another form.
 fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<System> {
     let of_server = match T::Stored::LEN {
         8 => "int8",
@@ -68,11 +69,12 @@ fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<S
     };
     let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
     let is_core = T::CORE_TYPE.is_some_and(|name| is(PG_CATALOG, name));
-    let can_have = is(schema, T::NAME) || is(PG_CATALOG, of_server);
+    let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
+    let can_have = is_own || is(PG_CATALOG, of_server);
     let is_named = named == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| named == name.as_bytes());
     (can_have && is_named).then(|| System {
         name: T::NAME,
-        is_own_type: is(schema, T::NAME) || is_core,
+        is_own_type: is_own || is_core,
         timeliness: timeliness::<T>,
     })
 }

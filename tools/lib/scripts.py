@@ -33,6 +33,15 @@ CALL = re.compile(r"(?<![\w.])([a-z_][a-z0-9_]*)\(")
 OPERATOR = re.compile(r"(?<!MESSAGE)(?<!DETAIL)(?<!HINT) ([=<>~|*/%&#@+-]+) ")
 # The search path in which a name without a schema is the server's.
 SAFE_PATH = re.compile(r"SET search_path = pg_catalog, pg_temp\b|set_config\('search_path', 'pg_catalog, pg_temp'")
+# The server's functions with arguments of any type, or of any number. A function of another user with the types of the
+# arguments matches a call better.
+SHADOWED = re.compile(
+    r"(?<![\w.])(format|concat(?:_ws)?|count|jsonb?_(?:build_(?:array|object)|object_agg\w*|extract_path(?:_text)?|delete)"
+    r"|num_(?:non)?nulls|pg_(?:typeof|collation_for|column_\w+|logical_slot_\w+_changes)|satisfies_hash_partition"
+    r"|(?:dense_|percent_)?rank|cume_dist|\w+multirange"
+    r")\((?![*)])",
+    re.IGNORECASE,
+)
 
 
 def uncommented(sql: str) -> str:
@@ -86,20 +95,19 @@ def problems_of_upgrade(path: Path) -> Iterator[str]:
 
 
 def problems_of_sql(sql: str) -> Iterator[str]:
-    """Yields the calls of format() that can call a function of another user.
-
-    The server's has an argument of any type, so that another with the types of the arguments matches better.
-    """
-    yield from ("format() without pg_catalog" for _ in re.finditer(r"(?<![\w.])format\(", uncommented(sql)))
+    """Yields the calls in a block that can call a function of another user instead of the server's."""
+    text = uncommented(sql)
+    if not re.match(r"\s*SET search_path = pg_catalog, pg_temp;", text):
+        yield from (f"{name}() without pg_catalog" for name in SHADOWED.findall(text))
 
 
 def pages() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("clients/**/*.md")])
 
 
-def sql_of_page(path: Path) -> str:
+def blocks_of_page(path: Path) -> list[str]:
     """Returns the SQL blocks of a page."""
-    return "\n".join(re.findall(r"^ *```sql\n(.*?)^ *```$", path.read_text(), re.MULTILINE | re.DOTALL))
+    return re.findall(r"^ *```sql\n(.*?)^ *```$", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def problems_of_contrib(sql: str) -> Iterator[str]:
@@ -125,7 +133,7 @@ def problems() -> Iterator[tuple[Path, str]]:
         sql = path.read_text()
         yield from ((path, problem) for problem in [*problems_of_sql(sql), *problems_of_contrib(sql)])
     for path in pages():
-        yield from ((path, problem) for problem in problems_of_sql(sql_of_page(path)))
+        yield from ((path, problem) for block in blocks_of_page(path) for problem in problems_of_sql(block))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import pytest
 
 import expect
 from idtypes import SCRU64, SERVER_WIDE, ULID
+from load import background
 from marks import NODE, assert_behind_mark, assert_later, create, draw, draw_all
 from owner import SHOP, alice, create_shop, set_horizon
-from server import Server
+from server import Server, wait_until
 
 ALL = [*(f"{id_type}_mark" for id_type in SERVER_WIDE), "scru_horizon_mark"]
 
@@ -159,3 +160,25 @@ def test_a_crash_with_minimal_log_keeps_the_sequences(new_server):
         assert server.value(f"SELECT last_value FROM {sequence}") == value
     query = "SELECT gen_scru64() > max(id) AND gen_ulidflake() > max(flake) FROM ids"
     assert server.value(query)
+
+
+def test_an_uncommitted_drop_of_the_extension_delays_nobody_else(new_server):
+    """The owner's other session needs the sequence for its next reservation, and waits for the lock. It holds no lock
+    that others need for theirs."""
+    server = create_shop(new_server(NODE), "other")
+    reserved = "SELECT reserved_until FROM scru_generators() WHERE type = 'scru64'"
+    draw_until_blocked = "DO $$ BEGIN FOR i IN 1 .. 10 LOOP PERFORM gen_scru64(), pg_sleep(0.2); END LOOP; END $$"
+    with alice(server) as dropping, alice(server) as drawing, server.connect("other") as other:
+        draw(server, SCRU64, 1, "other")
+        dropping.execute("BEGIN; DROP EXTENSION scru")
+        with background(drawing, draw_until_blocked) as running:
+            pids = [dropping.info.backend_pid, drawing.info.backend_pid]
+            waits = "SELECT %s = ANY (pg_blocking_pids(%s))"
+            wait_until(lambda: other.execute(waits, pids).fetchone()[0], "the owner's session waits")
+            other.execute("SET statement_timeout = '20s'")
+            [(until,)] = other.execute(reserved)
+            more = "SELECT gen_scru64() IS NULL"
+            wait_until(lambda: other.execute(more) and other.execute(reserved).fetchone()[0] > until, "others reserve")
+            assert not running.done()
+            dropping.execute("ROLLBACK")
+            running.result(timeout=60)

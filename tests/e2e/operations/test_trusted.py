@@ -19,6 +19,7 @@ import expect
 from conftest import Database
 from load import background
 from server import pg_config, wait_until
+from tools.lib.scripts import problems_of_sql
 
 ROOT = Path(__file__).parents[3]
 EXTENSIONS = re.search(r"^EXTENSIONS=\((.*)\)$", (ROOT / "tools/lib/env.sh").read_text(), re.MULTILINE)[1].split()
@@ -169,6 +170,26 @@ def test_a_domain_that_the_owner_has_added_to_scru_is_no_operand(alice):
     assert foreign_references(alice, "scru_uuidv7") == []
     with pytest.raises(psycopg.errors.UndefinedFunction):
         alice.execute("SELECT t.uuidv7_contained_by_range(gen_random_uuid(), 81985529216486895)")
+
+
+def test_a_type_with_the_name_of_an_id_system_has_no_ids(alice):
+    """The owner of scru's schema creates a type uuidv7 there. The guard must not read the value of an enum as an
+    address."""
+    alice.execute(
+        """
+        CREATE EXTENSION scru SCHEMA s;
+        CREATE TYPE s.uuidv7 AS ENUM ('a');
+        CREATE TABLE t.events (id s.uuidv7)
+        """
+    )
+    hint = "For a column of type uuid or bigint, name the ID system in a third argument of the trigger."
+    for arguments in "'id'", "'id', '0', 'uuidv7'", "'id', '0', 'uuid'":
+        alice.execute(
+            f"""CREATE OR REPLACE TRIGGER guard AFTER INSERT ON t.events
+                FOR EACH ROW EXECUTE FUNCTION s.scru_feed_guard({arguments})"""
+        )
+        with expect.error("42703", 'column "id" is not a stored column of an ID type of scru', hint=hint):
+            alice.execute("INSERT INTO t.events VALUES ('a')")
 
 
 @pytest.mark.parametrize("domain", ["scru_tstzrange", "uuidv7_tstzrange"])
@@ -504,6 +525,17 @@ def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
         assert superuser.execute(query, [plain_user]).fetchone() == (False,)
 
 
+def test_the_functions_that_others_can_shadow_are_known(server):
+    """The lint finds each function of the server with arguments of any type or number, except for support functions."""
+    names = server.rows(
+        """SELECT DISTINCT proname FROM pg_proc WHERE ('"any"'::regtype = ANY (proargtypes) OR provariadic <> 0)
+               AND 'internal'::regtype <> ALL (proargtypes) AND prorettype <> 'cstring'::regtype
+               AND oid NOT IN (SELECT unnest(ARRAY[aggtransfn, aggminvtransfn, aggfinalfn]) FROM pg_aggregate)"""
+    )
+    assert len(names) > 20
+    assert [name for (name,) in names if not list(problems_of_sql(f"SELECT {name}(id)"))] == []
+
+
 # ------------------------------------------------------------------------------------- the check at the end of a script
 
 ALLOWED = (
@@ -583,3 +615,24 @@ def test_the_check_refuses_objects_of_others(checked):
         message = f'^{re.escape(named)} is not part of the extension "scru_uuidv7"'
         with checked.transaction(force_rollback=True), pytest.raises(psycopg.errors.DuplicateObject, match=message):
             check(checked, create)
+
+
+def test_the_check_permits_what_a_superuser_adds_to_a_family(connection, plain_user):
+    """An update must not fail because of it. Another user's operator or function is refused there as anywhere."""
+    connection.execute(
+        f"""
+        CREATE FUNCTION less(scru128, text) RETURNS boolean {TAKE_OVER};
+        CREATE OPERATOR < (LEFTARG = scru128, RIGHTARG = text, FUNCTION = less);
+        CREATE FUNCTION compare(scru128, text) RETURNS integer {TAKE_OVER};
+        ALTER OPERATOR FAMILY scru128_ops USING btree
+            ADD OPERATOR 1 < (scru128, text), FUNCTION 1 (scru128, text) compare(scru128, text);
+        """
+    )
+    block = re.findall(r"^DO \$\$.*?^\$\$;", script("scru"), re.MULTILINE | re.DOTALL)[-1]
+    connection.execute(block)
+    for added in "operator public.<(public.scru128,text)", "function public.compare(public.scru128,text)":
+        message = f'^{re.escape(added)} is not part of the extension "scru"'
+        with connection.transaction(force_rollback=True):
+            connection.execute(f"ALTER {added} OWNER TO {plain_user}")
+            with pytest.raises(psycopg.errors.DuplicateObject, match=message):
+                connection.execute(block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from server import on_the_oldest
-from tools.lib.scripts import pages, problems_of_contrib, problems_of_script, problems_of_sql, sql_of_page
+from tools.lib.scripts import blocks_of_page, pages, problems_of_contrib, problems_of_script, problems_of_sql
 
 pytestmark = on_the_oldest("uses no server")
 
@@ -44,10 +44,15 @@ def test_a_script_is_permitted(script):
     assert list(problems_of_script(script)) == []
 
 
-def test_format_of_the_server_is_named():
+def test_functions_of_the_server_are_named():
     """In contrib and on pages, whose statements have the search path of whoever runs them."""
-    assert len(list(problems_of_sql("SELECT format('%s', 1), format('%I', name), pg_catalog.format('%s', 1)"))) == 2
-    assert sum("pg_catalog.format(" in sql_of_page(page) for page in pages()) >= 4
+    calls = "SELECT format('%s', 1), pg_catalog.format('%s', 1), concat(a), jsonb_build_object(b), count(*), count(a);"
+    found = [f"{name}() without pg_catalog" for name in ("format", "concat", "jsonb_build_object", "count")]
+    assert list(problems_of_sql(calls)) == found
+    assert list(problems_of_sql(f"SET search_path = pg_catalog, pg_temp;\n{calls}")) == []
+    assert list(problems_of_sql(f"{calls}\nSET search_path = pg_catalog, pg_temp;")) == found
+    blocks = [block for page in pages() for block in blocks_of_page(page)]
+    assert sum("pg_catalog.format(" in block for block in blocks) >= 4
     procedure = "CREATE PROCEDURE p() LANGUAGE plpgsql {}AS $$ BEGIN PERFORM now(); END $$;"
     assert list(problems_of_contrib(procedure.format(""))) == ["now() without schema"]
     assert list(problems_of_contrib(procedure.format("SET search_path = pg_catalog, pg_temp "))) == []
