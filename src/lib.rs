@@ -24,6 +24,7 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
+    planner::register();
     generate::horizon::register();
     generate::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.

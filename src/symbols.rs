@@ -14,7 +14,7 @@ use crate::functions::{
 use crate::generate::id_type::{self, Process, Type};
 use crate::generate::{admin, draw, feed, guard, node};
 use crate::pg::process::PerProcess;
-use crate::planner::{self, selectivity, tick_statistics};
+use crate::planner::{self, selectivity, tick_statistics, time_of_id};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
 /// a function that can fail, and `raw` for one that cannot.
@@ -142,6 +142,9 @@ macro_rules! symbols {
                 guarded "" "_time_lower" time_compare::lower::<Id>;
                 guarded "" "_time_upper" time_compare::upper::<Id>;
                 guarded "" "_time_possible" time_compare::possible::<Id>;
+                guarded "" "_timestamp_support" time_of_id::support::<Id>;
+                guarded "" "_date" time::date::<Id>;
+                guarded "" "_truncated" time::truncated::<Id>;
                 guarded "" "_time_encoder" time::encode::<Id>;
                 guarded "" "_time_decoder" time::decode::<Id>;
 
@@ -183,6 +186,7 @@ core_registry!(encryption);
 export!(guarded, "scru_bigint_encrypted", encryption::bigint_encrypted);
 export!(guarded, "scru_bigint_decrypted", encryption::bigint_decrypted);
 
+export!(raw, "scru_before", time::before);
 export!(guarded, "scru_inspect", inspect::of_text);
 export!(guarded, "scru_types", inspect::types);
 export!(guarded, "scru_snowflake_timestamp", snowflake::timestamp);

@@ -44,6 +44,12 @@ CREATE FUNCTION scru_types(
     AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
 
+------------------------------------------------------------------------------------------------------------------ time
+
+CREATE FUNCTION scru_before(timestamptz) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru_before' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION scru_before(timestamptz) IS 'time one microsecond earlier: the bound of conditions on the time of an ID';
+
 ------------------------------------------------------------------------------------------------------------ snowflake
 
 -- The time of IDs in columns of type bigint that other systems generate. The bound of a condition is a bigint, so that the server

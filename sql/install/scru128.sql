@@ -220,8 +220,11 @@ COMMENT ON FUNCTION scru128_is_timely(scru128, interval) IS 'whether no reader o
 
 ------------------------------------------------------------------------------------------------------------------ time
 
+CREATE FUNCTION scru128_timestamp_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru128_timestamp_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_timestamp(scru128) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru128_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru128_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru128_timestamp_support;
 CREATE FUNCTION scru128_lower(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_upper(timestamptz) RETURNS scru128
@@ -229,6 +232,7 @@ CREATE FUNCTION scru128_upper(timestamptz) RETURNS scru128
 CREATE FUNCTION scru128_floor(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+COMMENT ON FUNCTION scru128_timestamp_support(internal) IS 'planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
 COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
@@ -496,6 +500,15 @@ COMMENT ON CAST (bytea AS scru128) IS 'from 16 big-endian bytes';
 CREATE CAST (scru128 AS timestamptz) WITH FUNCTION scru128_timestamp(scru128);
 CREATE CAST (timestamptz AS scru128) WITH FUNCTION scru128_lower(timestamptz);
 COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
+
+CREATE FUNCTION scru128_date(scru128) RETURNS date
+    AS 'MODULE_PATHNAME', 'scru128_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru128 AS date) WITH FUNCTION scru128_date(scru128);
+CREATE FUNCTION date_trunc(text, scru128) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru128_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru128_date(scru128) IS 'day of creation in the time zone of the session';
+COMMENT ON CAST (scru128 AS date) IS 'day of creation in the time zone of the session';
+COMMENT ON FUNCTION date_trunc(text, scru128) IS 'time of creation, truncated to a unit in the time zone of the session';
 COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
 
 -- The bytes are the same, so that changing the type of a column does not rewrite the table.

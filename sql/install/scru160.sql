@@ -220,8 +220,11 @@ COMMENT ON FUNCTION scru160_is_timely(scru160, interval) IS 'whether no reader o
 
 ------------------------------------------------------------------------------------------------------------------ time
 
+CREATE FUNCTION scru160_timestamp_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru160_timestamp_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_timestamp(scru160) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru160_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru160_timestamp_support;
 CREATE FUNCTION scru160_lower(timestamptz) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_upper(timestamptz) RETURNS scru160
@@ -229,6 +232,7 @@ CREATE FUNCTION scru160_upper(timestamptz) RETURNS scru160
 CREATE FUNCTION scru160_floor(timestamptz) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+COMMENT ON FUNCTION scru160_timestamp_support(internal) IS 'planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION scru160_timestamp(scru160) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION scru160_lower(timestamptz) IS 'smallest scru160 whose time is at or after a time';
 COMMENT ON FUNCTION scru160_upper(timestamptz) IS 'largest scru160 whose time is at or before a time';
@@ -485,6 +489,15 @@ COMMENT ON CAST (bytea AS scru160) IS 'from 20 big-endian bytes';
 CREATE CAST (scru160 AS timestamptz) WITH FUNCTION scru160_timestamp(scru160);
 CREATE CAST (timestamptz AS scru160) WITH FUNCTION scru160_lower(timestamptz);
 COMMENT ON CAST (scru160 AS timestamptz) IS 'time of creation';
+
+CREATE FUNCTION scru160_date(scru160) RETURNS date
+    AS 'MODULE_PATHNAME', 'scru160_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru160 AS date) WITH FUNCTION scru160_date(scru160);
+CREATE FUNCTION date_trunc(text, scru160) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru160_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru160_date(scru160) IS 'day of creation in the time zone of the session';
+COMMENT ON CAST (scru160 AS date) IS 'day of creation in the time zone of the session';
+COMMENT ON FUNCTION date_trunc(text, scru160) IS 'time of creation, truncated to a unit in the time zone of the session';
 COMMENT ON CAST (timestamptz AS scru160) IS 'smallest scru160 whose time is at or after the time';
 
 ---------------------------------------------------------------------------------------------------------------- fields

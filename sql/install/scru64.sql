@@ -214,8 +214,11 @@ COMMENT ON FUNCTION scru64_is_timely(scru64, interval) IS 'whether no reader of 
 
 ------------------------------------------------------------------------------------------------------------------ time
 
+CREATE FUNCTION scru64_timestamp_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'scru64_timestamp_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_timestamp(scru64) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru64_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru64_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT scru64_timestamp_support;
 CREATE FUNCTION scru64_lower(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
@@ -223,6 +226,7 @@ CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
 CREATE FUNCTION scru64_floor(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+COMMENT ON FUNCTION scru64_timestamp_support(internal) IS 'planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of the tick of 256 milliseconds that the ID belongs to';
 COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
 COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
@@ -490,6 +494,15 @@ COMMENT ON CAST (bytea AS scru64) IS 'from 8 big-endian bytes';
 CREATE CAST (scru64 AS timestamptz) WITH FUNCTION scru64_timestamp(scru64);
 CREATE CAST (timestamptz AS scru64) WITH FUNCTION scru64_lower(timestamptz);
 COMMENT ON CAST (scru64 AS timestamptz) IS 'time of creation';
+
+CREATE FUNCTION scru64_date(scru64) RETURNS date
+    AS 'MODULE_PATHNAME', 'scru64_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE CAST (scru64 AS date) WITH FUNCTION scru64_date(scru64);
+CREATE FUNCTION date_trunc(text, scru64) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'scru64_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru64_date(scru64) IS 'day of creation in the time zone of the session';
+COMMENT ON CAST (scru64 AS date) IS 'day of creation in the time zone of the session';
+COMMENT ON FUNCTION date_trunc(text, scru64) IS 'time of creation, truncated to a unit in the time zone of the session';
 COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 whose time is at or after the time';
 
 -- Every scru64 is a valid bigint, but not every bigint is a valid scru64.

@@ -220,8 +220,11 @@ COMMENT ON FUNCTION ulid_is_timely(ulid, interval) IS 'whether no reader of a fe
 
 ------------------------------------------------------------------------------------------------------------------ time
 
+CREATE FUNCTION ulid_timestamp_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulid_timestamp_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_timestamp(ulid) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulid_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulid_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_timestamp_support;
 CREATE FUNCTION ulid_lower(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
@@ -229,6 +232,7 @@ CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
 CREATE FUNCTION ulid_floor(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+COMMENT ON FUNCTION ulid_timestamp_support(internal) IS 'planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
 COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
@@ -496,6 +500,15 @@ COMMENT ON CAST (bytea AS ulid) IS 'from 16 big-endian bytes';
 CREATE CAST (ulid AS timestamptz) WITH FUNCTION ulid_timestamp(ulid);
 CREATE CAST (timestamptz AS ulid) WITH FUNCTION ulid_lower(timestamptz);
 COMMENT ON CAST (ulid AS timestamptz) IS 'time of creation';
+
+CREATE FUNCTION ulid_date(ulid) RETURNS date
+    AS 'MODULE_PATHNAME', 'ulid_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE CAST (ulid AS date) WITH FUNCTION ulid_date(ulid);
+CREATE FUNCTION date_trunc(text, ulid) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulid_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_date(ulid) IS 'day of creation in the time zone of the session';
+COMMENT ON CAST (ulid AS date) IS 'day of creation in the time zone of the session';
+COMMENT ON FUNCTION date_trunc(text, ulid) IS 'time of creation, truncated to a unit in the time zone of the session';
 COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid whose time is at or after the time';
 
 -- The bytes are the same, so that changing the type of a column does not rewrite the table.

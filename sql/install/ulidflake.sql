@@ -214,8 +214,11 @@ COMMENT ON FUNCTION ulidflake_is_timely(ulidflake, interval) IS 'whether no read
 
 ------------------------------------------------------------------------------------------------------------------ time
 
+CREATE FUNCTION ulidflake_timestamp_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'ulidflake_timestamp_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_timestamp(ulidflake) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulidflake_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'ulidflake_timestamp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulidflake_timestamp_support;
 CREATE FUNCTION ulidflake_lower(timestamptz) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_upper(timestamptz) RETURNS ulidflake
@@ -223,6 +226,7 @@ CREATE FUNCTION ulidflake_upper(timestamptz) RETURNS ulidflake
 CREATE FUNCTION ulidflake_floor(timestamptz) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+COMMENT ON FUNCTION ulidflake_timestamp_support(internal) IS 'planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the start of the millisecond that the ID belongs to';
 COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
 COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
@@ -490,6 +494,15 @@ COMMENT ON CAST (bytea AS ulidflake) IS 'from 8 big-endian bytes';
 CREATE CAST (ulidflake AS timestamptz) WITH FUNCTION ulidflake_timestamp(ulidflake);
 CREATE CAST (timestamptz AS ulidflake) WITH FUNCTION ulidflake_lower(timestamptz);
 COMMENT ON CAST (ulidflake AS timestamptz) IS 'time of creation';
+
+CREATE FUNCTION ulidflake_date(ulidflake) RETURNS date
+    AS 'MODULE_PATHNAME', 'ulidflake_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE CAST (ulidflake AS date) WITH FUNCTION ulidflake_date(ulidflake);
+CREATE FUNCTION date_trunc(text, ulidflake) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'ulidflake_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulidflake_date(ulidflake) IS 'day of creation in the time zone of the session';
+COMMENT ON CAST (ulidflake AS date) IS 'day of creation in the time zone of the session';
+COMMENT ON FUNCTION date_trunc(text, ulidflake) IS 'time of creation, truncated to a unit in the time zone of the session';
 COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is at or after the time';
 
 -- Every ulidflake is a valid bigint, but not every bigint is a valid ulidflake.

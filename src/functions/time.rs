@@ -1,6 +1,6 @@
 //! Conversion between IDs and times.
 
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 use scru_ids::{MAX_TEXT_LEN, TimeError};
 
 use crate::call::Call;
@@ -9,6 +9,15 @@ use crate::generate::id_type::Type;
 use crate::pg::datum::{self, StoredDatum};
 use crate::pg::epoch;
 use crate::settings;
+
+// Declared here to avoid pgrx's guards: a query calls these functions for every row. A server error is a longjmp over Rust frames
+// that have nothing to drop.
+unsafe extern "C-unwind" {
+    fn DirectFunctionCall1Coll(function: pg_sys::PGFunction, collation: Oid, argument: Datum) -> Datum;
+    fn DirectFunctionCall2Coll(function: pg_sys::PGFunction, collation: Oid, first: Datum, second: Datum) -> Datum;
+    fn timestamptz_date(call: FunctionCallInfo) -> Datum;
+    fn timestamptz_trunc(call: FunctionCallInfo) -> Datum;
+}
 
 /// `T_timestamp(T) → timestamptz`: NULL if a value of a core type is not an ID
 pub fn timestamp<T: Type>(call: Call) -> Datum {
@@ -29,6 +38,25 @@ pub fn floor<T: Type>(call: Call) -> Result<Datum, Error> {
 /// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
     remembered(call, T::upper)
+}
+
+/// `scru_before(timestamptz) → timestamptz`: the time one microsecond earlier. Before the earliest time is `-infinity`.
+pub fn before(call: Call) -> Datum {
+    Datum::from(epoch::before(call.int8(0)))
+}
+
+/// `T_date(T) → date`: the day of the time of an ID, in the session's time zone
+pub fn date<T: Type>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the function takes a timestamptz.
+    Ok(unsafe { DirectFunctionCall1Coll(Some(timestamptz_date), Oid::INVALID, epoch::of(call.id::<T>(0)).into()) })
+}
+
+/// `date_trunc(text, T) → timestamptz`: the time of an ID, truncated in the session's time zone. Raises 22023 for an unknown unit.
+pub fn truncated<T: Type>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the function takes a text and a timestamptz.
+    Ok(unsafe {
+        DirectFunctionCall2Coll(Some(timestamptz_trunc), Oid::INVALID, call.datum(0), epoch::of(call.id::<T>(1)).into())
+    })
 }
 
 /// `T_time_encoder(timestamptz) → text`: the text of `T_lower`, as an encoder for pg_partman

@@ -35,6 +35,18 @@ const MINUS_INFINITY: i64 = i64::MIN;
 /// The timestamptz `infinity`.
 pub const INFINITY: i64 = i64::MAX;
 
+/// The earliest finite timestamptz: the first microsecond of 4714-11-24 BC, UTC.
+const EARLIEST: i64 = -211_813_488_000_000_000;
+
+/// Returns the timestamptz one microsecond earlier. Infinite times remain.
+pub fn before(timestamptz: i64) -> i64 {
+    match timestamptz {
+        MINUS_INFINITY | INFINITY => timestamptz,
+        EARLIEST => MINUS_INFINITY,
+        _ => timestamptz - 1,
+    }
+}
+
 /// Returns the time of an ID as a timestamptz: microseconds since 2000-01-01 UTC.
 #[inline]
 pub fn of<T: SortableId>(id: T) -> i64 {

@@ -1,5 +1,6 @@
 //! The differences between the supported versions of the server. The rest of `src` is the same for all versions.
 
+use core::cell::Cell;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
@@ -7,11 +8,12 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io};
 
-use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid};
+use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid, PlannerInfo, RelOptInfo};
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 
 use crate::pg::datum;
+use crate::pg::process::PerProcess;
 
 unsafe extern "C-unwind" {
     #[cfg(feature = "pg15")]
@@ -24,6 +26,11 @@ unsafe extern "C-unwind" {
     fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
     #[cfg(feature = "pg15")]
     fn pg_proc_aclcheck(function: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
+    #[cfg(feature = "pg15")]
+    fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+    #[cfg(not(feature = "pg15"))]
+    #[link_name = "expression_tree_walker_impl"]
+    fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
     #[cfg(not(feature = "pg15"))]
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
 }
@@ -310,4 +317,72 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub fn large_shared_memory(name: &CStr, size: usize, _allocate: bool) -> Option<*mut c_void> {
     Some(shared_memory(name, size))
+}
+
+/// A function that visits an expression, and returns whether the walk ends.
+pub type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool;
+
+/// Calls a function for each part of an expression, until it returns true; returns whether it did.
+///
+/// # Safety
+/// `node` is an expression or a list of expressions. It is not null.
+pub unsafe fn walk(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
+    // SAFETY: guaranteed by the caller.
+    unsafe { expression_tree_walker(node, walker, context) }
+}
+
+/// What [`on_table`] calls: with the state of the planner, a table of the query, and whether the query includes its children.
+pub type OnTable = unsafe fn(*mut PlannerInfo, *mut RelOptInfo, bool);
+
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+type TableHook = pg_sys::get_relation_info_hook_type;
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+type TableHook = pg_sys::build_simple_rel_hook_type;
+
+/// The function that `table_hook` calls, and the hook that was there before.
+static TABLE_HOOKS: PerProcess<(Cell<Option<OnTable>>, Cell<TableHook>)> =
+    PerProcess::new((Cell::new(None), Cell::new(None)));
+
+/// Registers a function that the planner calls for each table of a query, before it distributes the conditions of the query.
+pub fn on_table(function: OnTable) {
+    // SAFETY: called from _PG_init. Only this thread reads or writes the hook.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        let hook = &raw mut pg_sys::get_relation_info_hook;
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        let hook = &raw mut pg_sys::build_simple_rel_hook;
+        TABLE_HOOKS.0.set(Some(function));
+        TABLE_HOOKS.1.set(hook.replace(Some(table_hook)));
+    }
+}
+
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+unsafe extern "C-unwind" fn table_hook(root: *mut PlannerInfo, table: Oid, is_parent: bool, relation: *mut RelOptInfo) {
+    // SAFETY: the arguments are the planner's.
+    unsafe {
+        if let Some(next) = TABLE_HOOKS.1.get() {
+            next(root, table, is_parent, relation);
+        }
+        if let Some(function) = TABLE_HOOKS.0.get() {
+            function(root, relation, is_parent);
+        }
+    }
+}
+
+/// From PostgreSQL 19 on, the planner also calls the hook for what is not a table.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+unsafe extern "C-unwind" fn table_hook(
+    root: *mut PlannerInfo,
+    relation: *mut RelOptInfo,
+    entry: *mut pg_sys::RangeTblEntry,
+) {
+    // SAFETY: the arguments are the planner's.
+    unsafe {
+        if let Some(next) = TABLE_HOOKS.1.get() {
+            next(root, relation, entry);
+        }
+        if let (Some(function), pg_sys::RTEKind::RTE_RELATION) = (TABLE_HOOKS.0.get(), (*entry).rtekind) {
+            function(root, relation, (*entry).inh);
+        }
+    }
 }

@@ -7,6 +7,9 @@ pub mod expression;
 pub mod near_clock;
 pub mod selectivity;
 pub mod tick_statistics;
+pub mod time_condition;
+pub mod time_of_id;
+pub mod time_order;
 
 use core::ptr;
 
@@ -15,6 +18,14 @@ use pgrx::pg_sys::{Datum, Node, NodeTag};
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::StoredId;
+use crate::pg::{paths, server};
+
+/// Registers the planner's hooks, by which indexes on IDs serve conditions on their time, and its order.
+pub fn register() {
+    time_of_id::register();
+    server::on_table(time_condition::on_table);
+    paths::on_paths(time_order::on_paths);
+}
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
 /// other operators, and `T_time_possible`; and `T_range_support(internal) → internal`: that of `T_contained_by_range` and

@@ -1,5 +1,6 @@
 //! The definitions of the settings, and their hooks.
 
+use core::cell::Cell;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 
@@ -51,6 +52,9 @@ impl Configured for Common {
     }
 }
 
+/// Whether indexes on IDs serve conditions on their time, and its order.
+pub static TIME_OF_ID: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(true));
+
 /// Returns the settings shared by several types.
 #[inline]
 pub fn common() -> Common {
@@ -72,6 +76,23 @@ pub fn define() {
     define_text(c"scru.library_version", summary, leaked(version), GucContext::PGC_INTERNAL);
     let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
     define_text(hosts::SETTING, summary, c"*", GucContext::PGC_SUSET);
+    let (name, summary) =
+        (c"scru.time_of_id", c"Whether an index on an ID serves conditions on its time, and its order.");
+    // SAFETY: called from _PG_init. The arguments are never freed.
+    unsafe {
+        pg_sys::DefineCustomBoolVariable(
+            name.as_ptr(),
+            summary.as_ptr(),
+            ptr::null(),
+            TIME_OF_ID.as_ptr(),
+            true,
+            GucContext::PGC_USERSET,
+            server::ALLOW_IN_PARALLEL,
+            None,
+            None,
+            None,
+        );
+    }
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
 }

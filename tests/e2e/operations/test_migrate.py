@@ -302,7 +302,7 @@ def test_without_created_at(connection):
            DROP VIEW order_items"""
     )
     connection.execute("VACUUM FULL orders")
-    verify, change = blocks("Without created_at")
+    verify, change, trigger = blocks("Without created_at")
     count, differences = (statement for statement in verify.split(";\n") if statement)
     assert connection.execute(count).fetchone() == (3000, 2)
     assert [(time - id_time).seconds for _, id_time, time in connection.execute(differences)] == [60, 60]
@@ -311,10 +311,29 @@ def test_without_created_at(connection):
     with_column = value(connection, "SELECT pg_relation_size('orders')")
     Run(connection)(change)
     assert value(connection, "SELECT to_regclass('orders_created_at_idx') IS NULL")
-    connection.execute("VACUUM FULL orders")
-    assert value(connection, "SELECT pg_relation_size('orders')") < with_column
-    new = dict(connection.execute("SELECT note, created_at FROM orders_with_time").fetchall())
+    connection.execute("VACUUM FULL order_rows")
+    assert value(connection, "SELECT pg_relation_size('order_rows')") < with_column
+    new = dict(connection.execute("SELECT note, created_at FROM orders").fetchall())
     assert {note: time for note, time in new.items() if note in old} == old
+
+    # A program whose created_at the database fills.
+    insert = "INSERT INTO orders (note) VALUES ('view') RETURNING id, id::timestamptz, created_at"
+    made = connection.execute(insert).fetchone()
+    assert made[1] == made[2]
+    changed = "UPDATE orders SET note = 'changed' WHERE created_at = %s AND id = %s RETURNING note, created_at"
+    assert connection.execute(changed, [made[2], made[0]]).fetchone() == ("changed", made[2])
+    deleted = "DELETE FROM orders WHERE created_at >= %s AND note = 'changed' RETURNING id"
+    assert connection.execute(deleted, [made[2]]).fetchall() == [(made[0],)]
+
+    # A program that sends a created_at of its own.
+    sent = "INSERT INTO orders (note, created_at) VALUES ('sent', '2020-01-01') RETURNING id::timestamptz, created_at"
+    with pytest.raises(psycopg.Error) as error:
+        connection.execute(sent)
+    assert error.value.sqlstate == "0A000"
+    assert error.value.diag.message_primary == 'cannot insert into column "created_at" of view "orders"'
+    Run(connection)(trigger)
+    id_time, created_at = connection.execute(sent).fetchone()
+    assert id_time == created_at > made[2]
 
 
 def test_bigint_sorts_before_new_ids(connection):

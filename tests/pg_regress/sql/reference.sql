@@ -28,6 +28,8 @@ SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 SELECT type, bytes, digits, tick, latest FROM scru_types();
 -- ### DOMAIN scru_tstzrange
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128 <@ '[2025-01-01,)'::scru_tstzrange;
+-- ### FUNCTION scru_before(timestamptz)
+SELECT scru_before('2025-01-01 12:00:00+00');
 -- ## IDs of other systems
 -- [Columns of the server's own types](core-types.md#ids-of-other-systems) has the epochs and the shifts of some systems.
 -- ### FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer)
@@ -92,6 +94,8 @@ SELECT scru128_is_timely(gen_scru128()), scru128_is_timely('03d4fq8oj742uer31ohp
 -- ## Time
 -- ### FUNCTION scru128_timestamp(scru128)
 SELECT scru128_timestamp('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION date_trunc(text, scru128)
+SELECT date_trunc('day', '03d4fq8oj742uer31ohpcrq54'::scru128);
 -- ### FUNCTION scru128_lower(timestamptz)
 SELECT scru128_lower('2025-01-01 12:00:00+00');
 SELECT scru128_lower('-infinity');
@@ -209,6 +213,8 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::uuid::scru128;
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::numeric;
 -- | CAST (numeric AS scru128)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::numeric::scru128;
+-- | CAST (scru128 AS date)
+SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::date;
 -- | CAST (scru128 AS ulid)
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::ulid;
 -- ## Support functions
@@ -274,6 +280,8 @@ SELECT scru128_time_lower('2025-01-01 12:00:00+00', '>=');
 SELECT scru128_time_upper('2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru128_time_possible(scru128, timestamptz, text)
 SELECT scru128_time_possible('03d4fq8oj742uer31ohpcrq54', '2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru128_date(scru128)
+SELECT scru128_date('03d4fq8oj742uer31ohpcrq54');
 -- | FUNCTION scru128_to_bytea(scru128)
 SELECT scru128_to_bytea('03d4fq8oj742uer31ohpcrq54');
 -- | FUNCTION scru128_from_bytea(bytea)
@@ -284,6 +292,7 @@ SELECT scru128_to_numeric('03d4fq8oj742uer31ohpcrq54');
 SELECT scru128_from_numeric(scru128_to_numeric('03d4fq8oj742uer31ohpcrq54'));
 -- | FUNCTION scru128_sortsupport(internal)
 -- | FUNCTION scru128_time_support(internal)
+-- | FUNCTION scru128_timestamp_support(internal)
 -- | FUNCTION scru128_range_support(internal)
 -- | FUNCTION scru128_ineqsel(internal, oid, internal, integer)
 -- | FUNCTION scru128_typanalyze(internal)
@@ -328,6 +337,8 @@ SELECT scru160_is_timely(gen_scru160()), scru160_is_timely('06A23F5DT0K3IRJOJPL0
 -- ## Time
 -- ### FUNCTION scru160_timestamp(scru160)
 SELECT scru160_timestamp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
+-- ### FUNCTION date_trunc(text, scru160)
+SELECT date_trunc('day', '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160);
 -- ### FUNCTION scru160_lower(timestamptz)
 SELECT scru160_lower('2025-01-01 12:00:00+00');
 SELECT scru160_lower('-infinity');
@@ -429,6 +440,8 @@ SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::timestamptz::scru160;
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea;
 -- | CAST (bytea AS scru160)
 SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::bytea::scru160;
+-- | CAST (scru160 AS date)
+SELECT '06A23F5DT0K3IRJOJPL0DH2T3200IHAF'::scru160::date;
 -- ## Support functions
 -- The server calls these functions for the type's operators, casts, indexes and plans.
 -- | FUNCTION scru160_in(cstring)
@@ -492,12 +505,15 @@ SELECT scru160_time_lower('2025-01-01 12:00:00+00', '>=');
 SELECT scru160_time_upper('2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru160_time_possible(scru160, timestamptz, text)
 SELECT scru160_time_possible('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru160_date(scru160)
+SELECT scru160_date('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- | FUNCTION scru160_to_bytea(scru160)
 SELECT scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
 -- | FUNCTION scru160_from_bytea(bytea)
 SELECT scru160_from_bytea(scru160_to_bytea('06A23F5DT0K3IRJOJPL0DH2T3200IHAF'));
 -- | FUNCTION scru160_sortsupport(internal)
 -- | FUNCTION scru160_time_support(internal)
+-- | FUNCTION scru160_timestamp_support(internal)
 -- | FUNCTION scru160_range_support(internal)
 -- | FUNCTION scru160_ineqsel(internal, oid, internal, integer)
 -- | FUNCTION scru160_typanalyze(internal)
@@ -544,6 +560,8 @@ SELECT last_value > 0 FROM scru64_mark;
 -- ## Time
 -- ### FUNCTION scru64_timestamp(scru64)
 SELECT scru64_timestamp('0v422ft6p3jt');
+-- ### FUNCTION date_trunc(text, scru64)
+SELECT date_trunc('day', '0v422ft6p3jt'::scru64);
 -- ### FUNCTION scru64_lower(timestamptz)
 SELECT scru64_lower('2025-01-01 12:00:00+00');
 SELECT scru64_lower('-infinity');
@@ -657,6 +675,8 @@ SELECT '0v422ft6p3jt'::scru64::bytea::scru64;
 SELECT '0v422ft6p3jt'::scru64::bigint;
 -- | CAST (bigint AS scru64)
 SELECT '0v422ft6p3jt'::scru64::bigint::scru64;
+-- | CAST (scru64 AS date)
+SELECT '0v422ft6p3jt'::scru64::date;
 -- ## Support functions
 -- The server calls these functions for the type's operators, casts, indexes and plans.
 -- PostgreSQL 18 and later also call `scru64_skipsupport(internal)`, for skip scans.
@@ -721,6 +741,8 @@ SELECT scru64_time_lower('2025-01-01 12:00:00+00', '>=');
 SELECT scru64_time_upper('2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION scru64_time_possible(scru64, timestamptz, text)
 SELECT scru64_time_possible('0v422ft6p3jt', '2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION scru64_date(scru64)
+SELECT scru64_date('0v422ft6p3jt');
 -- | FUNCTION scru64_to_bytea(scru64)
 SELECT scru64_to_bytea('0v422ft6p3jt');
 -- | FUNCTION scru64_from_bytea(bytea)
@@ -729,6 +751,7 @@ SELECT scru64_from_bytea(scru64_to_bytea('0v422ft6p3jt'));
 SELECT scru64_from_bigint('0v422ft6p3jt'::scru64::bigint);
 -- | FUNCTION scru64_sortsupport(internal)
 -- | FUNCTION scru64_time_support(internal)
+-- | FUNCTION scru64_timestamp_support(internal)
 -- | FUNCTION scru64_range_support(internal)
 -- | FUNCTION scru64_ineqsel(internal, oid, internal, integer)
 -- | FUNCTION scru64_typanalyze(internal)
@@ -773,6 +796,8 @@ SELECT ulid_is_timely(gen_ulid()), ulid_is_timely('01JGGVSBF8N0WPWY4YDAGVJSFM', 
 -- ## Time
 -- ### FUNCTION ulid_timestamp(ulid)
 SELECT ulid_timestamp('01JGGVSBF8N0WPWY4YDAGVJSFM');
+-- ### FUNCTION date_trunc(text, ulid)
+SELECT date_trunc('day', '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid);
 -- ### FUNCTION ulid_lower(timestamptz)
 SELECT ulid_lower('2025-01-01 12:00:00+00');
 SELECT ulid_lower('-infinity');
@@ -882,6 +907,8 @@ SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::bytea::ulid;
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::uuid;
 -- | CAST (uuid AS ulid)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::uuid::ulid;
+-- | CAST (ulid AS date)
+SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::date;
 -- | CAST (ulid AS scru128)
 SELECT '01JGGVSBF8N0WPWY4YDAGVJSFM'::ulid::scru128;
 -- ## Support functions
@@ -947,12 +974,15 @@ SELECT ulid_time_lower('2025-01-01 12:00:00+00', '>=');
 SELECT ulid_time_upper('2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION ulid_time_possible(ulid, timestamptz, text)
 SELECT ulid_time_possible('01JGGVSBF8N0WPWY4YDAGVJSFM', '2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulid_date(ulid)
+SELECT ulid_date('01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- | FUNCTION ulid_to_bytea(ulid)
 SELECT ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM');
 -- | FUNCTION ulid_from_bytea(bytea)
 SELECT ulid_from_bytea(ulid_to_bytea('01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- | FUNCTION ulid_sortsupport(internal)
 -- | FUNCTION ulid_time_support(internal)
+-- | FUNCTION ulid_timestamp_support(internal)
 -- | FUNCTION ulid_range_support(internal)
 -- | FUNCTION ulid_ineqsel(internal, oid, internal, integer)
 -- | FUNCTION ulid_typanalyze(internal)
@@ -999,6 +1029,8 @@ SELECT last_value > 0 FROM ulidflake_mark;
 -- ## Time
 -- ### FUNCTION ulidflake_timestamp(ulidflake)
 SELECT ulidflake_timestamp('00XFPNEF81A1S');
+-- ### FUNCTION date_trunc(text, ulidflake)
+SELECT date_trunc('day', '00XFPNEF81A1S'::ulidflake);
 -- ### FUNCTION ulidflake_lower(timestamptz)
 SELECT ulidflake_lower('2025-01-01 12:00:00+00');
 SELECT ulidflake_lower('-infinity');
@@ -1112,6 +1144,8 @@ SELECT '00XFPNEF81A1S'::ulidflake::bytea::ulidflake;
 SELECT '00XFPNEF81A1S'::ulidflake::bigint;
 -- | CAST (bigint AS ulidflake)
 SELECT '00XFPNEF81A1S'::ulidflake::bigint::ulidflake;
+-- | CAST (ulidflake AS date)
+SELECT '00XFPNEF81A1S'::ulidflake::date;
 -- ## Support functions
 -- The server calls these functions for the type's operators, casts, indexes and plans.
 -- PostgreSQL 18 and later also call `ulidflake_skipsupport(internal)`, for skip scans.
@@ -1176,6 +1210,8 @@ SELECT ulidflake_time_lower('2025-01-01 12:00:00+00', '>=');
 SELECT ulidflake_time_upper('2025-01-01 12:00:00+00', '<=');
 -- | FUNCTION ulidflake_time_possible(ulidflake, timestamptz, text)
 SELECT ulidflake_time_possible('00XFPNEF81A1S', '2025-01-01 12:00:00+00', '<=');
+-- | FUNCTION ulidflake_date(ulidflake)
+SELECT ulidflake_date('00XFPNEF81A1S');
 -- | FUNCTION ulidflake_to_bytea(ulidflake)
 SELECT ulidflake_to_bytea('00XFPNEF81A1S');
 -- | FUNCTION ulidflake_from_bytea(bytea)
@@ -1184,6 +1220,7 @@ SELECT ulidflake_from_bytea(ulidflake_to_bytea('00XFPNEF81A1S'));
 SELECT ulidflake_from_bigint('00XFPNEF81A1S'::ulidflake::bigint);
 -- | FUNCTION ulidflake_sortsupport(internal)
 -- | FUNCTION ulidflake_time_support(internal)
+-- | FUNCTION ulidflake_timestamp_support(internal)
 -- | FUNCTION ulidflake_range_support(internal)
 -- | FUNCTION ulidflake_ineqsel(internal, oid, internal, integer)
 -- | FUNCTION ulidflake_typanalyze(internal)

@@ -1,0 +1,184 @@
+//! The order of `T_timestamp(id)`, served by btree indexes with the ID as a column.
+//!
+//! The hook makes the planner consider a copy of each such index, as if the column of the ID had the time of the ID, and ended the
+//! order of the index: IDs of the same time are in the order of the IDs, not of the next column. The copy has the other facts of the
+//! index, so that conditions, index-only scans and costs are those of the index. When the planner estimates the cost of a path of the
+//! copy, the path gets the index itself.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use pgrx::pg_sys::{
+    self, Expr, IndexOptInfo, IndexPath, List, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry,
+};
+
+use crate::planner::expression::{self, elements};
+use crate::planner::time_condition::{self, TIME_FAMILY};
+use crate::planner::time_of_id::{self, TimeOfId};
+
+// Declared here to avoid pgrx's guards, as in `expression`.
+unsafe extern "C-unwind" {
+    fn palloc(size: usize) -> *mut core::ffi::c_void;
+    fn create_index_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo);
+    fn build_index_pathkeys(root: *mut PlannerInfo, index: *mut IndexOptInfo, direction: c_int) -> *mut List;
+    fn list_copy_head(list: *const List, length: c_int) -> *mut List;
+    fn makeTargetEntry(
+        expression: *mut Expr,
+        number: i16,
+        name: *mut core::ffi::c_char,
+        is_junk: bool,
+    ) -> *mut TargetEntry;
+    fn is_dummy_rel(relation: *mut RelOptInfo) -> bool;
+}
+
+/// The estimator of an access method.
+type CostEstimate = Option<
+    unsafe extern "C-unwind" fn(
+        *mut PlannerInfo,
+        *mut IndexPath,
+        f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+    ),
+>;
+
+/// An index as if it were on the time of an ID.
+#[repr(C)]
+struct TimeIndex {
+    index: IndexOptInfo,
+    real: *mut IndexOptInfo,
+}
+
+/// Adds the paths of a table in the order of the time of an ID.
+///
+/// # Safety
+/// Must be called by the planner's hook for paths.
+pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+    if !time_of_id::is_served() {
+        return;
+    }
+    // SAFETY: guaranteed by the caller. No frame has anything to drop.
+    unsafe {
+        let is_scanned = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION
+            && !(*entry).inh
+            && (*entry).tablesample.is_null()
+            && !(*relation).indexlist.is_null();
+        let is_ordered =
+            !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
+        if is_scanned && is_ordered {
+            pg_sys::panic::pgrx_extern_c_guard(|| add_paths(root, relation));
+        }
+    }
+}
+
+unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
+    // SAFETY: structs of the planner.
+    unsafe {
+        let real = (*relation).indexlist;
+        let mut all = ptr::null_mut();
+        for &index in elements::<IndexOptInfo>(real) {
+            if let Some((column, function)) = column_with_id(&*index)
+                && let Some(of_time) = time_index(root, index, column, &function)
+            {
+                all = expression::lappend(all, of_time.cast());
+            }
+        }
+        // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
+        let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
+        let is_limited = || conditions.iter().any(|&each| time_condition::is_comparison(&*relation, &*each));
+        if !all.is_null() && !is_dummy_rel(relation) && !is_limited() {
+            (*relation).indexlist = all;
+            create_index_paths(root, relation);
+            (*relation).indexlist = real;
+        }
+    }
+}
+
+/// Returns the first column of a btree index with an ID, and the function of its time.
+unsafe fn column_with_id(index: &IndexOptInfo) -> Option<(usize, TimeOfId)> {
+    // From PostgreSQL 16 on, a table with partitions has indexes without an order.
+    if index.relam != pg_sys::BTREE_AM_OID || index.sortopfamily.is_null() || !index.amhasgettuple {
+        return None;
+    }
+    // SAFETY: the arrays have an element for each key column. An expression has the number 0.
+    (0..index.nkeycolumns as usize).find_map(|column| unsafe {
+        let (type_, family) = (*index.opcintype.add(column), *index.opfamily.add(column));
+        let function = time_of_id::find(|known| known.id_type == type_ && known.family == family)?;
+        (*index.indexkeys.add(column) != 0).then_some((column, function))
+    })
+}
+
+/// Returns the copy of an index with the time of the ID in a column; `None` if the query has no use for this order.
+unsafe fn time_index(
+    root: *mut PlannerInfo,
+    real: *mut IndexOptInfo,
+    column: usize,
+    function: &TimeOfId,
+) -> Option<*mut IndexOptInfo> {
+    // SAFETY: structs of the planner, in its memory. The arrays have an element for each key column.
+    unsafe {
+        let columns = (*real).nkeycolumns as usize;
+        let id = (**elements::<TargetEntry>((*real).indextlist).get(column)?).expr;
+        let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
+        of_time.write(TimeIndex { index: *real, real });
+        let index = &raw mut (*of_time).index;
+        (&raw mut (*index).amcostestimate).cast::<CostEstimate>().write(Some(estimate_cost));
+        (*index).amhasgetbitmap = false;
+        (*index).sortopfamily = with((*real).sortopfamily, columns, column, TIME_FAMILY.into());
+        (*index).opcintype = with((*real).opcintype, columns, column, pg_sys::TIMESTAMPTZOID);
+        let ordered = |tail: Option<*mut Expr>| {
+            (*index).indextlist = list_copy_head((*real).indextlist, column as c_int);
+            if let Some(expression) = tail {
+                let entry = makeTargetEntry(expression, column as i16 + 1, ptr::null_mut(), false);
+                (*index).indextlist = expression::lappend((*index).indextlist, entry.cast());
+            }
+            let keys = build_index_pathkeys(root, index, pg_sys::ScanDirection::ForwardScanDirection as c_int);
+            elements::<pg_sys::PathKey>(keys).len()
+        };
+        let before = ordered(None);
+        // The ID of a domain is the argument of a cast as it is, and that of a function call below a conversion.
+        let plain = expression::copy(id.cast());
+        let converted = time_condition::as_id(expression::copy(id.cast()), function);
+        let is_useful = |id| {
+            let time = expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]);
+            ordered(Some(time.cast())) > before
+        };
+        let is_domain = expression::exprType(plain) != function.id_type;
+        (is_useful(converted) || is_domain && is_useful(plain)).then_some(index)
+    }
+}
+
+/// Returns a copy of an array with another element.
+unsafe fn with(array: *const Oid, length: usize, index: usize, element: Oid) -> *mut Oid {
+    // SAFETY: the array has that many elements.
+    unsafe {
+        let copy = palloc(size_of::<Oid>() * length).cast::<Oid>();
+        ptr::copy_nonoverlapping(array, copy, length);
+        *copy.add(index) = element;
+        copy
+    }
+}
+
+/// Gives a path the index itself, and calls its estimator.
+unsafe extern "C-unwind" fn estimate_cost(
+    root: *mut PlannerInfo,
+    path: *mut IndexPath,
+    loops: f64,
+    startup: *mut f64,
+    total: *mut f64,
+    selectivity: *mut f64,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the index of the path is a `TimeIndex`, whose estimator this is. The estimators of all versions have these arguments.
+    unsafe {
+        let real = (*(*path).indexinfo.cast::<TimeIndex>()).real;
+        (*path).indexinfo = real;
+        if let Some(estimate) = (&raw const (*real).amcostestimate).cast::<CostEstimate>().read() {
+            estimate(root, path, loops, startup, total, selectivity, correlation, pages);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+"""Queries by the time of an ID return the same rows as those by a column of times, and are planned alike.
+
+CI takes a sample with fixed seeds. `TEST_LONG` in the environment, as in `make test-long`, takes 50,000 queries.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+
+import psycopg
+import pytest
+from psycopg.types.string import TextLoader
+
+from differential import BOUNDS, Query, RandomTable, of_type
+from idtypes import IdType, each_type
+from server import oldest_and_newest
+
+TABLES = 200 if "TEST_LONG" in os.environ else 4
+QUERIES = 50
+
+# `<E>` stands for the time of the ID, `<other.E>` for that of another row, and `<C>` for a condition.
+KINDS = [
+    "SELECT count(*), sum(n), min(n) FROM t WHERE <C>",
+    "SELECT n FROM t WHERE <C> ORDER BY n",
+    "SELECT <E> FROM t WHERE <C> ORDER BY <E> <D> LIMIT 7",
+    "SELECT <E> FROM t WHERE g = 1 AND <C> ORDER BY <E> <D> LIMIT 9 OFFSET 2",
+    "SELECT <E>, n FROM t WHERE <C> ORDER BY <E> <D>, n",
+    "SELECT min(<E>), max(<E>), count(<E>) FROM t WHERE <C>",
+    "SELECT min(<E>), max(<E>) FROM t",
+    "SELECT DISTINCT <E> FROM t WHERE <C> ORDER BY 1 LIMIT 5",
+    "SELECT <E>, count(*) FROM t WHERE <C> GROUP BY 1 ORDER BY 1",
+    "SELECT n, row_number() OVER (PARTITION BY g ORDER BY <E>, n) FROM t WHERE <C> ORDER BY n",
+    "SELECT count(*), sum(t.n + 3 * other.n) FROM t JOIN t AS other ON <E> = <other.E> WHERE t.n < 90",
+    "SELECT count(*), sum(t.n) FROM t LEFT JOIN t AS other ON <E> = <other.E> AND <other.E> < '<T>' AND other.n < 50",
+    "SELECT i, count(t.n) FROM b LEFT JOIN t ON <E> >= b.x AND <E> < b.y GROUP BY i ORDER BY i",
+    "SELECT count(*), sum(n) FROM t, b WHERE <E> = b.x OR <E> <= b.x AND n < 20",
+    """SELECT e, n FROM (SELECT <E> AS e, n FROM t UNION ALL SELECT <E>, -n FROM t) AS u
+       WHERE e >= '<T>' ORDER BY e, n LIMIT 9""",
+]
+DIRECTIONS = ["", "DESC", "DESC NULLS LAST", "NULLS FIRST"]
+DATES = ["current_date", "current_date - 7", "localtimestamp", "date 'infinity'", "date '4714-11-24 BC'"]
+DATES += ["date '5874897-12-31'", "timestamp '294276-12-31 23:59:59'", "timestamp '-infinity'", "date '2026-11-01'"]
+
+
+def time_of(table: RandomTable, parameters: list) -> str:
+    """Returns an expression for a time, a date or a timestamp."""
+    source = table.source
+    literal = f"timestamptz '{source.choice(table.times)}'"
+    match source.randrange(8):
+        case 0 | 1 | 2:
+            return literal
+        case 3 | 4:
+            parameters.append(("timestamptz", literal))
+            return f"${len(parameters)}"
+        case 5:
+            return f"(SELECT x FROM b WHERE i = {source.randrange(BOUNDS)})"
+        case 6:
+            return source.choice(["now()", "now() - interval '5000 years'", "NULL::timestamptz", "t.at"])
+    return source.choice(DATES)
+
+
+def condition_of(table: RandomTable, parameters: list, depth: int) -> str:
+    """Returns a random condition on the time of an ID."""
+    source = table.source
+    if depth and source.random() < 0.5:
+        one, other = (condition_of(table, parameters, depth - 1) for _ in range(2))
+        forms = [f"({one} AND {other})", f"({one} OR {other})", f"NOT ({one} OR {other})", f"(({one}) IS NOT TRUE)"]
+        forms.append(f"CASE WHEN g < 2 THEN {one} ELSE {other} END")
+        # A form with one of the conditions must not leave a parameter without a type.
+        return source.choice(forms if not parameters else forms[:3])
+    time = time_of(table, parameters)
+    operator = source.choice(["<", "<=", "=", ">=", ">", "<>"])
+    match source.randrange(8):
+        case 0:
+            return f"{time} {operator} <E>"
+        case 1:
+            return f"<E> BETWEEN {time} AND {time_of(table, parameters)}"
+        case 2:
+            return f"(<E>, n) {source.choice(['<', '<=', '>=', '>'])} ({time}, {source.randrange(200)})"
+        case 3:
+            return f"(<E> IS {source.choice(['', 'NOT '])}NULL OR <E> < {time})"
+    return f"<E> {operator} {time}"
+
+
+def query_of(table: RandomTable) -> Query:
+    """Returns a random query, by the time of the ID and by the column."""
+    parameters: list = []
+    kind = table.source.choice(KINDS)
+    condition = condition_of(table, parameters, 2) if "<C>" in kind else ""
+    text = kind.replace("<C>", condition).replace("<D>", table.source.choice(DIRECTIONS))
+    text = text.replace("<T>", table.source.choice(table.times))
+    call = table.source.choice(["{}id::timestamptz", f"{table.system.name}_timestamp({{}}id)"])
+    forms = (call, "{}at")
+    by_id, by_time = (
+        text.replace("<E>", form.format("t.")).replace("<other.E>", form.format("other.")) for form in forms
+    )
+    return Query(by_id, by_time, tuple(parameters))
+
+
+@each_type
+def test_the_time_of_an_id_is_a_column_of_times(connection, measured, id_type: IdType):
+    """With the hooks on and off, and with workers: the same rows, in the same order."""
+    system, plans, different = of_type(id_type), Counter(), []
+    # Years after 9999 are beyond Python's datetime.
+    connection.adapters.register_loader("timestamptz", TextLoader)
+    for seed in range(TABLES):
+        table = RandomTable(connection, system, random.Random(f"time of {system} {seed}"))
+        for index in ("(id)", "(g, id DESC NULLS LAST)"):
+            connection.execute(f"CREATE INDEX ON t {index}")
+        for number in range(QUERIES):
+            table.settle()
+            workers = 2 if table.source.random() < 0.1 else 0
+            connection.execute(
+                f"""SET max_parallel_workers_per_gather = {workers}; SET parallel_setup_cost = {0 if workers else 1000};
+                    SET min_parallel_table_scan_size = {0 if workers else 1024};
+                    SET enable_sort = {table.source.random() < 0.5}; SET scru.time_of_id = on"""
+            )
+            query = query_of(table)
+            with connection.transaction():
+                # One now() for all of them.
+                rows = query.result(connection, True)
+                if not query.parameters:
+                    plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN (COSTS OFF) {query.by_id}"))
+                    plans.update(node for node in ("Index Cond: (id", "Merge Append", "Gather") if node in plan)
+                by_time = query.result(connection, False)
+                connection.execute("SET scru.time_of_id = off")
+                off = query.result(connection, True)
+            if not rows == by_time == off:
+                different.append((seed, number, table.layout, query))
+    counts = ", ".join(f"{node}: {count}" for node, count in sorted(plans.items()))
+    measured(f"time of {system}: {TABLES * QUERIES} queries on {TABLES} tables: {counts}")
+    assert different[:3] == []
+    assert plans["Index Cond: (id"] > 0
+
+
+# ------------------------------------------------------------------------------------------------------------ the plans
+
+SETUP = """
+    CREATE TABLE twin (id scru128 PRIMARY KEY, customer_id int, created_at timestamptz NOT NULL);
+    INSERT INTO twin SELECT id, i % 100, id::timestamptz
+        FROM generate_series(1, 50000) AS i, gen_scru128(timestamptz '2026-11-01 00:00+00' + i * interval '40 s') AS id;
+    CREATE TABLE orders AS SELECT id, customer_id FROM twin;
+    ALTER TABLE orders ADD PRIMARY KEY (id);
+    CREATE INDEX ON orders (customer_id, id);
+    CREATE INDEX ON twin (created_at);
+    CREATE INDEX ON twin (customer_id, created_at);
+    CREATE VIEW with_time AS SELECT *, id::timestamptz AS created_at FROM orders;
+    VACUUM ANALYZE twin;
+    VACUUM ANALYZE orders
+"""
+DAY = "created_at >= '2026-11-10 00:00+00' AND created_at < '2026-11-11 00:00+00'"
+PLANNED = {
+    "filter": f"SELECT * FROM {{}} WHERE {DAY}",
+    "count": f"SELECT count(*) FROM {{}} WHERE {DAY}",
+    "order": "SELECT * FROM {} ORDER BY created_at DESC LIMIT 10",
+    "customer": "SELECT * FROM {} WHERE customer_id = 5 ORDER BY created_at DESC LIMIT 10",
+    "min": "SELECT min(created_at) FROM {}",
+    "max": "SELECT max(created_at) FROM {}",
+    "distinct": "SELECT DISTINCT created_at FROM {} LIMIT 10",
+    "week": "SELECT date_trunc('day', created_at), count(*) FROM {} WHERE created_at >= '2026-11-17' GROUP BY 1",
+}
+
+
+def scans(plan: dict) -> list[tuple[str, float, int]]:
+    """Returns the scans of a plan: the node, the estimated rows, and the blocks that it reads."""
+    own = [(plan["Node Type"], plan["Plan Rows"], plan["Shared Hit Blocks"])] if "Relation Name" in plan else []
+    return own + [scan for child in plan.get("Plans", []) for scan in scans(child)]
+
+
+@oldest_and_newest("the planner costs these plans alike on all versions")
+def test_estimates_and_plans_are_those_of_the_column(connection):
+    for statement in SETUP.split(";"):
+        connection.execute(statement)
+    explain = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "
+    for name, query in PLANNED.items():
+        plans = []
+        for table in ("twin", "with_time"):
+            connection.execute(query.format(table))
+            [[[plan]]] = connection.execute(explain + query.format(table)).fetchall()
+            plans.append(plan["Plan"] if not isinstance(plan, str) else json.loads(plan)[0]["Plan"])
+        [(of_column, rows, blocks)], [(of_id, rows_of_id, blocks_of_id)] = map(scans, plans)
+        # The key has all columns of the index on the customer.
+        assert of_id.replace(" Only", "") == of_column.replace(" Only", ""), name
+        assert rows / 1.5 <= rows_of_id <= rows * 1.5, name
+        # The index on the ID is twice as large as that on a timestamptz.
+        assert blocks_of_id <= blocks * 2.5 + 5, name
+
+
+def test_a_session_without_the_extension_and_one_that_drops_it(connection):
+    """The hooks of a session outlive the extension, and forget its functions."""
+    query = "SELECT id::timestamptz FROM t WHERE id::timestamptz >= '2026-11-01' ORDER BY 1"
+    for _ in range(2):
+        connection.execute("CREATE TABLE t (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
+        connection.execute("INSERT INTO t DEFAULT VALUES")
+        assert len(connection.execute(query).fetchall()) == 1
+        plan = "".join(line for (line,) in connection.execute(f"EXPLAIN {query}"))
+        assert "Index Cond: (id >=" in plan
+        assert "Sort" not in plan
+        connection.execute("DROP EXTENSION scru CASCADE; DROP TABLE t")
+        connection.execute("CREATE TABLE u (t timestamptz PRIMARY KEY)")
+        connection.execute("SELECT * FROM u WHERE t > now() ORDER BY t")
+        connection.execute("DROP TABLE u")
+        connection.execute("CREATE EXTENSION scru")
+    with connection.transaction(force_rollback=True):
+        connection.execute("DROP EXTENSION scru")
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        connection.execute(query)

@@ -1,0 +1,159 @@
+-- The time of an ID, served by indexes on the ID: conditions and order. Each table is planned and read with the setting on and off.
+\getenv here PG_ABS_SRCDIR
+\i :here/setup.psql
+SET search_path = public, test;
+SET timezone = 'America/St_Johns';
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+-- The plan of a query, without the constants.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        CONTINUE WHEN line ~ 'InitPlan';
+        RETURN NEXT regexp_replace(line, '''[0-9a-z]{25}''', '''…''', 'g');
+    END LOOP;
+END
+$$;
+CREATE TABLE t (id scru128, k int, at timestamptz);
+INSERT INTO t SELECT gen_scru128(at), i % 7, at
+    FROM generate_series(0, 999) AS i, LATERAL (SELECT timestamptz '2026-11-01 00:00+00' + i * interval '37 min' AS at) AS times;
+INSERT INTO t SELECT NULL, 1, NULL;
+CREATE INDEX ON t (id);
+CREATE INDEX ON t (k, id DESC);
+ANALYZE t;
+CREATE VIEW v AS SELECT *, id::timestamptz AS created_at FROM t;
+\c -
+SET search_path = public, test;
+SET timezone = 'America/St_Johns';
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+-- The first query of a session loads the library, and is served.
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03''');
+SELECT plan('SELECT * FROM v WHERE created_at = ''2026-11-03 00:00:00.001''');
+SELECT plan('SELECT * FROM v WHERE ''2026-11-03'' > created_at');
+SELECT plan('SELECT * FROM v WHERE NOT created_at < ''2026-11-03''');
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03'' OR created_at IS NULL');
+SELECT plan('SELECT * FROM v WHERE (created_at, k) > (''2026-11-03'', 5) ORDER BY created_at, k LIMIT 5');
+SELECT plan('SELECT * FROM v WHERE created_at >= current_date - 7');
+SELECT plan('SELECT * FROM v WHERE created_at >= date ''infinity''');
+SELECT plan('SELECT * FROM v ORDER BY created_at DESC LIMIT 10');
+SELECT plan('SELECT * FROM v WHERE k = 5 ORDER BY created_at DESC LIMIT 10');
+SELECT plan('SELECT max(created_at) FROM v');
+SELECT plan('SELECT DISTINCT created_at FROM v LIMIT 10');
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SELECT plan('SELECT * FROM v AS a JOIN v AS b USING (created_at)');
+RESET enable_hashjoin;
+RESET enable_nestloop;
+SELECT min(created_at), max(created_at), count(*) FROM v WHERE created_at > '2026-11-03' AND created_at <= '2026-11-05';
+
+-- Not served: a volatile time, two times of one table, a time that a cast could not represent, a sample.
+SELECT plan('SELECT * FROM v WHERE created_at = clock_timestamp()');
+SELECT plan('SELECT * FROM v WHERE created_at >= at');
+SELECT count(*) FROM v WHERE created_at <= timestamp '294276-12-31 23:59:59';
+SELECT count(*) FROM v WHERE created_at >= date '4714-11-24 BC';
+SELECT plan('SELECT * FROM t TABLESAMPLE system (50) ORDER BY id::timestamptz LIMIT 3');
+
+-- The setting.
+SET scru.time_of_id = off;
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03''');
+SELECT plan('SELECT * FROM v ORDER BY created_at DESC LIMIT 10');
+RESET scru.time_of_id;
+
+-- A partial index on the time, and its own index.
+CREATE INDEX of_week ON t (k) WHERE id::timestamptz >= '2026-11-20 00:00+00';
+SELECT plan('SELECT k FROM v WHERE created_at >= ''2026-11-22'' AND k < 3 ORDER BY k');
+DROP INDEX of_week;
+CREATE TABLE own (id scru128 PRIMARY KEY);
+CREATE INDEX own_time ON own (scru128_timestamp(id));
+SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
+CREATE TABLE by_time (id scru128 NOT NULL) PARTITION BY RANGE (scru128_timestamp(id));
+CREATE TABLE by_time_1 PARTITION OF by_time FOR VALUES FROM ('2026-11-01 00:00+00') TO ('2026-12-01 00:00+00');
+CREATE TABLE by_time_2 PARTITION OF by_time FOR VALUES FROM ('2026-12-01 00:00+00') TO ('2027-01-01 00:00+00');
+SELECT plan('SELECT * FROM by_time WHERE id::timestamptz >= ''2026-12-05''');
+
+-- Children that CHECK constraints on the time exclude.
+CREATE TABLE parent (id scru128, k int);
+CREATE TABLE child_1 (CHECK (scru128_timestamp(id) < '2026-12-01 00:00+00')) INHERITS (parent);
+CREATE TABLE child_2 (CHECK (scru128_timestamp(id) >= '2026-12-01 00:00+00')) INHERITS (parent);
+CREATE INDEX of_child ON child_2 (k) WHERE id::timestamptz >= '2026-12-05 00:00+00';
+SELECT plan('SELECT k FROM parent WHERE id::timestamptz >= ''2026-12-06'' AND k < 3');
+
+-- Partitions by the ID: pruning, and the order of all partitions.
+CREATE TABLE p (id scru128 PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE p_1 PARTITION OF p FOR VALUES FROM (MINVALUE) TO (scru128_lower('2026-12-01 00:00+00'));
+CREATE TABLE p_2 PARTITION OF p FOR VALUES FROM (scru128_lower('2026-12-01 00:00+00')) TO (MAXVALUE);
+SELECT plan('SELECT * FROM p WHERE id::timestamptz >= ''2026-12-05''');
+SELECT plan('SELECT * FROM p ORDER BY id::timestamptz DESC LIMIT 3');
+
+-- UNION ALL: conditions are not served, and no LIMIT reads a whole table in its order.
+SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u
+    WHERE created_at < ''2026-11-03'' ORDER BY created_at DESC LIMIT 3');
+
+-- A domain, whose cast has the column as its argument.
+CREATE DOMAIN d AS scru128;
+CREATE TABLE of_domain (id d PRIMARY KEY);
+SELECT plan('SELECT * FROM of_domain WHERE id::timestamptz >= ''2026-12-05''');
+SELECT plan('SELECT * FROM of_domain ORDER BY id::timestamptz LIMIT 3');
+SELECT plan('SELECT * FROM of_domain ORDER BY scru128_timestamp(id) LIMIT 3');
+
+-- Row-level security: the policy is served too.
+CREATE TABLE secret (id scru128 PRIMARY KEY);
+ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY recent ON secret USING (id::timestamptz >= '2026-12-05');
+CREATE ROLE regress_time_of_id;
+GRANT SELECT ON secret TO regress_time_of_id;
+GRANT USAGE ON SCHEMA test TO regress_time_of_id;
+SET ROLE regress_time_of_id;
+SELECT plan('SELECT * FROM secret WHERE id::timestamptz < ''2026-12-06''');
+RESET ROLE;
+
+-- Without the right to execute what replaces a condition, the condition remains.
+REVOKE EXECUTE ON FUNCTION scru_before(timestamptz) FROM PUBLIC;
+SET ROLE regress_time_of_id;
+SELECT plan('SELECT * FROM secret WHERE id::timestamptz < ''2026-12-06''');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION scru_before(timestamptz) TO PUBLIC;
+DROP TABLE secret;
+REVOKE ALL ON SCHEMA test FROM regress_time_of_id;
+DROP ROLE regress_time_of_id;
+
+-- A function of a user with the name of ours is none of ours.
+CREATE SCHEMA other;
+CREATE FUNCTION other.scru128_timestamp(scru128) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT
+    AS $$ SELECT timestamptz '2000-01-01' - (random() * interval '1 day') $$;
+SELECT plan('SELECT * FROM t WHERE other.scru128_timestamp(id) >= ''2026-12-05''') ~ 'Index Cond' LIMIT 1;
+
+-- Statements with subqueries, updates, and the building of an index.
+CREATE INDEX ON t (scru128_timestamp(id)) WHERE id::timestamptz > '2026-11-10';
+DROP INDEX t_scru128_timestamp_idx;
+BEGIN;
+SELECT plan('UPDATE t SET k = k + 1 WHERE id::timestamptz < ''2026-11-02''');
+SELECT plan('DELETE FROM t WHERE id::timestamptz < ''2026-11-02''');
+UPDATE v SET k = k + 1 WHERE created_at < '2026-11-02' AND k = 1;
+DELETE FROM v WHERE created_at < '2026-11-02';
+INSERT INTO v (id, k) VALUES (scru128_lower('2026-11-01 00:00+00'), 3) RETURNING created_at;
+ROLLBACK;
+
+-- The bound of a condition.
+SELECT t, scru_before(t) = CASE WHEN isfinite(t) THEN t - interval '1 microsecond' ELSE t END AS is_before
+FROM unnest('{2026-11-01 00:00+00, infinity, -infinity}'::timestamptz[]) AS t;
+SELECT scru_before('4714-11-24 00:00+00 BC');
+
+-- Days.
+SET timezone = 'America/St_Johns';
+SELECT scru128_lower('2026-11-01 02:00+00')::date, date_trunc('hour', scru128_lower('2026-11-01 02:20+00')),
+    date_trunc('day', scru128_lower('2026-11-01 12:00+00'));
+SELECT date_trunc('lustrum', scru128_lower('2026-11-01 12:00+00'));
+-- Without an ID, date_trunc has its meaning.
+SELECT date_trunc('day', '2026-11-01 12:00', 'UTC');
+SELECT date_trunc('day', '2026-11-01 12:00');
+DROP VIEW v;
+DROP TABLE t, own, by_time, parent, child_1, child_2, p, of_domain;
+DROP DOMAIN d;
+DROP SCHEMA other CASCADE;
+DROP FUNCTION plan;
