@@ -18,7 +18,7 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings. If the library is preloaded, also reserves shared memory and registers the background workers. In that
+/// Defines the settings, and installs the hook of the planner. If the library is preloaded, also reserves shared memory and registers the background workers. In that
 /// case it runs in the postmaster, whose memory every backend inherits. Random sources and generators are therefore created
 /// later, in the backend that uses them.
 #[pg_guard]
@@ -28,6 +28,7 @@ extern "C-unwind" fn _PG_init() {
     generate::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {
+        planner::register();
         if pg_sys::process_shared_preload_libraries_in_progress {
             generate::memory::preload();
             generate::node::register();
