@@ -18,9 +18,9 @@ use pgrx::prelude::*;
 
 pgrx::pg_module_magic!();
 
-/// Defines the settings. If the library is preloaded, also reserves shared memory and registers the background workers. In that
-/// case it runs in the postmaster, whose memory every backend inherits. Random sources and generators are therefore created
-/// later, in the backend that uses them.
+/// Defines the settings, and registers the hooks. If the library is preloaded, also reserves shared memory and registers the
+/// background workers. In that case it runs in the postmaster, whose memory every backend inherits. Random sources and generators
+/// are therefore created later, in the backend that uses them.
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();

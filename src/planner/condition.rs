@@ -8,14 +8,17 @@
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
 //! none under NOT, and therefore cannot replace the operator.
 //!
-//! If only native comparisons let the server skip parts of the table, the operator is replaced by two conditions. One is a native
+//! The scan of a partitioned table evaluates the operator for each row. The executor skips partitions by the same native comparisons
+//! as an index: see [`pruning`](crate::planner::pruning).
+//!
+//! If a table access method skips parts of the table by native comparisons, two conditions replace the operator. One is a native
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
 //! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
 //!
 //! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
-//! proofs: the use of partial indexes, and constraint exclusion. They also replace it if only comparisons let the server skip parts
-//! of the table, unless the range is a column. Otherwise, the operator remains, because two comparisons would evaluate the range
-//! twice for each row, and an index gets them as its condition.
+//! proofs: the use of partial indexes, constraint exclusion, and partition pruning by the planner. They also replace it if only
+//! comparisons let the server skip parts of the table, unless the range is a column. Otherwise, the operator remains, because two
+//! comparisons would evaluate the range twice for each row. Indexes and partition pruning get them as their condition.
 //!
 //! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant: the operator has
 //! an estimator of this extension, and the native comparisons have the server's. For such a type, `T_time_bound` is never NULL. The
@@ -25,7 +28,7 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Const, Expr, List, Node, Oid, PlannerInfo};
+use pgrx::pg_sys::{self, Const, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 use scru_ids::Stored;
 
 use crate::functions::range;
@@ -141,6 +144,19 @@ impl Condition {
                 Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
                 _ => self.comparisons::<T>(root),
             }
+        }
+    }
+
+    /// Returns whether the time or the range is no constant, and can be computed more than once before a scan.
+    ///
+    /// # Safety
+    /// Must be called during planning.
+    pub unsafe fn is_computable(&self) -> bool {
+        // SAFETY: an expression of the planner.
+        unsafe {
+            (*self.operand).type_ != NodeTag::T_Const
+                && !pg_sys::contain_volatile_functions(self.operand)
+                && !pg_sys::contain_subplans(self.operand)
         }
     }
 

@@ -1,6 +1,6 @@
 //! Expressions and catalog look-ups of the planner.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::{ptr, slice};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
@@ -19,14 +19,8 @@ unsafe extern "C-unwind" {
     /// Returns the function of an operator; 0 if there is no such operator.
     pub fn get_opcode(operator: Oid) -> Oid;
     fn get_negator(operator: Oid) -> Oid;
-    fn get_attname(table: Oid, column: i16, missing_ok: bool) -> *mut c_char;
-    fn get_attnum(table: Oid, name: *const c_char) -> i16;
-    fn RelationIdGetRelation(table: Oid) -> pg_sys::Relation;
-    fn RelationClose(table: pg_sys::Relation);
-    fn ConditionalLockRelationOid(table: Oid, mode: c_int) -> bool;
-    fn UnlockRelationOid(table: Oid, mode: c_int);
-    fn check_stack_depth();
-    fn RelationGetPartitionDesc(table: pg_sys::Relation, omit_detached: bool) -> pg_sys::PartitionDesc;
+    /// Raises 54001 if the stack is nearly exhausted.
+    pub fn check_stack_depth();
     /// Returns the type of an expression.
     pub fn exprType(node: *const Node) -> Oid;
     /// Returns the type below a domain; any other type itself.
@@ -169,10 +163,10 @@ pub unsafe fn may_execute(operator: Oid) -> bool {
 pub enum Skipping {
     /// None: the table is a heap, or has partitions by other columns or by hash.
     None,
-    /// Those with constants: the planner excludes children whose CHECK constraints contradict them.
+    /// Those with constants: the planner skips partitions by ranges or lists of the column, and children whose CHECK constraints
+    /// contradict them. A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
     Constants,
-    /// All: the table has partitions by ranges or lists of the column, or an access method other than heap. Partition pruning and
-    /// other access methods use only operators of the column's default operator class.
+    /// All: the table has an access method other than heap, which uses only operators of the column's default operator class.
     All,
 }
 
@@ -197,7 +191,7 @@ pub unsafe fn skipping(root: *mut PlannerInfo, node: *mut Node) -> Skipping {
             (false, _) if is_heap((*table).relid) => Skipping::None,
             (false, _) => Skipping::All,
             (true, pg_sys::RELKIND_PARTITIONED_TABLE) => match is_in_partition_key((*table).relid, column.varattno) {
-                true => Skipping::All,
+                true => Skipping::Constants,
                 false => Skipping::None,
             },
             // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
@@ -207,41 +201,8 @@ pub unsafe fn skipping(root: *mut PlannerInfo, node: *mut Node) -> Skipping {
     }
 }
 
-/// Returns whether a column is part of a partition key by range or list: that of a table, or that of a partition at any level.
-/// Returns true if another session has locked a partition that is partitioned.
-unsafe fn is_in_partition_key(table: Oid, column: i16) -> bool {
-    // SAFETY: the caller has locked the table. The arrays have an element for each partition. Until a partition is locked, it is
-    // looked up in system caches only.
-    unsafe {
-        check_stack_depth();
-        if is_in_key_of(table, column) {
-            return true;
-        }
-        let relation = RelationIdGetRelation(table);
-        if relation.is_null() {
-            return false;
-        }
-        let partitions = &*RelationGetPartitionDesc(relation, false);
-        let is_partitioned = |&index: &usize| !*partitions.is_leaf.add(index);
-        let name = get_attname(table, column, true);
-        let found = !name.is_null()
-            && (0..partitions.nparts as usize).filter(is_partitioned).any(|index| {
-                let partition = *partitions.oids.add(index);
-                // Does not wait for a lock that the query may not need.
-                if !ConditionalLockRelationOid(partition, pg_sys::AccessShareLock as c_int) {
-                    return true;
-                }
-                let found = is_in_partition_key(partition, get_attnum(partition, name));
-                UnlockRelationOid(partition, pg_sys::AccessShareLock as c_int);
-                found
-            });
-        RelationClose(relation);
-        found
-    }
-}
-
 /// Returns whether a column is part of the partition key of a table, which is one by range or list.
-unsafe fn is_in_key_of(table: Oid, column: i16) -> bool {
+unsafe fn is_in_partition_key(table: Oid, column: i16) -> bool {
     // SAFETY: a look-up in the system cache, whose rows have this form. The key has as many columns as the row states.
     unsafe {
         let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PARTRELID as _, Datum::from(table));

@@ -5,6 +5,7 @@
 pub mod condition;
 pub mod expression;
 pub mod near_clock;
+pub mod pruning;
 pub mod selectivity;
 pub mod tick_statistics;
 pub mod time_condition;
@@ -13,18 +14,27 @@ pub mod time_order;
 
 use core::ptr;
 
-use pgrx::pg_sys::{Datum, Node, NodeTag};
+use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo};
 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::StoredId;
 use crate::pg::{paths, server};
 
-/// Registers the planner's hooks, by which indexes on IDs serve conditions on their time, and its order.
+/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time, and its order, and the executor skips
+/// partitions by conditions on time.
 pub fn register() {
     time_of_id::register();
     server::on_table(time_condition::on_table);
-    paths::on_paths(time_order::on_paths);
+    paths::on_paths(on_paths);
+}
+
+unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+    // SAFETY: called by the planner's hook for paths.
+    unsafe {
+        time_order::on_paths(root, relation, entry);
+        pruning::add_comparisons(root, relation, entry);
+    }
 }
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the

@@ -87,6 +87,8 @@ LAYOUTS = {
     "range by number": "PARTITION BY RANGE (n)",
     "list by group": "PARTITION BY LIST (g)",
     "list by group, range by ID": "PARTITION BY LIST (g)",
+    "list by group, range by number, range by ID": "PARTITION BY LIST (g)",
+    "range by ID, hash, range by ID": "PARTITION BY RANGE (id)",
     "list by ID": "PARTITION BY LIST (id)",
     "hash": "PARTITION BY HASH (id)",
     "inheritance": "",
@@ -255,6 +257,37 @@ class RandomTable:
                     ALTER TABLE t ATTACH PARTITION {{name}} FOR VALUES IN ({g})
                     """
                     for g in range(GROUPS)
+                ]
+            case "list by group, range by number, range by ID":
+                # Each level has its columns in another order.
+                return [
+                    f"""
+                    CREATE TABLE {{name}} (n int, g int, at timestamptz, id {{type}}) PARTITION BY RANGE (n);
+                    CREATE TABLE {{name}}_a PARTITION OF {{name}} FOR VALUES FROM (MINVALUE) TO (100);
+                    CREATE TABLE {{name}}_b (at timestamptz, id {{type}}, n int, g int) PARTITION BY RANGE (id);
+                    CREATE TABLE {{name}}_b_a PARTITION OF {{name}}_b FOR VALUES FROM (MINVALUE) TO ('{some[0]}');
+                    CREATE TABLE {{name}}_b_b PARTITION OF {{name}}_b FOR VALUES FROM ('{some[0]}') TO ('{some[2]}');
+                    CREATE TABLE {{name}}_b_c PARTITION OF {{name}}_b DEFAULT;
+                    ALTER TABLE {{name}} ATTACH PARTITION {{name}}_b FOR VALUES FROM (100) TO (MAXVALUE);
+                    ALTER TABLE t ATTACH PARTITION {{name}} FOR VALUES IN ({g})
+                    """
+                    for g in range(GROUPS)
+                ]
+            case "range by ID, hash, range by ID":
+                half = "FOR VALUES FROM ({}) TO ({})"
+                return [
+                    f"""
+                    CREATE TABLE {{name}} PARTITION OF t {half.format(first, after)} PARTITION BY HASH (id);
+                    CREATE TABLE {{name}}_a PARTITION OF {{name}} FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+                    CREATE TABLE {{name}}_b PARTITION OF {{name}} FOR VALUES WITH (MODULUS 2, REMAINDER 1)
+                        PARTITION BY RANGE (id);
+                    CREATE TABLE {{name}}_b_a PARTITION OF {{name}}_b {half.format("MINVALUE", f"'{within}'")};
+                    CREATE TABLE {{name}}_b_b PARTITION OF {{name}}_b {half.format(f"'{within}'", "MAXVALUE")}
+                    """
+                    for first, after, within in [
+                        ("MINVALUE", f"'{some[1]}'", some[0]),
+                        (f"'{some[1]}'", "MAXVALUE", some[2]),
+                    ]
                 ]
             case "list by ID":
                 of_list = ", ".join(f"'{each}'" for each in some)
