@@ -177,7 +177,7 @@ def test_a_domain_with_the_name_of_a_type_is_not_cast_to(alice, member):
     alice.execute("CREATE EXTENSION scru SCHEMA s; CREATE DOMAIN t.scru128 AS bigint")
     if member:
         alice.execute("ALTER EXTENSION scru ADD DOMAIN t.scru128")
-    with pytest.raises(psycopg.errors.DuplicateObject, match="type t.scru128 is not part of the extension"):
+    with pytest.raises(psycopg.errors.DuplicateObject, match=r"type t\.scru128 is not part of the extension"):
         alice.execute("CREATE EXTENSION scru_text SCHEMA t")
 
 
