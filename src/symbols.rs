@@ -150,6 +150,7 @@ macro_rules! symbols {
 
                 guarded "" "_to_bytea" io::send::<Id>;
                 guarded "" "_from_bytea" casts::from_bytea::<Id>;
+                guarded "" "_from_text" casts::from_text::<Id>;
                 guarded "" "_from_bigint" casts::from_bigint::<Id>;
                 guarded "" "_to_numeric" casts::to_numeric::<Id>;
                 guarded "" "_from_numeric" casts::from_numeric::<Id>;

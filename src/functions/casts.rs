@@ -8,11 +8,17 @@ use scru_ids::Stored;
 use crate::call::Call;
 use crate::call::error::{Error, excerpt};
 use crate::functions::io;
-use crate::pg::datum::StoredId;
+use crate::pg::datum::{self, StoredId};
 
 /// `T_from_bytea(bytea) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
 pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
     io::from_bytes::<T>(call.varlena(0))
+}
+
+/// `T_from_text(text) → T` of the extension `scru_text`. Raises what `T_in` raises.
+pub fn from_text<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let text = call.varlena(0);
+    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(&datum::c_string(text), error))
 }
 
 /// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.

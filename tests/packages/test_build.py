@@ -102,7 +102,7 @@ def expected() -> set[str]:
     """Returns the paths of the extension's files in an installation for the system's server."""
     extension = Path(pg_config("--sharedir", SYSTEM)) / "extension"
     names = {path.name for path in (ROOT / "sql").rglob("scru*--*.sql")}
-    for name in ("scru", "scru_uuidv7"):
+    for name in ("scru", "scru_text", "scru_uuidv7"):
         names |= {f"{name}--{VERSION}.sql", f"{name}.control"}
     scripts = {str(extension / name) for name in names}
     return scripts | {f"{pg_config('--pkglibdir', SYSTEM)}/scru.so"}
@@ -203,7 +203,7 @@ def test_versions_agree():
     """Cargo.toml, META.json, the changelog and the package for Python name the same version. The files that META.json
     names exist."""
     meta = json.loads((ROOT / "META.json").read_text())
-    assert (set(meta["provides"]), meta["version"]) == ({"scru", "scru_uuidv7"}, VERSION)
+    assert (set(meta["provides"]), meta["version"]) == ({"scru", "scru_text", "scru_uuidv7"}, VERSION)
     for provided in meta["provides"].values():
         assert provided["version"] == VERSION
         assert (ROOT / provided["file"]).is_file()

@@ -17,7 +17,7 @@ from conftest import ROOT, VERSION, as_root, on_the_oldest, run
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
-EXTENSIONS = ("scru", "scru_uuidv7")
+EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 EXTENSION = f"/usr/share/postgresql/{MAJOR}/extension"
 DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
 

@@ -13,6 +13,7 @@ import pytest
 from conftest import TARGET, VERSION, readable_directory, run
 from server import MAJOR, Server, pg_config
 
+EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 pytestmark = pytest.mark.skipif(MAJOR < 18, reason="requires PostgreSQL 18 (extension_control_path)")
 
 
@@ -35,9 +36,10 @@ def unpacked(image) -> Iterator[Path]:
 def test_files(unpacked):
     """The image has the library, the control file, the scripts and the licenses, and no other files."""
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
-    scripts = {path for path in files if re.fullmatch(r"share/extension/scru(_uuidv7)?--[\d.]+(--[\d.]+)?\.sql", path)}
-    controls = {f"share/extension/{name}.control" for name in ("scru", "scru_uuidv7")}
-    assert {f"share/extension/{name}--{VERSION}.sql" for name in ("scru", "scru_uuidv7")} <= scripts
+    script = r"share/extension/scru(_text|_uuidv7)?--[\d.]+(--[\d.]+)?\.sql"
+    scripts = {path for path in files if re.fullmatch(script, path)}
+    controls = {f"share/extension/{name}.control" for name in EXTENSIONS}
+    assert {f"share/extension/{name}--{VERSION}.sql" for name in EXTENSIONS} <= scripts
     assert files - scripts - controls == {"lib/scru.so", "licenses/LICENSE", "licenses/copyright"}
     assert controls <= files
 

@@ -125,7 +125,7 @@ package_version() { sed -n "/^name = \"$1\"\$/{n;s/^version = \"\(.*\)\"\$/\1/p}
 
 # The extensions, which share one library.
 # shellcheck disable=SC2034 # used by the scripts that source this file
-EXTENSIONS=(scru scru_uuidv7)
+EXTENSIONS=(scru scru_text scru_uuidv7)
 
 # install_tool NAME VERSION [OPTION…]: builds this version of a tool with Cargo into TOOLS, unless it is installed there.
 install_tool() {

@@ -195,6 +195,8 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
         let parts = vec![(name.clone(), render("core.sql.in", &each.properties)?)];
         extensions.push(extension(name, parts)?);
     }
+    let text = String::from("scru_text");
+    extensions.push(extension(text.clone(), vec![(text, render("text.sql.in", &all)?)])?);
     Ok((extensions, render("reference.sql.in", &all)?))
 }
 

@@ -7,6 +7,7 @@ with the packages that tools/lib/clients.sh installs, and with this package as p
 from __future__ import annotations
 
 import json
+import operator
 import os
 import pickle
 import re
@@ -133,6 +134,55 @@ def test_invalid_values(id_type):
             cls.from_bytes(data)
 
 
+@each_type
+def test_bounds_and_prefixes_are_those_of_the_server(connection, id_type):
+    """As T_lower, T_upper, T_floor and T_prefixed return them, on a tick and between two."""
+    cls, t = class_of(id_type), id_type.name
+    for text in "2026-11-01 12:00:00.256+00", "2026-11-01 12:00:00.0005+00":
+        time = datetime.fromisoformat(text)
+        query = f"SELECT {t}_lower(%(t)s)::text, {t}_upper(%(t)s)::text, {t}_floor(%(t)s)::text"
+        assert connection.execute(query, {"t": time}).fetchone() == (
+            cls.lower_bound(time),
+            cls.upper_bound(time),
+            cls.floor(time),
+        )
+        id = cls.floor(time)
+        prefixed = connection.execute(f"SELECT {t}_prefixed('order', %s::{t}), {t}_prefixed('', %s::{t})", [id, id])
+        texts = prefixed.fetchone()
+        assert (id.prefixed("order"), id.prefixed("")) == texts
+        assert [cls.unprefixed("order", texts[0]), cls.unprefixed("", texts[1])] == [id, id]
+    with pytest.raises(ValueError, match="expected the prefix"):
+        cls.unprefixed("item", texts[0])
+    with pytest.raises(ValueError, match="invalid prefix"):
+        id.prefixed("Order")
+    with pytest.raises(ValueError, match="time zone"):
+        cls.floor(datetime(2026, 11, 1))
+    with pytest.raises(ValueError, match="out of range"):
+        cls.floor(datetime(1969, 1, 1, tzinfo=UTC))
+
+
+def test_errors_name_the_constructor():
+    """A value that is not a text is a TypeError. IDs of two types have no order."""
+    cls, ulid = scru_postgres.Scru128, scru_postgres.Ulid
+    value = uuid.uuid4()
+    for wrong, constructor in (5, "from_int"), (value, "from_uuid"), (b"x", "from_bytes"):
+        with pytest.raises(TypeError, match=rf"^Scru128\(\) takes text, not \w+: use Scru128\.{constructor}\(\)$"):
+            cls(wrong)
+    assert cls.from_uuid(value).uuid == value
+    assert cls.from_int(5).datetime == cls.from_int(5).timestamp
+    for compare in operator.lt, operator.le, operator.gt, operator.ge:
+        with pytest.raises(TypeError, match=r"^Scru128 and Ulid have no common order$"):
+            compare(cls.from_int(5), ulid.from_int(5))
+        assert compare(cls.from_int(5), cls.from_int(5)) == compare(0, 0)
+
+
+def test_new_scru160():
+    """They are strictly increasing, and of this minute."""
+    ids = [scru_postgres.Scru160.new() for _ in range(10_000)]
+    assert ids == sorted(set(ids))
+    assert abs(ids[-1].datetime - datetime.now(UTC)).total_seconds() < 60
+
+
 def test_the_classes_are_the_types():
     """The classes are exactly the extension's types, with the same sizes and limits."""
     known = [(cls.pg_type, cls.size, cls.text_length, cls.largest) for cls in scru_postgres.TYPES]
@@ -150,7 +200,17 @@ def test_the_example_of_the_readme():
 # -------------------------------------------------------------------------------------------------------------- drivers
 
 REPORTS = {
-    "psycopg": {"made", "found", "null", "array", "copied", "found_in_binary", "array_in_binary", "copied_in_binary"},
+    "psycopg": {
+        "in_text",
+        "made",
+        "found",
+        "null",
+        "array",
+        "copied",
+        "found_in_binary",
+        "array_in_binary",
+        "copied_in_binary",
+    },
     "asyncpg": {"made", "found_in_binary", "null", "array", "copied_in_binary", "malformed"},
     "sqlalchemy": {"made", "found", "found_by_any", "null", "array", "malformed", "reflected", "found_by_asyncpg"},
 }
@@ -181,6 +241,7 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
         "null": ["NULL"],
         "array": ["NULL", *ids],
         "copied": ids,
+        "in_text": ids[:1],
         "malformed": ["ValueError" if module == "asyncpg" else expect.INVALID_TEXT],
         "reflected": [cls.upper(), cls.upper()],
     }
@@ -383,10 +444,29 @@ def test_the_pages_show_what_is_run(installed):
 # --------------------------------------------------------------------------------------------------------------- checks
 
 
+TYPED = PROGRAMS / "package" / "typed.py"
+
+
 @pytest.mark.parametrize(
-    "check", ["ruff check --no-cache", "ruff format --no-cache --check", "mypy --cache-dir=/dev/null src"]
+    "check",
+    ["ruff check --no-cache", "ruff format --no-cache --check", f"mypy --cache-dir=/dev/null src {TYPED}"],
+    ids=["lint", "format", "mypy"],
 )
 def test_the_package_is_clean(installed, check):
-    """The package passes the linter, the formatter and the type checker, as configured in its pyproject.toml."""
-    done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, capture_output=True, text=True)
+    """The package passes the linter, the formatter and the type checker, as configured in its pyproject.toml. The
+    fields of Django have the types of their IDs, for mypy with django-stubs."""
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE / "src")}
+    done = subprocess.run([PYTHON, "-m", *check.split()], cwd=PACKAGE, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pyright_knows_the_fields(installed, tmp_path):
+    """The fields of Django have the types of their IDs, for pyright with django-stubs."""
+    pyright = INSTALLED / "node" / "node_modules" / "pyright" / "index.js"
+    if not pyright.exists():
+        missing("tools/lib/clients.sh has not installed pyright")
+    program = shutil.copy(TYPED, tmp_path)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(PACKAGE / "src")]}))
+    command = ["node", pyright, "--pythonpath", PYTHON, program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

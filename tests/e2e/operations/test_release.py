@@ -31,7 +31,7 @@ from server import MAJOR, Server, bindir_of, pg_config, wait_until
 
 ROOT = Path(__file__).parents[3]
 SQL = ROOT / "sql"
-EXTENSIONS = ("scru", "scru_uuidv7")
+EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 RELEASED = sorted(script.stem.removeprefix("scru--") for script in (SQL / "released").glob("scru--*.sql"))
 CURRENT = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
 pytestmark = pytest.mark.skipif(not RELEASED, reason="no version is released")
@@ -107,7 +107,8 @@ def update(connection: psycopg.Connection) -> None:
 def test_an_update_ends_like_a_fresh_installation(new_database, version):
     """All members of the extensions have the same properties and comments after an update as after an installation."""
     with new_database(extension=False).connect() as updated, new_database().connect() as fresh:
-        fresh.execute("CREATE EXTENSION scru_uuidv7")
+        for extension in EXTENSIONS[1:]:
+            fresh.execute(f"CREATE EXTENSION {extension}")
         create(updated, version)
         before = catalog.everything(updated)
         update(updated)

@@ -1,4 +1,4 @@
-"""The rows of the system catalogs of scru and scru_uuidv7, in a form that can be compared between databases."""
+"""The rows of the system catalogs of the extensions, in a form that can be compared between databases."""
 
 from __future__ import annotations
 

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from django import forms
 from django.contrib.postgres.operations import CreateExtension
 from django.core.exceptions import EmptyResultSet, FieldError, ValidationError
 from django.db import models
+from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact, Lookup
 from django.urls import register_converter
 
 from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models import Field as _Field
     from django.db.models.sql.compiler import SQLCompiler
+
+else:
+
+    class _Field(models.Field):
+        """Accepts the type arguments that type checkers know from django-stubs."""
+
+        def __class_getitem__(cls, _: object) -> type:
+            return cls
+
+
+T = TypeVar("T", bound=SortableId)
 
 
 class ScruExtension(CreateExtension):
@@ -27,7 +40,7 @@ class ScruExtension(CreateExtension):
         super().__init__("scru")
 
 
-def _id(id_type: type[SortableId], value: Any) -> SortableId:
+def _id(id_type: type[T], value: Any) -> T:
     try:
         return id_type(value)
     except (TypeError, ValueError):
@@ -47,57 +60,57 @@ class IdFormField(forms.CharField):
         return None if text is None else _id(self.id_type, text)
 
 
-class IdField(models.Field):
+class IdField(_Field[T | str | Combinable, T], Generic[T]):
     """Base class of the model fields. Accepts IDs and their text."""
 
-    id_type: ClassVar[type[SortableId]]
+    id_type: type[T]
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return self.id_type.pg_type
 
-    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> SortableId | None:
+    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> T | None:
         return None if value is None else self.id_type(value)
 
-    def to_python(self, value: Any) -> SortableId | None:
+    def to_python(self, value: Any) -> T | None:
         return None if value is None else _id(self.id_type, value)
 
     def get_prep_value(self, value: Any) -> Any:
         value = super().get_prep_value(value)
         return value if hasattr(value, "resolve_expression") else self.to_python(value)
 
-    def formfield(self, **kwargs: Any) -> forms.Field:
+    def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": IdFormField, "id_type": self.id_type, **kwargs})
 
 
-class Scru128Field(IdField):
+class Scru128Field(IdField[Scru128]):
     """A column of type scru128."""
 
     description = "scru128"
     id_type = Scru128
 
 
-class UlidField(IdField):
+class UlidField(IdField[Ulid]):
     """A column of type ulid."""
 
     description = "ulid"
     id_type = Ulid
 
 
-class Scru160Field(IdField):
+class Scru160Field(IdField[Scru160]):
     """A column of type scru160."""
 
     description = "scru160"
     id_type = Scru160
 
 
-class Scru64Field(IdField):
+class Scru64Field(IdField[Scru64]):
     """A column of type scru64."""
 
     description = "scru64"
     id_type = Scru64
 
 
-class UlidflakeField(IdField):
+class UlidflakeField(IdField[Ulidflake]):
     """A column of type ulidflake."""
 
     description = "ulidflake"
@@ -154,7 +167,7 @@ class IdIExact(Lookup):
     lookup_name = "iexact"
     prepare_rhs = False
 
-    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
         try:
             value = self.lhs.output_field.to_python(self.rhs)
         except ValidationError:
@@ -179,10 +192,10 @@ class IdDuring(Lookup):
             raise FieldError(f"Unsupported lookup 'during' for {field.name}: it does not refer to an ID.")
         super().__init__(lhs, rhs)
 
-    def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+    def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> Any:
         return "%s", [value]
 
-    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> Any:
         lhs, lhs_params = self.process_lhs(compiler, connection)
         rhs, rhs_params = self.process_rhs(compiler, connection)
         return f"{lhs} <@ {rhs}::tstzrange", [*lhs_params, *rhs_params]

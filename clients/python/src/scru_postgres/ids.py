@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from datetime import datetime, timedelta, timezone
+import secrets
+import threading
+import uuid as uuid_
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from pydantic import GetCoreSchemaHandler
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
     from typing_extensions import Self
 
@@ -17,7 +21,8 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _BASE32HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _FROM_CROCKFORD = str.maketrans(_CROCKFORD + _CROCKFORD.lower(), _BASE32HEX * 2)
-_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_PREFIX = re.compile(r"([a-z]([a-z_]{0,61}[a-z])?)?")
+_UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
 class SortableId(str):
@@ -39,14 +44,16 @@ class SortableId(str):
     """The largest integer value."""
     _digits: ClassVar[str]
     _body_bits: ClassVar[int]
-    _tick: ClassVar[timedelta] = timedelta(milliseconds=1)
-    _epoch: ClassVar[datetime] = _UNIX_EPOCH
+    _tick: ClassVar[dt.timedelta] = dt.timedelta(milliseconds=1)
+    _epoch: ClassVar[dt.datetime] = _UNIX_EPOCH
     _canonical: ClassVar[re.Pattern[str]]
     _largest_text: ClassVar[str]
     _pairs: ClassVar[list[str]]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, abstract: bool = False) -> None:
         super().__init_subclass__()
+        if abstract:
+            return
         cls._canonical = re.compile(f"[{cls._digits}]{{{cls.text_length}}}")
         cls._pairs = [first + second for first in cls._digits for second in cls._digits]
         cls._largest_text = cls._text(cls.largest)
@@ -55,6 +62,8 @@ class SortableId(str):
         """Returns the ID with this text. Raises ValueError if the text is invalid."""
         if type(text) is cls:
             return text
+        if not isinstance(text, str):
+            raise TypeError(cls._constructor(text))
         # Canonical texts sort like the IDs, so that neither check needs the integer value.
         if cls._canonical.fullmatch(text) and text <= cls._largest_text:
             return str.__new__(cls, text)
@@ -62,6 +71,14 @@ class SortableId(str):
         if text.isascii() and cls._canonical.fullmatch(in_case) and in_case <= cls._largest_text:
             return str.__new__(cls, in_case)
         return cls.from_int(cls._parse(text))
+
+    @classmethod
+    def _constructor(cls, value: object) -> str:
+        other = {int: "from_int", bytes: "from_bytes", bytearray: "from_bytes", uuid_.UUID: "from_uuid"}.get(
+            type(value)
+        )
+        hint = f": use {cls.__name__}.{other}()" if hasattr(cls, other or "_") else ""
+        return f"{cls.__name__}() takes text, not {type(value).__name__}{hint}"
 
     @classmethod
     def from_int(cls, value: int) -> Self:
@@ -108,22 +125,115 @@ class SortableId(str):
         return int(self).to_bytes(self.size, "big")
 
     @property
-    def timestamp(self) -> datetime:
+    def timestamp(self) -> dt.datetime:
         """The time of creation, in UTC. Raises OverflowError if it is after the year 9999."""
         return self._epoch + self._tick * (int(self) >> self._body_bits)
+
+    @property
+    def datetime(self) -> dt.datetime:
+        """The same as ``timestamp``."""
+        return self.timestamp
+
+    @classmethod
+    def floor(cls, time: dt.datetime) -> Self:
+        """Returns the smallest ID of the tick that contains a time. Raises ValueError for a time that no ID has."""
+        return cls.from_int(cls._ticks(time)[0] << cls._body_bits)
+
+    @classmethod
+    def lower_bound(cls, time: dt.datetime) -> Self:
+        """Returns the smallest ID whose time is at or after a time, as T_lower of the server does."""
+        ticks, rest = cls._ticks(time)
+        return cls.from_int(ticks + bool(rest) << cls._body_bits)
+
+    @classmethod
+    def upper_bound(cls, time: dt.datetime) -> Self:
+        """Returns the largest ID whose time is at or before a time, as T_upper of the server does."""
+        first = cls._ticks(time)[0] << cls._body_bits
+        return cls.from_int(min(first + (1 << cls._body_bits) - 1, max(first, cls.largest)))
+
+    @classmethod
+    def _ticks(cls, time: dt.datetime) -> tuple[int, dt.timedelta]:
+        if time.tzinfo is None:
+            raise ValueError(f"a time for {cls.__name__} needs a time zone")
+        return divmod(time - cls._epoch, cls._tick)
+
+    def prefixed(self, prefix: str) -> str:
+        """Returns the text of the ID with a prefix, such as ``order_``, as T_prefixed of the server does."""
+        _check_prefix(prefix)
+        return f"{prefix}_{self}" if prefix else str(self)
+
+    @classmethod
+    def unprefixed(cls, prefix: str, text: str) -> Self:
+        """Returns the ID of a text with this prefix. Raises ValueError for another prefix."""
+        _check_prefix(prefix)
+        received, separator, id_text = text.rpartition("_")
+        if received != prefix or bool(separator) != bool(prefix):
+            message = f'expected the prefix "{prefix}", but received "{received}"'
+            raise ValueError(f'invalid input syntax for type {cls.pg_type}: "{text}": {message}')
+        return cls(id_text)
+
+    def _of_type(self, other: str) -> str:
+        if isinstance(other, SortableId) and other.pg_type != self.pg_type:
+            raise TypeError(f"{type(self).__name__} and {type(other).__name__} have no common order")
+        return other
+
+    def __lt__(self, other: str) -> bool:
+        return str.__lt__(self, self._of_type(other))
+
+    def __le__(self, other: str) -> bool:
+        return str.__le__(self, self._of_type(other))
+
+    def __gt__(self, other: str) -> bool:
+        return str.__gt__(self, self._of_type(other))
+
+    def __ge__(self, other: str) -> bool:
+        return str.__ge__(self, self._of_type(other))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Validates text as an ID in models of Pydantic. The JSON schema is that of a string."""
+        """Validates text as an ID in models of Pydantic."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_after_validator_function(cls, core_schema.str_schema())
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Returns the schema of a string with the pattern, the length and an example of an ID."""
+        digits = "".join(sorted({*cls._digits.lower(), *cls._digits.upper()}))
+        return {
+            **handler(schema),
+            "pattern": f"^[{digits}]{{{cls.text_length}}}$",
+            "minLength": cls.text_length,
+            "maxLength": cls.text_length,
+            "examples": [cls._text(cls.largest // 3)],
+        }
 
-class Scru128(SortableId):
+
+def _check_prefix(prefix: str) -> None:
+    if not _PREFIX.fullmatch(prefix):
+        raise ValueError(f'invalid prefix "{prefix}": at most 63 lower-case ASCII letters and inner underscores')
+
+
+class _SameBytesAsUuid(SortableId, abstract=True):
+    """An ID of 16 bytes."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_uuid(cls, uuid: uuid_.UUID) -> Self:
+        """Returns the ID with the bytes of a UUID."""
+        return cls.from_bytes(uuid.bytes)
+
+    @property
+    def uuid(self) -> uuid_.UUID:
+        """The UUID with the same bytes. Most are not valid by RFC 9562."""
+        return uuid_.UUID(bytes=bytes(self))
+
+
+class Scru128(_SameBytesAsUuid):
     """A scru128: 16 bytes, 25 Base36 digits."""
 
     __slots__ = ()
@@ -142,7 +252,7 @@ class Scru128(SortableId):
         return cls(str(scru128.new()))
 
 
-class Ulid(SortableId):
+class Ulid(_SameBytesAsUuid):
     """A ulid: 16 bytes, 26 Crockford Base32 digits."""
 
     __slots__ = ()
@@ -175,6 +285,19 @@ class Scru160(SortableId):
     largest = 2**160 - 1
     _digits = _BASE32HEX
     _body_bits = 112
+    _lock = threading.Lock()
+    _last: ClassVar[int] = -1
+
+    @classmethod
+    def new(cls) -> Self:
+        """Returns a new ID, greater than the last one of this process. A clock that is set back is followed."""
+        while True:
+            milliseconds = (dt.datetime.now(dt.timezone.utc) - _UNIX_EPOCH) // cls._tick
+            with cls._lock:
+                head = cls._last + 1 if milliseconds == cls._last >> 16 else milliseconds << 16 | secrets.randbits(15)
+                if head >> 16 == milliseconds:  # otherwise, the counter of this millisecond is exhausted
+                    Scru160._last = head
+                    return cls.from_int(head << 96 | secrets.randbits(96))
 
     @classmethod
     def _parse(cls, text: str) -> int:
@@ -193,7 +316,7 @@ class Scru64(SortableId):
     largest = 36**12 - 1
     _digits = _BASE36
     _body_bits = 24
-    _tick = timedelta(milliseconds=256)
+    _tick = dt.timedelta(milliseconds=256)
 
 
 class Ulidflake(SortableId):
@@ -206,7 +329,7 @@ class Ulidflake(SortableId):
     largest = 2**63 - 1
     _digits = _CROCKFORD
     _body_bits = 20
-    _epoch = datetime(2024, 1, 1, tzinfo=timezone.utc)
+    _epoch = dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc)
 
     @classmethod
     def _value(cls, text: str) -> int:

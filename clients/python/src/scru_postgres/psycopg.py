@@ -52,11 +52,16 @@ def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptCo
         def load(self, data: Buffer) -> SortableId:
             return id_type.from_bytes(data)
 
-    class TextDumper(Dumper):
-        oid = oid_
+    class UntypedDumper(Dumper):
+        """Leaves the type to the server, so that a column of type text accepts an ID."""
 
         def dump(self, obj: SortableId) -> bytes:
             return obj.encode("ascii")
+
+    class TextDumper(UntypedDumper):
+        """For ``copy.set_types``, which looks for a dumper by its type."""
+
+        oid = oid_
 
     class BinaryDumper(Dumper):
         format = Format.BINARY
@@ -70,3 +75,4 @@ def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptCo
     # psycopg prefers the dumper that is registered last.
     context.adapters.register_dumper(id_type, BinaryDumper)
     context.adapters.register_dumper(id_type, TextDumper)
+    context.adapters.register_dumper(id_type, UntypedDumper)

@@ -36,6 +36,11 @@ with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
     report("array", *connection.execute("INSERT INTO lists VALUES (%s) RETURNING ids", [[None, *ids]]).fetchone()[0])
     report("copied", *copy(connection, "copied", "text", ids))
 
+    connection.execute("CREATE TABLE audit (ref text)")
+    connection.execute("INSERT INTO audit VALUES (%s)", [ids[0]])
+    found = connection.execute("SELECT ref FROM audit WHERE ref = %s AND ref = ANY(%s)", [ids[0], ids]).fetchone()
+    report("in_text", Scru128(*found))
+
     select = "SELECT id FROM orders WHERE note = 'given' AND id = ANY(%b) ORDER BY id"
     cursor = connection.cursor(binary=True)
     found = [id for [id] in cursor.execute(select, [ids])]

@@ -1,5 +1,6 @@
 """Pydantic accepts the classes of scru_postgres."""
 
+import re
 import sys
 
 from pydantic import BaseModel, ValidationError
@@ -17,7 +18,11 @@ for text in sys.argv[1:]:
         assert order.model_dump(mode="json") == {"id": text, "note": None}
         assert Order.model_validate_json(order.model_dump_json()) == order
 
-assert Order.model_json_schema()["properties"]["id"] == {"title": "Id", "type": "string"}
+schema = Order.model_json_schema()["properties"]["id"]
+assert schema["minLength"] == schema["maxLength"] == len(sys.argv[1])
+assert (schema["title"], schema["type"]) == ("Id", "string")
+for text in (*sys.argv[1:], *schema["examples"]):
+    assert re.search(schema["pattern"], text) and re.search(schema["pattern"], text.swapcase())
 for malformed in "!", "", 5, None:
     try:
         Order(id=malformed)

@@ -1,0 +1,33 @@
+"""Filters of django-filter. Importing this module registers them for the fields of scru_postgres.django."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_filters import Filter, FilterSet
+
+from scru_postgres.django import IdField, IdFormField
+
+
+class IdFilter(Filter):
+    """A filter by an ID. Malformed text is a validation error, which Django REST framework answers with 400."""
+
+    field_class = IdFormField
+
+
+def _options(field: IdField[Any]) -> dict[str, Any]:
+    return {"id_type": field.id_type}
+
+
+def _register(filterset: type[FilterSet]) -> None:
+    filterset.FILTER_DEFAULTS[IdField] = {"filter_class": IdFilter, "extra": _options}
+
+
+_register(FilterSet)
+try:
+    # Has a copy of the defaults.
+    from django_filters.rest_framework import FilterSet as RestFilterSet
+except ImportError:  # without Django REST framework
+    pass
+else:
+    _register(RestFilterSet)

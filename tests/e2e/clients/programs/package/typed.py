@@ -1,0 +1,21 @@
+"""What type checkers know of the fields of Django and of the classes."""
+
+import datetime
+
+from django.db import models
+from scru_postgres import Scru128, Ulid
+from scru_postgres.django import GenScru128, Scru128Field, UlidField
+from typing_extensions import assert_type
+
+
+class Order(models.Model):
+    id = Scru128Field(primary_key=True, db_default=GenScru128(), editable=False)
+    parent = UlidField()
+
+
+def check(order: Order) -> None:
+    assert_type(order.id, Scru128)
+    assert_type(order.parent, Ulid)
+    assert_type(order.id.datetime, datetime.datetime)
+    assert_type(Scru128.from_uuid(order.id.uuid), Scru128)
+    order.parent = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
