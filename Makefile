@@ -5,17 +5,19 @@
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
+# `pg_buildext`, as other makes do, calls this Makefile from another directory.
+HERE := $(dir $(firstword $(MAKEFILE_LIST)))
 
 all: build
 
 build: ## Compile for the server of PG_CONFIG=/path/to/pg_config; needs what `make setup` installs
-	@tools/build.sh
+	@$(HERE)tools/build.sh
 
 install: ## Install into that server, below DESTDIR if it is set; builds first if necessary
-	@tools/install.sh
+	@$(HERE)tools/install.sh
 
 uninstall: ## Remove the installed files
-	@tools/install.sh remove
+	@$(HERE)tools/install.sh remove
 
 setup: ## Install missing build dependencies with apt, as root or through sudo; FOR=test, packages or bench adds more; RUSTUP=yes permits rustup
 	@tools/setup.sh $(FOR)

@@ -108,6 +108,7 @@ look_for_packages() {
     # For `tools/lib/servers.sh bare`.
     shares_tests || look_for_debootstrap
     need debhelper debhelper command -v dh
+    need pg_buildext postgresql-server-dev-all command -v pg_buildext
     # dpkg checks the build dependencies if the Rust is Debian's.
     need build-essential build-essential dpkg --status build-essential
     need lintian lintian command -v lintian

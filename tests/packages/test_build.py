@@ -212,6 +212,12 @@ def test_versions_agree():
     newest = re.search(r"^## \[(.+?)\] - (?:not yet released|\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE)
     assert newest[1] == VERSION
     assert f'\nversion = "{VERSION}"\n' in (ROOT / "clients/python/pyproject.toml").read_text()
+    assert (ROOT / "packaging/debian/changelog").read_text().startswith(f"scru ({VERSION}-1) ")
+    needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
+    dependencies = (ROOT / "packaging/debian/control.in").read_text()
+    assert re.findall(r"(cargo|rustc|rustfmt) \(>= ([\d.]+)\)", dependencies) == [
+        (name, needed) for name in ("cargo", "rustc", "rustfmt")
+    ]
 
 
 # --------------------------------------------------------------------------------------------------- third-party tools
@@ -258,7 +264,10 @@ def test_the_copyright_names_all_crates():
     lines = ("--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     tree = run("cargo", "tree", "--locked", "--package=scru", *lines, *features)
     linked = {line.split(" (")[0].replace(" v", "-") for line in tree.splitlines() if not line.startswith("scru")}
-    paragraphs = run(ROOT / "packaging/copyright.py", "--locked", *features).split("\n\n")
+    written = run(ROOT / "packaging/copyright.py", "--locked", *features)
+    # Otherwise, write this output into the file.
+    assert (ROOT / "packaging/debian/copyright").read_text() == written
+    paragraphs = written.split("\n\n")
     fields = [re.match(r"Files: (.*?)\nCopyright: ", each, re.DOTALL) for each in paragraphs]
     named = {crate for field in fields if field for crate in field[1].split()}
     assert named - {"*", "rust-std"} == linked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -103,13 +104,15 @@ def readme_commands(package: str) -> list[str]:
 
 @as_root
 def test_getting_started_and_removal(machine, package):
-    """The README's first statements run with the package. Purging the package removes all its files."""
+    """The README's first statements and the test for autopkgtest run with the package. Purging it removes its files."""
     before = machine_files(machine)
     install(machine, package)
     with machine.connect() as connection:
         connection.execute(getting_started())
         rows = connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall()
         assert rows == [(2, "scru128")]
+    shutil.copytree(ROOT / "packaging/debian/tests", machine.root / "tmp/tests")
+    assert machine.run("/tmp/tests/use").endswith(f"\nPostgreSQL {MAJOR}: passed\n")
     assert machine_files(machine) > before
     machine.run("apt", "purge", "--yes", f"postgresql-{MAJOR}-scru")
     assert machine_files(machine) == before
