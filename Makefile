@@ -1,7 +1,7 @@
 # The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
 # PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
-.PHONY: all build install uninstall setup vendor dist deb image
+.PHONY: all build install uninstall setup vendor dist deb rpm image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
@@ -30,6 +30,9 @@ dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
+
+rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG, without a network: target/rpm/NN
+	@tools/rpm.sh
 
 image: ## Build a container image of only the extension's files, for image volumes: target/image/NN
 	@tools/image.sh

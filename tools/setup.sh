@@ -112,6 +112,8 @@ look_for_packages() {
     # dpkg checks the build dependencies if the Rust is Debian's.
     need build-essential build-essential dpkg --status build-essential
     need lintian lintian command -v lintian
+    need rpmbuild rpm command -v rpmbuild
+    need rpmlint rpmlint command -v rpmlint
     need umoci umoci command -v umoci
     need 'the PGXN client' pgxnclient command -v pgxn
 }

@@ -5,6 +5,7 @@ If such a tool cannot be installed, its test is skipped.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pwd
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, TARGET, VERSION, on_the_oldest, readable_directory, run
-from server import MAJOR, pg_config
+from server import MAJOR, MAJORS, pg_config
 
 pytestmark = on_the_oldest
 
@@ -218,6 +219,30 @@ def test_versions_agree():
     assert re.findall(r"(cargo|rustc|rustfmt) \(>= ([\d.]+)\)", dependencies) == [
         (name, needed) for name in ("cargo", "rustc", "rustfmt")
     ]
+
+
+def test_the_rows_for_a_catalog_agree_with_the_extensions():
+    """The rows for Pigsty's catalog state what the control files and Cargo.toml do. The spec has the version."""
+    with (ROOT / "packaging/pigsty/extension.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert set(rows) == {"scru", "scru_uuidv7"}
+    pgrx = re.search(r'^pgrx = .*"=([\d.]+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    for name, row in rows.items():
+        [path] = [path for path in (ROOT / f"{name}.control", ROOT / f"sql/{name}.control") if path.exists()]
+        control = dict(re.findall(r"^(\w+) = '?(.*?)'?$", path.read_text(), re.MULTILINE))
+        yes = {"true": "t", "false": "f"}
+        assert (row["trusted"], row["relocatable"]) == (yes[control["trusted"]], yes[control["relocatable"]])
+        assert row["requires"] == f"{{{control['requires']}}}"
+        assert row["pg_ver"] == f"{{{','.join(str(major) for major in sorted(MAJORS, reverse=True))}}}"
+        assert (row["version"], row["source"]) == (VERSION, f"scru-{VERSION}.zip")
+        assert json.loads(row["extra"]) == {"pgrx": pgrx}
+        assert (row["pkg"], row["lead_ext"], row["lead"]) == ("scru", "scru", "t" if name == "scru" else "f")
+        assert (row["license"], row["lang"], row["tags"]) == ("Apache-2.0", "Rust", "{pgrx}")
+        assert (row["deb_pkg"], row["rpm_pkg"]) == ("postgresql-$v-scru", "scru_$v")
+    spec = (ROOT / "packaging/rpm/scru.spec").read_text()
+    assert re.search(r"^Version: +(.*)$", spec, re.MULTILINE)[1] == VERSION
+    assert "\nName:           scru_%{pgmajorversion}\n" in spec
+    assert "\nPackage: postgresql-PGVERSION-scru\n" in (ROOT / "packaging/debian/control.in").read_text()
 
 
 # --------------------------------------------------------------------------------------------------- third-party tools

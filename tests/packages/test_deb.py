@@ -1,7 +1,12 @@
-"""The Debian packages: their contents, and their installation, upgrade under load and removal on a machine."""
+"""The Debian packages: their contents, and their installation, upgrade under load and removal on a machine.
+
+The RPM package has the same files.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +19,7 @@ import psycopg
 import pytest
 from machine import Machine
 
-from conftest import ROOT, VERSION, as_root, on_the_oldest, run
+from conftest import ROOT, TARGET, VERSION, as_root, on_the_oldest, run
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
@@ -68,6 +73,27 @@ def test_debug_symbols_are_in_a_separate_package(packages, package, tmp_path):
 def test_lintian(packages):
     """Debian's own checks find no error."""
     run("lintian", "--fail-on=error", *packages.values())
+
+
+@on_the_oldest
+def test_an_rpm_package_has_the_same_files(packages, package, tmp_path):
+    """For the same server, the files outside of the documentation have the same paths, and the scripts the same
+    contents. rpmlint finds no error. The library is that of the Debian package: it is not compiled again."""
+    built = TARGET / os.environ.get("LIBRARY_PROFILE", "release") / "libscru.so"
+    library = os.environ.get("LIBRARY", built)
+    server = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
+    printed = run("make", "rpm", f"PG_CONFIG={server}", f"LIBRARY={library}")
+    [rpm] = (line for line in printed.splitlines() if line.startswith("/") and not line.endswith(".src.rpm"))
+    run("rpmlint", "--config", ROOT / "packaging/rpm/rpmlint.toml", rpm, ROOT / "packaging/rpm/scru.spec")
+    listing = run("rpm", "--query", "--package", "--queryformat", "[%{FILENAMES} %{FILEDIGESTS}\n]", rpm).splitlines()
+    # A directory has no digest.
+    digests = dict(line.split() for line in listing if len(line.split()) == 2)
+    documents = ("/usr/share/doc/", "/usr/share/licenses/")
+    ours = {path: digest for path, digest in digests.items() if not path.startswith(documents)}
+    assert set(ours) == {path for path in files(package) if not path.startswith(DOCUMENTS)}
+    run("dpkg-deb", "--extract", package, tmp_path)
+    for path in set(ours) - {LIBRARY}:
+        assert hashlib.sha256(Path(f"{tmp_path}{path}").read_bytes()).hexdigest() == ours[path], path
 
 
 @as_root
