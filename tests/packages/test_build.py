@@ -278,7 +278,7 @@ def test_the_workflow_calls_existing_targets():
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = set(re.findall(r"^ +(?:run: )?make (\w+)", workflow, re.MULTILINE))
-    assert called == {"setup", "deb", "image", "dist"}
+    assert called == {"setup", "deb", "rpm", "image", "dist"}
     assert called <= targets
     assert "tools/" not in workflow
 
