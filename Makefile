@@ -1,21 +1,23 @@
 # The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
 # PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
-.PHONY: all build install uninstall setup vendor dist deb image
+.PHONY: all build install uninstall setup vendor dist deb rpm image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
+# `pg_buildext`, as other makes do, calls this Makefile from another directory.
+HERE := $(dir $(firstword $(MAKEFILE_LIST)))
 
 all: build
 
 build: ## Compile for the server of PG_CONFIG=/path/to/pg_config; needs what `make setup` installs
-	@tools/build.sh
+	@$(HERE)tools/build.sh
 
 install: ## Install into that server, below DESTDIR if it is set; builds first if necessary
-	@tools/install.sh
+	@$(HERE)tools/install.sh
 
 uninstall: ## Remove the installed files
-	@tools/install.sh remove
+	@$(HERE)tools/install.sh remove
 
 setup: ## Install missing build dependencies with apt, as root or through sudo; FOR=test, packages or bench adds more; RUSTUP=yes permits rustup
 	@tools/setup.sh $(FOR)
@@ -28,6 +30,9 @@ dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
+
+rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG, without a network: target/rpm/NN
+	@tools/rpm.sh
 
 image: ## Build a container image of only the extension's files, for image volumes: target/image/NN
 	@tools/image.sh

@@ -19,16 +19,20 @@ cp "$work/installed$(pg pkglibdir)/scru.so" "$files/lib"
 strip --strip-unneeded "$files/lib/scru.so"
 cp -r "$work/installed$(pg sharedir)/extension" "$files/share"
 cp LICENSE "$files/licenses"
-packaging/copyright.py "${CARGO_SOURCE[@]}" "${FEATURES[@]}" >"$files/licenses/copyright"
+cp packaging/debian/copyright "$files/licenses"
 
+# Two builds have the same bytes: all times are that of the package's version.
+time=@$(dpkg-parsechangelog --file packaging/debian/changelog --show-field Timestamp)
+created=$(date --utc --date="$time" +%Y-%m-%dT%H:%M:%SZ)
+find "$files" -exec touch --no-dereference --date="$time" {} +
 umoci init --layout "$work/$name"
 umoci new --image "$image"
-umoci insert --image "$image" "$files" /
-umoci config --image "$image" \
+umoci insert --image "$image" --history.created="$created" "$files" /
+umoci config --image "$image" --created="$created" --history.created="$created" \
     --config.label "org.opencontainers.image.title=scru" \
     --config.label "org.opencontainers.image.version=$version" \
     --config.label "org.opencontainers.image.licenses=Apache-2.0"
 umoci gc --layout "$work/$name"
-tar --directory="$work/$name" --create --file="$work/$name.tar" .
+tar --directory="$work/$name" --sort=name --mtime="$time" --owner=0 --group=0 --numeric-owner --create --file="$work/$name.tar" .
 say "Image $version in OCI layout:"
 ls -d "$work/$name" "$work/$name.tar"

@@ -108,9 +108,12 @@ look_for_packages() {
     # For `tools/lib/servers.sh bare`.
     shares_tests || look_for_debootstrap
     need debhelper debhelper command -v dh
+    need pg_buildext postgresql-server-dev-all command -v pg_buildext
     # dpkg checks the build dependencies if the Rust is Debian's.
     need build-essential build-essential dpkg --status build-essential
     need lintian lintian command -v lintian
+    need rpmbuild rpm command -v rpmbuild
+    need rpmlint rpmlint command -v rpmlint
     need umoci umoci command -v umoci
     need 'the PGXN client' pgxnclient command -v pgxn
 }

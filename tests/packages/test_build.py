@@ -5,6 +5,7 @@ If such a tool cannot be installed, its test is skipped.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pwd
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, TARGET, VERSION, on_the_oldest, readable_directory, run
-from server import MAJOR, pg_config
+from server import MAJOR, MAJORS, pg_config
 
 pytestmark = on_the_oldest
 
@@ -212,6 +213,36 @@ def test_versions_agree():
     newest = re.search(r"^## \[(.+?)\] - (?:not yet released|\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE)
     assert newest[1] == VERSION
     assert f'\nversion = "{VERSION}"\n' in (ROOT / "clients/python/pyproject.toml").read_text()
+    assert (ROOT / "packaging/debian/changelog").read_text().startswith(f"scru ({VERSION}-1) ")
+    needed = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())[1]
+    dependencies = (ROOT / "packaging/debian/control.in").read_text()
+    assert re.findall(r"(cargo|rustc|rustfmt) \(>= ([\d.]+)\)", dependencies) == [
+        (name, needed) for name in ("cargo", "rustc", "rustfmt")
+    ]
+
+
+def test_the_rows_for_a_catalog_agree_with_the_extensions():
+    """The rows for Pigsty's catalog state what the control files and Cargo.toml do. The spec has the version."""
+    with (ROOT / "packaging/pigsty/extension.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert set(rows) == {"scru", "scru_uuidv7"}
+    pgrx = re.search(r'^pgrx = .*"=([\d.]+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    for name, row in rows.items():
+        [path] = [path for path in (ROOT / f"{name}.control", ROOT / f"sql/{name}.control") if path.exists()]
+        control = dict(re.findall(r"^(\w+) = '?(.*?)'?$", path.read_text(), re.MULTILINE))
+        yes = {"true": "t", "false": "f"}
+        assert (row["trusted"], row["relocatable"]) == (yes[control["trusted"]], yes[control["relocatable"]])
+        assert row["requires"] == f"{{{control['requires']}}}"
+        assert row["pg_ver"] == f"{{{','.join(str(major) for major in sorted(MAJORS, reverse=True))}}}"
+        assert (row["version"], row["source"]) == (VERSION, f"scru-{VERSION}.zip")
+        assert json.loads(row["extra"]) == {"pgrx": pgrx}
+        assert (row["pkg"], row["lead_ext"], row["lead"]) == ("scru", "scru", "t" if name == "scru" else "f")
+        assert (row["license"], row["lang"], row["tags"]) == ("Apache-2.0", "Rust", "{pgrx}")
+        assert (row["deb_pkg"], row["rpm_pkg"]) == ("postgresql-$v-scru", "scru_$v")
+    spec = (ROOT / "packaging/rpm/scru.spec").read_text()
+    assert re.search(r"^Version: +(.*)$", spec, re.MULTILINE)[1] == VERSION
+    assert "\nName:           scru_%{pgmajorversion}\n" in spec
+    assert "\nPackage: postgresql-PGVERSION-scru\n" in (ROOT / "packaging/debian/control.in").read_text()
 
 
 # --------------------------------------------------------------------------------------------------- third-party tools
@@ -247,7 +278,7 @@ def test_the_workflow_calls_existing_targets():
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     called = set(re.findall(r"^ +(?:run: )?make (\w+)", workflow, re.MULTILINE))
-    assert called == {"setup", "deb", "image", "dist"}
+    assert called == {"setup", "deb", "rpm", "image", "dist"}
     assert called <= targets
     assert "tools/" not in workflow
 
@@ -258,7 +289,10 @@ def test_the_copyright_names_all_crates():
     lines = ("--edges=normal,no-proc-macro", "--prefix=none", "--format={p}")
     tree = run("cargo", "tree", "--locked", "--package=scru", *lines, *features)
     linked = {line.split(" (")[0].replace(" v", "-") for line in tree.splitlines() if not line.startswith("scru")}
-    paragraphs = run(ROOT / "packaging/copyright.py", "--locked", *features).split("\n\n")
+    written = run(ROOT / "packaging/copyright.py", "--locked", *features)
+    # Otherwise, write this output into the file.
+    assert (ROOT / "packaging/debian/copyright").read_text() == written
+    paragraphs = written.split("\n\n")
     fields = [re.match(r"Files: (.*?)\nCopyright: ", each, re.DOTALL) for each in paragraphs]
     named = {crate for field in fields if field for crate in field[1].split()}
     assert named - {"*", "rust-std"} == linked

@@ -1,9 +1,15 @@
-"""The Debian packages: their contents, and their installation, upgrade under load and removal on a machine."""
+"""The Debian packages: their contents, and their installation, upgrade under load and removal on a machine.
+
+The RPM package has the same files.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 import shlex
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +19,7 @@ import psycopg
 import pytest
 from machine import Machine
 
-from conftest import ROOT, VERSION, as_root, on_the_oldest, run
+from conftest import ROOT, TARGET, VERSION, as_root, on_the_oldest, run
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
@@ -69,6 +75,27 @@ def test_lintian(packages):
     run("lintian", "--fail-on=error", *packages.values())
 
 
+@on_the_oldest
+def test_an_rpm_package_has_the_same_files(packages, package, tmp_path):
+    """For the same server, the files outside of the documentation have the same paths, and the scripts the same
+    contents. rpmlint finds no error. The library is that of the Debian package: it is not compiled again."""
+    built = TARGET / os.environ.get("LIBRARY_PROFILE", "release") / "libscru.so"
+    library = os.environ.get("LIBRARY", built)
+    server = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
+    printed = run("make", "rpm", f"PG_CONFIG={server}", f"LIBRARY={library}")
+    [rpm] = (line for line in printed.splitlines() if line.startswith("/") and not line.endswith(".src.rpm"))
+    run("rpmlint", "--config", ROOT / "packaging/rpm/rpmlint.toml", rpm, ROOT / "packaging/rpm/scru.spec")
+    listing = run("rpm", "--query", "--package", "--queryformat", "[%{FILENAMES} %{FILEDIGESTS}\n]", rpm).splitlines()
+    # A directory has no digest.
+    digests = dict(line.split() for line in listing if len(line.split()) == 2)
+    documents = ("/usr/share/doc/", "/usr/share/licenses/")
+    ours = {path: digest for path, digest in digests.items() if not path.startswith(documents)}
+    assert set(ours) == {path for path in files(package) if not path.startswith(DOCUMENTS)}
+    run("dpkg-deb", "--extract", package, tmp_path)
+    for path in set(ours) - {LIBRARY}:
+        assert hashlib.sha256(Path(f"{tmp_path}{path}").read_bytes()).hexdigest() == ours[path], path
+
+
 @as_root
 @on_the_oldest
 def test_three_commands_of_the_readme(machine, package):
@@ -103,13 +130,15 @@ def readme_commands(package: str) -> list[str]:
 
 @as_root
 def test_getting_started_and_removal(machine, package):
-    """The README's first statements run with the package. Purging the package removes all its files."""
+    """The README's first statements and the test for autopkgtest run with the package. Purging it removes its files."""
     before = machine_files(machine)
     install(machine, package)
     with machine.connect() as connection:
         connection.execute(getting_started())
         rows = connection.execute("SELECT count(*), pg_typeof(id)::text FROM orders GROUP BY 2").fetchall()
         assert rows == [(2, "scru128")]
+    shutil.copytree(ROOT / "packaging/debian/tests", machine.root / "tmp/tests")
+    assert machine.run("/tmp/tests/use").endswith(f"\nPostgreSQL {MAJOR}: passed\n")
     assert machine_files(machine) > before
     machine.run("apt", "purge", "--yes", f"postgresql-{MAJOR}-scru")
     assert machine_files(machine) == before

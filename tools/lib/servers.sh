@@ -53,12 +53,17 @@ run_16() {
 # and the benchmark. A Debian without a compiler is for tests that install a package.
 packages() {
     local IFS=,
-    [ -z "$BARE" ] || { echo "postgresql-$MAJOR" && return; }
+    if [ -n "$BARE" ]; then
+        if [ "$MAJOR" = "$UNRELEASED" ]; then echo postgresql-common; else echo "postgresql-$MAJOR"; fi
+        return
+    fi
     # The server's headers include those of ICU.
     local names=(gcc g++ libc6-dev libclang-dev libicu-dev python3-pytest python3-pytest-xdist python3-psycopg
         libfaketime valgrind sudo debhelper iproute2 umoci)
     [ "$MAJOR" = "$UNRELEASED" ] ||
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
+    # After Debian 13, pg_buildext is in a package of its own.
+    [ "$MAJOR" -lt 18 ] || names+=(postgresql-common-dev)
     # Go's driver needs a newer Go than Debian 12 has, and is tested on one server. The benchmark compares with pg_uuidv7.
     [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev postgresql-18-pg-uuidv7)
     echo "${names[*]}"
@@ -66,7 +71,8 @@ packages() {
 
 # Installs the server, and the packages that must have its version. A mirror's list of experimental may have expired.
 install_unreleased() {
-    local root=$1 names=("postgresql-$MAJOR" "postgresql-client-$MAJOR" "postgresql-server-dev-$MAJOR" libpq5 libpq-dev)
+    local root=$1 names=("postgresql-$MAJOR" "postgresql-client-$MAJOR" libpq5)
+    [ -n "$BARE" ] || names+=("postgresql-server-dev-$MAJOR" libpq-dev)
     echo 'deb http://deb.debian.org/debian experimental main' >>"$root/etc/apt/sources.list"
     cp /etc/resolv.conf /etc/hosts "$root/etc"
     mkdir -p "$root/etc/postgresql-common/createcluster.d"
@@ -194,7 +200,7 @@ CARGO=${CARGO_HOME:-$HOME/.cargo}
 is_root || die 'debootstrap, mount and chroot need root. Run: sudo make …'
 mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
-bare-1[578])
+bare-1[5789])
     BARE=yes DIRECTORY=$CACHE/bare-$MAJOR
     lock
     prepare_debian >&2
