@@ -50,10 +50,10 @@ END $$;
 -- Guards a table. The third argument is the oldest key that the transaction can insert, as an expression.
 CREATE PROCEDURE feed.guard(feed regclass, key name, oldest text DEFAULT 'feed.oldest_uuid()') LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format(
+    EXECUTE pg_catalog.format(
         'CREATE TRIGGER feed_guard AFTER INSERT ON %s FOR EACH ROW WHEN (NEW.%I < %s) EXECUTE FUNCTION feed.refuse(%L)',
         feed, key, oldest, key);
-    EXECUTE format(
+    EXECUTE pg_catalog.format(
         'CREATE TRIGGER feed_guard_update AFTER UPDATE ON %s FOR EACH ROW'
         ' WHEN (NEW.%2$I IS DISTINCT FROM OLD.%2$I AND NEW.%2$I < %3$s) EXECUTE FUNCTION feed.refuse(%4$L)',
         feed, key, oldest, key);
@@ -122,7 +122,7 @@ CREATE FUNCTION feed.last_of(sequence text) RETURNS bigint LANGUAGE plpgsql VOLA
 DECLARE
     last bigint;
 BEGIN
-    EXECUTE format('SELECT last_value - (NOT is_called)::integer FROM %s', sequence) INTO last;
+    EXECUTE pg_catalog.format('SELECT last_value - (NOT is_called)::integer FROM %s', sequence) INTO last;
     IF last NOT BETWEEN 0 AND (1::bigint << 48) - 1 THEN
         RAISE 'value of sequence % is out of range for a feed', sequence USING ERRCODE = '22003';
     END IF;
@@ -147,12 +147,12 @@ CREATE FUNCTION feed.last_before(sequence text) RETURNS bigint LANGUAGE sql VOLA
 $$;
 CREATE PROCEDURE feed.guard_identity(feed regclass, key name) LANGUAGE plpgsql AS $$
 DECLARE
-    sequence text := pg_get_serial_sequence(feed::text, key);
+    sequence text := pg_catalog.pg_get_serial_sequence(feed::text, key);
 BEGIN
-    EXECUTE format(
+    EXECUTE pg_catalog.format(
         'CREATE TRIGGER feed_register BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION feed.register(%L)',
         feed, sequence);
-    CALL feed.guard(feed, key, format('(feed.last_before(%L) + 1)', sequence));
+    CALL feed.guard(feed, key, pg_catalog.format('(feed.last_before(%L) + 1)', sequence));
 END $$;
 
 -- The last key that can be read: WHERE id > after AND id <= horizon.

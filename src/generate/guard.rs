@@ -72,7 +72,7 @@ fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<S
     let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
     let can_have = is_own || is(PG_CATALOG, of_server);
     let is_named = named == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| named == name.as_bytes());
-    (can_have && is_named).then(|| System {
+    (can_have && is_named).then_some(System {
         name: T::NAME,
         is_own_type: is_own || is_core,
         timeliness: timeliness::<T>,
