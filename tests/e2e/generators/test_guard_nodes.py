@@ -25,6 +25,8 @@ def create(node: psycopg.Connection) -> None:
 
 
 def insert(node: psycopg.Connection) -> str:
+    """Inserts a row with an ID of a later millisecond than those before: the order within one is by chance."""
+    node.execute("SELECT pg_sleep(0.005)")
     return node.execute("INSERT INTO events VALUES (gen_uuidv7()) RETURNING id::text").fetchone()[0]
 
 
