@@ -24,11 +24,11 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
+    planner::register();
     generate::horizon::register();
     generate::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {
-        planner::register();
         if pg_sys::process_shared_preload_libraries_in_progress {
             generate::memory::preload();
             generate::node::register();

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod datum;
 pub mod epoch;
 pub mod log;
+pub mod paths;
 pub mod portal;
 pub mod process;
 pub mod server;

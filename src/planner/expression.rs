@@ -5,8 +5,7 @@ use core::{ptr, slice};
 
 use pgrx::pg_sys::{self, Datum, Expr, List, Node, NodeTag, Oid, PlannerInfo};
 
-use crate::pg::server;
-use crate::planner::hook;
+use crate::pg::{paths, server};
 
 // Declared here to avoid pgrx's guards: planning a query makes dozens of these calls, and the guards would cost more than the
 // calls. A server error is a longjmp over Rust frames that have nothing to drop.
@@ -196,7 +195,7 @@ pub unsafe fn skipping(root: *mut PlannerInfo, node: *mut Node) -> Skipping {
                 false => Skipping::None,
             },
             // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
-            (true, _) if hook::has_other_users() => Skipping::All,
+            (true, _) if paths::has_other_hook() => Skipping::All,
             (true, _) => Skipping::Constants,
         }
     }

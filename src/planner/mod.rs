@@ -4,7 +4,6 @@
 
 pub mod condition;
 pub mod expression;
-pub mod hook;
 pub mod near_clock;
 pub mod pruning;
 pub mod selectivity;
@@ -12,35 +11,16 @@ pub mod tick_statistics;
 
 use core::ptr;
 
-use pgrx::pg_guard;
-use pgrx::pg_sys::{Datum, Index, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo};
+use pgrx::pg_sys::{Datum, Node, NodeTag};
 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::pg::datum::StoredId;
+use crate::pg::paths;
 
-/// Installs the hook of the planner.
-///
-/// # Safety
-/// Must be called once, when the library is loaded.
-pub unsafe fn register() {
-    // SAFETY: guaranteed by the caller.
-    unsafe { hook::install(on_paths) };
-}
-
-/// Is called for each table of a query, when its paths are known.
-#[pg_guard]
-unsafe extern "C-unwind" fn on_paths(
-    root: *mut PlannerInfo,
-    relation: *mut RelOptInfo,
-    number: Index,
-    table: *mut RangeTblEntry,
-) {
-    // SAFETY: guaranteed by the server.
-    unsafe {
-        hook::call_previous(root, relation, number, table);
-        pruning::add_comparisons(root, relation, table);
-    }
+/// Registers the planner's hook, by which the executor skips partitions.
+pub fn register() {
+    paths::on_paths(pruning::add_comparisons);
 }
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the

@@ -1,0 +1,47 @@
+//! The planner's hook for paths that an extension adds to a table.
+
+use core::cell::Cell;
+
+use pgrx::pg_sys::{self, Index, PlannerInfo, RangeTblEntry, RelOptInfo};
+
+use crate::pg::process::PerProcess;
+
+/// What [`on_paths`] calls: with the state of the planner, an entry of the query's range table, and its relation.
+pub type OnPaths = unsafe fn(*mut PlannerInfo, *mut RelOptInfo, *mut RangeTblEntry);
+
+/// The function that `hook` calls, and the hook that was there before.
+static HOOKS: PerProcess<(Cell<Option<OnPaths>>, Cell<pg_sys::set_rel_pathlist_hook_type>)> =
+    PerProcess::new((Cell::new(None), Cell::new(None)));
+
+/// Registers a function that the planner calls when it has added its own paths.
+pub fn on_paths(function: OnPaths) {
+    HOOKS.0.set(Some(function));
+    // SAFETY: called from _PG_init. Only this thread reads or writes the hook.
+    HOOKS.1.set(unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(hook)) });
+}
+
+/// Returns whether another extension has this hook.
+pub fn has_other_hook() -> bool {
+    // SAFETY: as in `on_paths`.
+    let first = unsafe { (&raw const pg_sys::set_rel_pathlist_hook).read() };
+    let is_own = first.is_some_and(|first| first as usize == hook as *const () as usize);
+    if is_own { HOOKS.1.get().is_some() } else { first.is_some() }
+}
+
+/// Calls the function first: other extensions may replace paths, for example those of a partly compressed chunk.
+unsafe extern "C-unwind" fn hook(
+    root: *mut PlannerInfo,
+    relation: *mut RelOptInfo,
+    number: Index,
+    entry: *mut RangeTblEntry,
+) {
+    // SAFETY: the arguments are the planner's.
+    unsafe {
+        if let Some(function) = HOOKS.0.get() {
+            function(root, relation, entry);
+        }
+        if let Some(next) = HOOKS.1.get() {
+            next(root, relation, number, entry);
+        }
+    }
+}
