@@ -137,23 +137,37 @@ impl Operator {
 /// satisfies `holds`
 #[inline]
 pub fn id_with_time<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(order::<T>(call.id(0), call.int8(1))))
+    Datum::from(holds(order::<T>(call, 0, 1)))
 }
 
 /// `timestamptz_lt_T(timestamptz, T) → boolean` and the functions of the other operators: likewise
 #[inline]
 pub fn time_with_id<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
-    Datum::from(holds(order::<T>(call.id(1), call.int8(0)).reverse()))
+    Datum::from(holds(order::<T>(call, 1, 0).reverse()))
 }
 
-/// Compares the time of an ID with a timestamptz; a value of a core type, with the IDs of the tick.
+/// Compares the time of the argument `id` with the argument `time`; a value of a core type, with the IDs of the tick.
 #[inline]
-fn order<T: StoredId>(id: T, timestamptz: i64) -> Ordering {
+fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
+    let timestamptz = call.int8(time);
     if T::CORE_TYPE.is_some() {
-        let (first, last) = nearest::<T>(timestamptz);
-        return if id < first { Ordering::Less } else { id.cmp(&last).max(Ordering::Equal) };
+        let bounds = || {
+            let (first, last) = nearest::<T>(timestamptz);
+            (first.to_stored(), last.to_stored())
+        };
+        let (first, last) = call.remembered(timestamptz, || Ok(bounds())).map_or_else(|_| bounds(), |bounds| *bounds);
+        let id = call.stored::<T>(id);
+        return if id.order(first).is_lt() { Ordering::Less } else { id.order(last).max(Ordering::Equal) };
     }
-    id.timestamp_micros().cmp(&T::TICKS.floor(epoch::saturated_unix_micros(timestamptz)))
+    let (start, time) = (call.id::<T>(id).timestamp_micros(), epoch::saturated_unix_micros(timestamptz));
+    // Avoids the division that truncates the time to a tick.
+    if time < start {
+        Ordering::Greater
+    } else if time.saturating_sub(start) < T::TICKS.micros {
+        Ordering::Equal
+    } else {
+        Ordering::Less
+    }
 }
 
 /// Returns the first and the last ID of the tick that contains a time, or of the nearest tick.

@@ -178,6 +178,21 @@ impl Condition {
         }
     }
 
+    /// Returns the number of comparisons that replace this condition in an index if a function returns the bound of one of them; `None`
+    /// if it does not.
+    ///
+    /// # Safety
+    /// Must be called in a transaction.
+    pub unsafe fn comparisons_with<T: StoredId>(&self, bound: Oid) -> Option<u8> {
+        let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
+            (Test::Time(_), b"_time_bound") => Some(1),
+            (Test::Range, b"_range_lower" | b"_range_upper") => Some(2),
+            _ => None,
+        };
+        // SAFETY: guaranteed by the caller.
+        unsafe { expression::name_and_schema(bound, number)?.0 }
+    }
+
     /// Returns whether the operator family of an index contains the operators of these comparisons. The family's own strategy
     /// numbers may differ: a user can create a family, for example with descending order.
     unsafe fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
@@ -262,7 +277,9 @@ impl Condition {
             let compared = |operator, bound| {
                 let range = [(pg_sys::TSTZRANGEOID, expression::copy(self.operand))];
                 let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
-                self.compared(operator, pg_sys::eval_const_expressions(root, call))
+                // The bound of NULL is NULL.
+                let is_constant = (*self.operand).type_ == NodeTag::T_Const;
+                self.compared(operator, if is_constant { pg_sys::eval_const_expressions(root, call) } else { call })
             };
             let lower = compared(Operator::GreaterOrEqual, "lower")?;
             Some(expression::list([lower, compared(Operator::LessOrEqual, "upper")?]))

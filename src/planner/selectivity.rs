@@ -233,7 +233,7 @@ impl Column {
                 if arguments_of(condition) == arguments {
                     return Some(None);
                 }
-                self.share_of_derived::<T>(condition, arguments, operand?).map(Some)
+                self.share_of_derived::<T>(condition, arguments, bound, operand?).map(Some)
             };
             match find(table.baserestrictinfo, &test) {
                 Some((_, _, Some(share))) => return Some(Origin::Derived(share)),
@@ -249,11 +249,12 @@ impl Column {
 
     /// Returns the share of an index condition with these arguments, if a support function has derived it from `condition`: a root
     /// of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
-    /// function. `operand` is as in [`Self::origin`].
+    /// function. `bound` and `operand` are as in [`Self::origin`].
     unsafe fn share_of_derived<T: StoredId>(
         &self,
         condition: *mut RestrictInfo,
         arguments: *mut List,
+        bound: *mut Node,
         operand: *mut Node,
     ) -> Option<f64> {
         // SAFETY: structs of the planner; the tag identifies the struct.
@@ -269,8 +270,12 @@ impl Column {
             if !may_be_origin || (*condition).norm_selec < 0.0 {
                 return None;
             }
-            let derived = Condition::of::<T>(function, of_condition)?.comparisons::<T>(self.root)?;
-            let derived = elements::<OpExpr>(derived);
+            let condition_on_time = Condition::of::<T>(function, of_condition)?;
+            if let Some((bound, _)) = expression::called(bound) {
+                let share = 1.0 / condition_on_time.comparisons_with::<T>(bound)? as f64;
+                return Some((*condition).norm_selec.min(1.0).powf(share));
+            }
+            let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);
             let is_derived = derived.iter().any(|&one| equal((*one).args.cast(), arguments.cast()));
             is_derived.then(|| (*condition).norm_selec.min(1.0).powf(1.0 / derived.len() as f64))
         }
