@@ -12,7 +12,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        CONTINUE WHEN line ~ 'InitPlan';
+        CONTINUE WHEN line ~ 'InitPlan|Disabled';
         RETURN NEXT regexp_replace(line, '''[0-9a-z]{25}''', '''…''', 'g');
     END LOOP;
 END
