@@ -25,13 +25,13 @@ CREATE FUNCTION feed.first_uuid(ms bigint) RETURNS uuid LANGUAGE sql IMMUTABLE S
 -- ROLLBACK TO a savepoint undoes the lock and the setting together.
 CREATE FUNCTION feed.oldest() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    oldest bigint := nullif(current_setting('feed.oldest', true), '');
+    oldest bigint := nullif(pg_catalog.current_setting('feed.oldest', true), '');
 BEGIN
     IF oldest IS NULL THEN
         oldest := feed.clock();
-        PERFORM pg_advisory_xact_lock_shared(feed.class() << 48 | oldest);
+        PERFORM pg_catalog.pg_advisory_xact_lock_shared(feed.class() << 48 | oldest);
         oldest := greatest(oldest, feed.clock(), (SELECT last_value FROM feed.floor));
-        PERFORM set_config('feed.oldest', oldest::text, true);
+        PERFORM pg_catalog.set_config('feed.oldest', oldest::text, true);
     END IF;
     RETURN oldest;
 END $$;
@@ -62,11 +62,11 @@ END $$;
 -- Raises an error where a horizon would be wrong.
 CREATE PROCEDURE feed.check_reader() LANGUAGE plpgsql AS $$
 BEGIN
-    IF pg_is_in_recovery() THEN
+    IF pg_catalog.pg_is_in_recovery() THEN
         RAISE 'a standby has no horizon' USING ERRCODE = '25006',
             DETAIL = 'It does not know which transactions run on its primary.';
     END IF;
-    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+    IF pg_catalog.current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
         RAISE 'feed.horizon() requires READ COMMITTED' USING ERRCODE = '25001',
             DETAIL = 'The next statement would have an older snapshot.';
     END IF;
@@ -86,15 +86,15 @@ DECLARE
     turn bigint := (feed.class() << 48) + (1::bigint << 48) - 1;
 BEGIN
     CALL feed.check_reader();
-    PERFORM pg_advisory_lock(turn);
+    PERFORM pg_catalog.pg_advisory_lock(turn);
     BEGIN
         horizon := greatest(feed.clock(), (SELECT last_value FROM feed.floor));
-        PERFORM setval('feed.floor', horizon);
+        PERFORM pg_catalog.setval('feed.floor', horizon);
     EXCEPTION WHEN OTHERS OR query_canceled THEN
-        PERFORM pg_advisory_unlock(turn);
+        PERFORM pg_catalog.pg_advisory_unlock(turn);
         RAISE;
     END;
-    PERFORM pg_advisory_unlock(turn);
+    PERFORM pg_catalog.pg_advisory_unlock(turn);
     horizon := least(horizon, feed.lowest_lock(feed.class()));
 END $$;
 CREATE PROCEDURE feed.horizon(INOUT horizon uuid) LANGUAGE plpgsql AS $$
@@ -109,7 +109,7 @@ DECLARE
     ms bigint;
 BEGIN
     CALL feed.horizon(ms);
-    horizon := to_timestamp(ms / 1000.0);
+    horizon := pg_catalog.to_timestamp(ms / 1000.0);
 END $$;
 
 ---------------------------------------------------------------------------------------- bigint GENERATED AS IDENTITY
@@ -132,11 +132,11 @@ END $$;
 -- BEFORE … FOR EACH STATEMENT: the server evaluates the defaults of the columns afterwards.
 CREATE FUNCTION feed.register() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    setting text := 'feed.last_' || md5(tg_argv[0]);
+    setting text := 'feed.last_' || pg_catalog.md5(tg_argv[0]);
 BEGIN
-    IF coalesce(current_setting(setting, true), '') = '' THEN
-        PERFORM pg_advisory_xact_lock_shared(feed.class_of(tg_argv[0]) << 48 | feed.last_of(tg_argv[0]));
-        PERFORM set_config(setting, feed.last_of(tg_argv[0])::text, true);
+    IF coalesce(pg_catalog.current_setting(setting, true), '') = '' THEN
+        PERFORM pg_catalog.pg_advisory_xact_lock_shared(feed.class_of(tg_argv[0]) << 48 | feed.last_of(tg_argv[0]));
+        PERFORM pg_catalog.set_config(setting, feed.last_of(tg_argv[0])::text, true);
     END IF;
     RETURN NULL;
 END $$;

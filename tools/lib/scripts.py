@@ -43,6 +43,9 @@ SHADOWED = re.compile(
     re.IGNORECASE,
 )
 
+# Expressions that look like calls.
+EXPRESSIONS = ("least", "greatest", "coalesce", "nullif")
+
 
 def uncommented(sql: str) -> str:
     return re.sub(r"--.*", "", sql)
@@ -116,7 +119,7 @@ def problems_of_contrib(sql: str) -> Iterator[str]:
         body = re.search(r"LANGUAGE plpgsql.*(\$\w*\$)(.*)\1", statement, re.DOTALL)
         if body and not SAFE_PATH.search(statement):
             calls = CALL.findall(re.sub(r"'(?:[^']|'')*'", "''", body[2]))
-            yield from (f"{call}() without schema" for call in calls if call not in ("least", "greatest"))
+            yield from (f"{call}() without schema" for call in calls if call not in EXPRESSIONS)
 
 
 def problems() -> Iterator[tuple[Path, str]]:

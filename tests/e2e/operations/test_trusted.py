@@ -116,8 +116,10 @@ def foreign_references(connection: psycopg.Connection, extension: str) -> list[t
             )
             """
         ).fetchall()
+    # A default is a lag: a constant of the server's type.
     defaults = f"""
-        SELECT oid::regprocedure::text FROM pg_proc AS t WHERE ({of_rows["pg_proc"]}) AND proargdefaults IS NOT NULL
+        SELECT oid::regprocedure::text FROM pg_proc AS t WHERE ({of_rows["pg_proc"]})
+            AND pg_get_expr(proargdefaults, 0) <> '''00:00:00''::interval'
         UNION ALL SELECT typname FROM pg_type AS t WHERE ({of_rows["pg_type"]}) AND typdefault IS NOT NULL
     """
     return found + connection.execute(defaults).fetchall()
