@@ -7,7 +7,9 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import MAJOR, wait_until
+from server import MAJOR, oldest_and_newest, wait_until
+
+pytestmark = oldest_and_newest("triggers have the same interface on all versions")
 
 AGAIN = "Generate a new ID and insert the row again, or give the guard and all readers a longer lag."
 MISUSED = (

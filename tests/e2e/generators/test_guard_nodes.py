@@ -8,7 +8,9 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from server import wait_until
+from server import oldest_and_newest, wait_until
+
+pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
 
 FIRST = "00000000-0000-7000-8000-000000000000"
 GUARD = (

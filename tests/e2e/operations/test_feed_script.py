@@ -13,7 +13,9 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
-from server import MAJOR, oldest_and_newest, wait_until
+from server import oldest_and_newest, since, wait_until
+
+pytestmark = oldest_and_newest("the script is the same for all versions")
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")
@@ -119,7 +121,7 @@ def test_a_reader_in_repeatable_read_is_refused(script):
         owner.execute("CALL feed.horizon(NULL::uuid)")
 
 
-@pytest.mark.skipif(MAJOR < 18, reason="uuidv7() is new in 18")
+@since(18, "uuidv7()")
 def test_the_guard_accepts_uuidv7_of_the_server(script):
     _, owner = script
     create(owner, "uuid")
@@ -130,7 +132,6 @@ def test_the_guard_accepts_uuidv7_of_the_server(script):
         owner.execute("INSERT INTO events VALUES (uuidv7(interval '-2 s'))")
 
 
-@oldest_and_newest("the script is the same for all versions")
 @pytest.mark.parametrize("kind", ["uuid", "identity"])
 def test_a_reader_misses_no_row_under_load(new_server, measured, kind):
     """Writers prepare, roll back and commit late. In the middle, the server crashes."""

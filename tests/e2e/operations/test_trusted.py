@@ -411,7 +411,7 @@ def test_the_script_refers_to_no_decoy(alice, prepared, extension):
     tables = alice.execute("SELECT relname FROM pg_class WHERE oid < 16384 AND relname = ANY (%s)", names).fetchall()
     decoys = [f"CREATE TABLE {{schema}}.{name} ()" for (name,) in tables]
     decoys += [f'CREATE DOMAIN {{schema}}."{name}" AS pg_catalog.int8' for (name,) in {*server_types} - {*tables}]
-    assert len(decoys) > 15
+    assert len(decoys) > (15 if extension == "scru_text" else 20)
     for schema in "t", "pg_temp":
         for decoy in decoys:
             alice.execute(decoy.format(schema=schema))
@@ -432,7 +432,7 @@ def test_the_script_refers_to_no_decoy(alice, prepared, extension):
         "arguments": [*ARGUMENTS],
         "operands": [*OPERANDS],
     }
-    assert {"=", ">="} <= set(names["operators"])
+    assert ({"=", ">="} if extension == "scru_text" else {"=", "<", ">=", "@>"}) <= set(names["operators"])
     psycopg.ClientCursor(alice).execute(DECOYS, names)
     for _, name, arguments in [member for member in prepared if member[0] == "FUNCTION"]:
         alice.execute(f"DROP FUNCTION IF EXISTS t.{name}({arguments})")
@@ -448,7 +448,7 @@ def test_the_script_refers_to_no_decoy(alice, prepared, extension):
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_a_taken_name_is_an_error(alice, prepared, extension):
     """CREATE EXTENSION fails if the owner has an object with the name and arguments of a member, and leaves nothing."""
-    assert len(prepared) >= 5
+    assert len(prepared) > (4 if extension == "scru_text" else 20)
     before = objects_of_superusers(alice)
     taken = prepared[:: 5 if extension == "scru" else 1]
     # An operator that has been named as the commutator of another, and is not defined.
