@@ -31,7 +31,7 @@ dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
 
-rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG, without a network: target/rpm/NN
+rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG: target/rpm/NN
 	@tools/rpm.sh
 
 image: ## Build a container image of only the extension's files, for image volumes: target/image/NN

@@ -114,7 +114,7 @@ fn refusal(refused: Timeliness, system: &str, table: &CStr, column: &CStr) -> Er
             .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
         Timeliness::Ahead(last) => ahead(table, column)
             .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
-            .hint("Correct the clock that the ID is from."),
+            .hint("Correct the clock of the machine that generated the ID."),
         Timeliness::NoId | Timeliness::Timely => no_id(table, column, system)
             .detail("Readers of a feed receive rows in the order of their IDs.")
             .hint("Insert the row with an ID, or let the default of the column generate it."),

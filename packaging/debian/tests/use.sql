@@ -1,5 +1,6 @@
 CREATE EXTENSION scru;
 CREATE EXTENSION scru_uuidv7;
+CREATE EXTENSION scru_text;
 CREATE TABLE ids (
     a scru128 PRIMARY KEY DEFAULT gen_scru128(),
     b ulid UNIQUE DEFAULT gen_ulid(),

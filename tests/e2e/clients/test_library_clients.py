@@ -81,7 +81,7 @@ def test_library(installed, database, connection, source, tmp_path):
         env={**os.environ, "DATABASE_URL": url, "PYTHONPATH": str(installed), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     reported = {name: values for name, *values in map(str.split, done.stdout.splitlines()) if name.isalpha()}

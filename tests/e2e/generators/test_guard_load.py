@@ -55,8 +55,6 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, dat
         query = "SELECT gen_uuidv7(clock_timestamp() - make_interval(secs => %s))::text"
         return connection.execute(query, [age]).fetchone()[0]
 
-    late, next_row = made(age), made(age - 0.15)
-    connection.execute("INSERT INTO events VALUES (%s)", [next_row])
     received: list[str] = []
 
     def read() -> list[str]:
@@ -64,8 +62,12 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, dat
         return received
 
     with database.connect() as writer:
+        # Loads the library first, because the guard accepts the older ID for less than its lag.
+        writer.execute("SELECT gen_uuidv7()")
         writer.execute("BEGIN")
+        late, next_row = made(age), made(age - 0.15)
         writer.execute("INSERT INTO events VALUES (%s)", [late])
+        connection.execute("INSERT INTO events VALUES (%s)", [next_row])
         if is_missed:
             wait_until(lambda: next_row in read(), "the reader passes the row")
         else:

@@ -78,6 +78,14 @@ class IdField(_Field[T | str | Combinable, T], Generic[T]):
         value = super().get_prep_value(value)
         return value if hasattr(value, "resolve_expression") else self.to_python(value)
 
+    def deconstruct(self) -> Any:
+        name, path, args, options = super().deconstruct()
+        # A migration contains the repr() of a str, which names the class of an ID without importing it.
+        for option in ("default", "db_default"):
+            if isinstance(options.get(option), SortableId):
+                options[option] = str(options[option])
+        return name, path, args, options
+
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": IdFormField, "id_type": self.id_type, **kwargs})
 
