@@ -17,7 +17,7 @@ import sys
 import timeit
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -183,6 +183,21 @@ def test_new_scru160():
     assert abs(ids[-1].datetime - datetime.now(UTC)).total_seconds() < 60
 
 
+@pytest.mark.parametrize(("seconds", "continues"), [(9, True), (11, False)])
+def test_new_scru160_after_a_step_of_the_clock(monkeypatch, seconds, continues):
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) - timedelta(seconds=seconds)
+
+    last = scru_postgres.Scru160.new()
+    monkeypatch.setattr(scru_postgres.ids.dt, "datetime", Clock)
+    id = scru_postgres.Scru160.new()
+    assert (id > last) is continues
+    # Later tests start from the clock again.
+    monkeypatch.setattr(scru_postgres.Scru160, "_last", -1)
+
+
 def test_the_classes_are_the_types():
     """The classes are exactly the extension's types, with the same sizes and limits."""
     known = [(cls.pg_type, cls.size, cls.text_length, cls.largest) for cls in scru_postgres.TYPES]
@@ -322,6 +337,7 @@ def test_django(installed, new_database, tmp_path):
         *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in CLASSES.values()),
         "Scru128Field(default=scru_postgres.ids.Scru128.new, editable=False, primary_key=True, serialize=False)",
         "Scru128Field(blank=True, null=True)",
+        "Scru128Field(default='0372ijojuxuhjsfkeryi2mrtm')",
     ):
         assert f"scru_postgres.django.{field}" in migration.read_text()
     replace(migration, ("operations = [", f"operations = [{DJANGO_EXTENSION}"))

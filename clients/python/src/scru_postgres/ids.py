@@ -290,14 +290,14 @@ class Scru160(SortableId):
 
     @classmethod
     def new(cls) -> Self:
-        """Returns a new ID, greater than the last one of this process. A clock that is set back is followed."""
-        while True:
-            milliseconds = (dt.datetime.now(dt.timezone.utc) - _UNIX_EPOCH) // cls._tick
-            with cls._lock:
-                head = cls._last + 1 if milliseconds == cls._last >> 16 else milliseconds << 16 | secrets.randbits(15)
-                if head >> 16 == milliseconds:  # otherwise, the counter of this millisecond is exhausted
-                    Scru160._last = head
-                    return cls.from_int(head << 96 | secrets.randbits(96))
+        """Returns a new ID, greater than the last one of this process unless the clock is set back by more than 10 s."""
+        with cls._lock:
+            now = (dt.datetime.now(dt.timezone.utc) - _UNIX_EPOCH) // cls._tick
+            # The counter of a millisecond that is exhausted continues in the next one.
+            continues = now <= cls._last >> 16 <= now + 10_000
+            head = cls._last + 1 if continues else now << 16 | secrets.randbits(15)
+            Scru160._last = head
+        return cls.from_int(head << 96 | secrets.randbits(96))
 
     @classmethod
     def _parse(cls, text: str) -> int:

@@ -30,6 +30,7 @@ class Item(models.Model):
 
 class Document(models.Model):
     id = Scru128Field(primary_key=True, default=Scru128.new, editable=False)
+    kind = Scru128Field(default=Scru128("0372ijojuxuhjsfkeryi2mrtm"))
 
 
 class All(models.Model):
