@@ -1,7 +1,7 @@
 //! The client's statements whose portals are open.
 
 use core::ffi::CStr;
-use core::iter;
+use core::{iter, ptr};
 
 use pgrx::pg_sys::{self, MemoryContextData, PortalData, PortalStatus};
 
@@ -9,7 +9,8 @@ use pgrx::pg_sys::{self, MemoryContextData, PortalData, PortalStatus};
 /// function runs, also in loops, which have portals of their own, have that of the oldest portal that runs: their caller's.
 pub fn statement() -> i64 {
     let running = open().filter(|portal| portal.status == PortalStatus::PORTAL_ACTIVE);
-    running.map(|portal| portal.creation_time).fold(current(), i64::min)
+    // Times do not order portals, because the clock can be set back.
+    running.last().map_or_else(current, |portal| portal.creation_time)
 }
 
 /// Returns whether code of a statement that [`statement`] has returned may still run.
@@ -17,14 +18,18 @@ pub fn is_open(statement: i64) -> bool {
     statement == current() || open().any(|portal| portal.creation_time == statement)
 }
 
-/// The open portals. The server keeps a memory context with the name of each under one parent.
+/// The open portals, newest first. The server keeps a memory context with the name of each under one parent; the portal without a name
+/// has another one there.
 fn open() -> impl Iterator<Item = &'static PortalData> {
     // SAFETY: no caller keeps what it gets. The names of contexts are C strings.
     unsafe {
         let is_parent = |context: &&MemoryContextData| CStr::from_ptr(context.name) == c"TopPortalContext";
         let parent = children(&*pg_sys::TopMemoryContext).find(is_parent);
         let contexts = parent.into_iter().flat_map(children);
-        contexts.filter_map(|context| pg_sys::GetPortalByName(context.ident).as_ref())
+        contexts.filter_map(|context| {
+            let portals = [context.ident, c"".as_ptr()].map(|name| pg_sys::GetPortalByName(name).as_ref());
+            portals.into_iter().flatten().find(|portal| ptr::eq(portal.portalContext.cast_const(), context))
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter, sleep
@@ -12,6 +13,7 @@ import pytest
 import expect
 from idtypes import TYPES
 from server import MAJOR, wait_until
+from wire import EXECUTE, SYNC, RawConnection, message
 
 PREPARED = {"max_prepared_transactions": "250", "shared_preload_libraries": ""}
 
@@ -72,6 +74,35 @@ def test_a_cursor_over_a_function_that_loops_keeps_its_horizon(feed, database):
         wait_until(lambda: consumer.execute(later, [first]).fetchone()[0], "a later statement has a later horizon", 20)
         for _ in range(200):
             consumer.execute("SELECT scru64_horizon()")
+        assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
+
+
+def test_a_portal_without_a_name_keeps_its_horizon_between_two_executes(feed, database, server):
+    """Drivers that fetch a number of rows at a time execute the portal without a name again."""
+    feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
+    query = b"\0SELECT scru64_horizon()::text FROM events\0" + bytes(2)
+    with RawConnection(server, database.name) as consumer:
+        first_row = message(b"E", struct.pack("!xi", 1))
+        consumer.send(message(b"P", query) + message(b"B", bytes(8)) + first_row + message(b"H"))
+        [first] = [row for kind, row in consumer.replies(b"s") if kind == b"D"]
+        horizon = first[6:].decode()
+        later = "SELECT scru64_horizon()::text > %s"
+        wait_until(lambda: feed.execute(later, [horizon]).fetchone()[0], "another session has a later horizon", 20)
+        consumer.send(EXECUTE + SYNC)
+        assert [row for kind, row in consumer.replies() if kind == b"D"] == [first] * 2
+
+
+def test_a_cursor_keeps_its_horizon_while_the_clock_is_set_back(new_server, clock):
+    server = new_server({}, clock.environment)
+    with server.connect() as feed, server.connect(autocommit=False) as consumer:
+        feed.execute("CREATE EXTENSION scru")
+        feed.execute("CREATE TABLE events (id scru64 PRIMARY KEY DEFAULT gen_scru64())")
+        feed.execute("INSERT INTO events SELECT FROM generate_series(1, 3)")
+        consumer.execute("DECLARE c CURSOR FOR SELECT scru64_horizon()::text FROM events")
+        [(first,)] = consumer.execute("FETCH 1 FROM c").fetchall()
+        later = "SELECT scru64_horizon()::text > %s"
+        wait_until(lambda: feed.execute(later, [first]).fetchone()[0], "another session has a later horizon", 20)
+        clock.shift(-2)
         assert consumer.execute("FETCH ALL FROM c").fetchall() == [(first,)] * 2
 
 

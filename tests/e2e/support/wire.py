@@ -72,12 +72,13 @@ class RawConnection:
         """Sends messages without waiting. The server may close the session before it has read all of them."""
         self._sender.submit(self._socket.sendall, messages)
 
-    def replies(self) -> list[tuple[bytes, bytes]]:
-        """Returns the type and content of the server's messages until ReadyForQuery or the end of the session."""
+    def replies(self, last: bytes = b"Z") -> list[tuple[bytes, bytes]]:
+        """Returns the type and content of the server's messages until one of type `last`, which is ReadyForQuery unless
+        given, or until the end of the session."""
         replies = []
         while head := self._read(5):
             replies.append((head[:1], self._read(int.from_bytes(head[1:], "big") - 4)))
-            if replies[-1][0] == b"Z":
+            if replies[-1][0] == last:
                 break
         return replies
 
