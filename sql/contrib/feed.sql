@@ -41,22 +41,29 @@ CREATE FUNCTION feed.oldest_time() RETURNS timestamptz LANGUAGE sql VOLATILE
 
 CREATE FUNCTION feed.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE 'the key in column "%" of table "%" is too old for a feed', tg_argv[0], tg_table_name USING
+    RAISE 'the key in column "%" of table "%" is too old for a feed, or has no time', tg_argv[0], tg_table_name USING
         ERRCODE = '22023',
-        DETAIL = 'Readers may have passed it.',
+        DETAIL = 'Readers may have passed it, or would never receive it.',
         HINT = 'Generate a new key and insert the row again.';
 END $$;
 
 -- Guards a table. The third argument is the oldest key that the transaction can insert, as an expression.
 CREATE PROCEDURE feed.guard(feed regclass, key name, oldest text DEFAULT 'feed.oldest_uuid()') LANGUAGE plpgsql AS $$
+DECLARE
+    is_timely text := pg_catalog.format('NEW.%I >= %s', key, oldest);
 BEGIN
+    -- Other versions of uuid have no time.
+    IF EXISTS (SELECT FROM pg_catalog.pg_attribute
+               WHERE attrelid = feed AND attname = key AND atttypid = 'pg_catalog.uuid'::pg_catalog.regtype) THEN
+        is_timely := pg_catalog.format('%s AND pg_catalog.substr(NEW.%I::text, 15, 1) = ''7''', is_timely, key);
+    END IF;
     EXECUTE pg_catalog.format(
-        'CREATE TRIGGER feed_guard AFTER INSERT ON %s FOR EACH ROW WHEN (NEW.%I < %s) EXECUTE FUNCTION feed.refuse(%L)',
-        feed, key, oldest, key);
+        'CREATE TRIGGER feed_guard AFTER INSERT ON %s FOR EACH ROW WHEN ((%s) IS NOT TRUE) EXECUTE FUNCTION feed.refuse(%L)',
+        feed, is_timely, key);
     EXECUTE pg_catalog.format(
         'CREATE TRIGGER feed_guard_update AFTER UPDATE ON %s FOR EACH ROW'
-        ' WHEN (NEW.%2$I IS DISTINCT FROM OLD.%2$I AND NEW.%2$I < %3$s) EXECUTE FUNCTION feed.refuse(%4$L)',
-        feed, key, oldest, key);
+        ' WHEN (NEW.%2$I IS DISTINCT FROM OLD.%2$I AND (%3$s) IS NOT TRUE) EXECUTE FUNCTION feed.refuse(%2$L)',
+        feed, key, is_timely);
 END $$;
 
 -- Raises an error where a horizon would be wrong.
@@ -86,15 +93,14 @@ DECLARE
     turn bigint := (feed.class() << 48) + (1::bigint << 48) - 1;
 BEGIN
     CALL feed.check_reader();
-    PERFORM pg_catalog.pg_advisory_lock(turn);
     BEGIN
+        PERFORM pg_catalog.pg_advisory_xact_lock(turn);
         horizon := greatest(feed.clock(), (SELECT last_value FROM feed.floor));
         PERFORM pg_catalog.setval('feed.floor', horizon);
-    EXCEPTION WHEN OTHERS OR query_canceled THEN
-        PERFORM pg_catalog.pg_advisory_unlock(turn);
-        RAISE;
+        -- Undoes the lock, and not setval(), which is not transactional.
+        RAISE SQLSTATE 'FEED0';
+    EXCEPTION WHEN SQLSTATE 'FEED0' THEN
     END;
-    PERFORM pg_catalog.pg_advisory_unlock(turn);
     horizon := least(horizon, feed.lowest_lock(feed.class()));
 END $$;
 CREATE PROCEDURE feed.horizon(INOUT horizon uuid) LANGUAGE plpgsql AS $$
@@ -149,6 +155,9 @@ CREATE PROCEDURE feed.guard_identity(feed regclass, key name) LANGUAGE plpgsql A
 DECLARE
     sequence text := pg_catalog.pg_get_serial_sequence(feed::text, key);
 BEGIN
+    IF sequence IS NULL THEN
+        RAISE 'column "%" of table "%" has no sequence', key, feed USING ERRCODE = '22023';
+    END IF;
     EXECUTE pg_catalog.format(
         'CREATE TRIGGER feed_register BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION feed.register(%L)',
         feed, sequence);
@@ -157,10 +166,14 @@ END $$;
 
 -- The last key that can be read: WHERE id > after AND id <= horizon.
 CREATE PROCEDURE feed.horizon_identity(sequence text, INOUT horizon bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    -- As the triggers spell it.
+    name text := (SELECT pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)
+                  FROM pg_catalog.pg_class WHERE oid = sequence::pg_catalog.regclass);
 BEGIN
     CALL feed.check_reader();
-    horizon := feed.last_of(sequence);
-    horizon := least(horizon, feed.lowest_lock(feed.class_of(sequence)));
+    horizon := feed.last_of(name);
+    horizon := least(horizon, feed.lowest_lock(feed.class_of(name)));
 END $$;
 
 -- Writers need their rights on the table, and SELECT on the sequence of an identity column. Readers also need UPDATE on

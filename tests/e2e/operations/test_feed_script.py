@@ -23,7 +23,11 @@ IS_LONG = "TEST_LONG" in os.environ
 SECONDS = 20 if IS_LONG else 2
 MS = "trunc(extract(epoch FROM clock_timestamp() - interval '{} s') * 1000)::bigint"
 KINDS = {
-    "uuid": ("id uuid PRIMARY KEY", "CALL feed.guard('events', 'id')", f"feed.first_uuid({MS})"),
+    "uuid": (
+        "id uuid PRIMARY KEY",
+        "CALL feed.guard('events', 'id')",
+        f"overlay(feed.first_uuid({MS})::text PLACING '7' FROM 15)::uuid",
+    ),
     "bigint": (
         "id bigint PRIMARY KEY",
         "CALL feed.guard('events', 'id', '(feed.oldest() << 20)')",
@@ -119,6 +123,56 @@ def test_a_reader_in_repeatable_read_is_refused(script):
     owner.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     with pytest.raises(psycopg.errors.ActiveSqlTransaction):
         owner.execute("CALL feed.horizon(NULL::uuid)")
+
+
+def test_keys_without_a_time_are_refused(script):
+    """A random UUID is above most times, so that no reader would receive it."""
+    _, owner = script
+    create(owner, "uuid")
+    owner.execute("ALTER TABLE events DROP CONSTRAINT events_pkey, ALTER id DROP NOT NULL")
+    for key in "'ffffffff-ffff-4fff-bfff-ffffffffffff'", "NULL":
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="or has no time"):
+            owner.execute(f"INSERT INTO events VALUES ({key})")
+
+
+@pytest.mark.parametrize("spelling", ["events_id_seq", "PUBLIC.events_id_seq", '"public"."events_id_seq"'])
+def test_a_reader_may_spell_the_sequence_in_another_way(script, spelling):
+    database, owner = script
+    create(owner, "identity")
+    with database.connect(user="feed_owner") as writer:
+        writer.execute("BEGIN")
+        writer.execute("INSERT INTO events DEFAULT VALUES")
+        owner.execute("INSERT INTO events DEFAULT VALUES")
+        assert owner.execute("CALL feed.horizon_identity(%s, NULL)", [spelling]).fetchone() == (0,)
+        writer.execute("COMMIT")
+    assert owner.execute("CALL feed.horizon_identity(%s, NULL)", [spelling]).fetchone() == (2,)
+
+
+def test_a_column_without_a_sequence_is_refused(script):
+    _, owner = script
+    owner.execute("CREATE TABLE public.events (id bigint PRIMARY KEY)")
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match='column "id" of table "events" has no sequence'):
+        owner.execute("CALL feed.guard_identity('events', 'id')")
+
+
+def test_a_horizon_holds_no_lock(script):
+    """Neither after its call nor after one that is cancelled while it waits for another reader."""
+    database, owner = script
+    turn = "(feed.class() << 48) + (1::bigint << 48) - 1"
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    with database.connect(user="feed_owner") as other:
+        other.execute("BEGIN")
+        other.execute(f"SELECT pg_advisory_xact_lock({turn})")
+        owner.execute("SET statement_timeout = '200ms'")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            owner.execute("CALL feed.horizon(NULL::uuid)")
+        owner.execute("RESET statement_timeout")
+        assert owner.execute(locks).fetchone() == (0,)
+        other.execute("COMMIT")
+    owner.execute("BEGIN")
+    owner.execute("CALL feed.horizon(NULL::uuid)")
+    assert owner.execute(locks).fetchone() == (0,)
+    owner.execute("COMMIT")
 
 
 @since(18, "uuidv7()")

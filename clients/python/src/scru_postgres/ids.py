@@ -290,7 +290,7 @@ class Scru160(SortableId):
 
     @classmethod
     def new(cls) -> Self:
-        """Returns a new ID, greater than the last one of this process unless the clock is set back by more than 10 s."""
+        """Returns a new ID, greater than the last one of this process unless the clock is set back by over 10 s."""
         with cls._lock:
             now = (dt.datetime.now(dt.timezone.utc) - _UNIX_EPOCH) // cls._tick
             # The counter of a millisecond that is exhausted continues in the next one.
