@@ -156,7 +156,7 @@ def test_a_column_without_a_sequence_is_refused(script):
 
 
 def test_a_horizon_holds_no_lock(script):
-    """Neither after its call nor after one that is cancelled while it waits for another reader."""
+    """Neither after its call nor after one that is canceled while it waits for another reader."""
     database, owner = script
     turn = "(feed.class() << 48) + (1::bigint << 48) - 1"
     locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
