@@ -1,9 +1,12 @@
 //! The client's statements whose portals are open.
 
-use core::ffi::CStr;
+use core::cell::Cell;
+use core::ffi::{CStr, c_char};
 use core::{iter, ptr};
 
 use pgrx::pg_sys::{self, MemoryContextData, PortalData, PortalStatus};
+
+use crate::pg::process::PerProcess;
 
 /// Returns the start of the client's statement. A cursor keeps that of the statement that has opened it. All statements that a
 /// function runs, also in loops, which have portals of their own, have that of the oldest portal that runs: their caller's.
@@ -18,16 +21,25 @@ pub fn is_open(statement: i64) -> bool {
     statement == current() || open().any(|portal| portal.creation_time == statement)
 }
 
+// Declared here to avoid pgrx's guard: the look-up raises no error, and a horizon of each row of a scan makes it.
+unsafe extern "C-unwind" {
+    fn GetPortalByName(name: *const c_char) -> pg_sys::Portal;
+}
+
+/// The parent of the contexts of portals, which the server never frees.
+static PARENT: PerProcess<Cell<Option<&'static MemoryContextData>>> = PerProcess::new(Cell::new(None));
+
 /// The open portals, newest first. The server keeps a memory context with the name of each under one parent; the portal without a name
 /// has another one there.
 fn open() -> impl Iterator<Item = &'static PortalData> {
     // SAFETY: no caller keeps what it gets. The names of contexts are C strings.
     unsafe {
         let is_parent = |context: &&MemoryContextData| CStr::from_ptr(context.name) == c"TopPortalContext";
-        let parent = children(&*pg_sys::TopMemoryContext).find(is_parent);
+        let parent = PARENT.get().or_else(|| children(&*pg_sys::TopMemoryContext).find(is_parent));
+        PARENT.set(parent);
         let contexts = parent.into_iter().flat_map(children);
         contexts.filter_map(|context| {
-            let portals = [context.ident, c"".as_ptr()].map(|name| pg_sys::GetPortalByName(name).as_ref());
+            let portals = [context.ident, c"".as_ptr()].map(|name| GetPortalByName(name).as_ref());
             portals.into_iter().flatten().find(|portal| ptr::eq(portal.portalContext.cast_const(), context))
         })
     }
