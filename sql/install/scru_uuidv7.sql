@@ -1,8 +1,8 @@
 -- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
 -- sql/core.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT, except for horizons. The labels follow the rules
--- in sql/type.sql.in.
+-- All functions but horizons and uuidv7_is_timely are PARALLEL SAFE, and those with arguments STRICT. The labels follow the rules in
+-- sql/type.sql.in.
 
 ---------------------------------------------------------------------------------------------------------------- check
 

@@ -7,11 +7,6 @@ use pgrx::{
     called_as_trigger, trigger_fired_after, trigger_fired_by_insert, trigger_fired_by_update, trigger_fired_for_row,
 };
 
-// Declared here to avoid pgrx's guard: a server error is a longjmp over Rust frames that have nothing to drop.
-unsafe extern "C-unwind" {
-    fn quote_identifier(identifier: *const core::ffi::c_char) -> *const core::ffi::c_char;
-}
-
 /// The call of a trigger of any kind.
 #[derive(Clone, Copy)]
 pub struct Trigger<'call>(&'call pg_sys::TriggerData);
@@ -112,5 +107,5 @@ impl<'call> Trigger<'call> {
 /// Returns a name as SQL writes it.
 pub fn quoted(name: &CStr) -> Vec<u8> {
     // SAFETY: the function takes and returns a C string.
-    unsafe { CStr::from_ptr(quote_identifier(name.as_ptr())).to_bytes().to_vec() }
+    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() }
 }
