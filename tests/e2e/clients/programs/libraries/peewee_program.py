@@ -1,4 +1,4 @@
-"""peewee: a field of three lines. A time is cast in SQL."""
+"""peewee: a field of two lines. A time is cast in SQL."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""pg8000: a time needs a cast."""
+"""pg8000: a list and a time need a cast."""
 
 import os
 import sys

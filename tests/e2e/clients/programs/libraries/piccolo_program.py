@@ -1,4 +1,4 @@
-"""Piccolo: a column of four lines. A time is cast in Raw SQL."""
+"""Piccolo: a column of six lines. A time is cast in Raw SQL."""
 
 import asyncio
 import os

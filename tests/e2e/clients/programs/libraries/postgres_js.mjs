@@ -1,4 +1,4 @@
-// postgres.js: strings, lists and times work as they are.
+// postgres.js: strings and lists work; a time needs a cast.
 import postgres from "postgres";
 
 const [old] = process.argv.slice(2);
