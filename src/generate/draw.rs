@@ -120,10 +120,9 @@ fn in_recovery<T: Type>() -> Error {
 #[inline(never)]
 pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
     let seconds = |micros: u64| micros as f64 / 1e6;
-    let state = SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     match refusal {
         Refusal::ClockMovedBack(micros) => Error::new(
-            state,
+            SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!("could not generate a {}: the system clock has moved back", T::NAME),
         )
         .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
@@ -138,7 +137,7 @@ pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
         Refusal::BehindMark(micros) => {
             let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
             let behind = seconds(micros);
-            Error::new(state, message)
+            Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
                 .detail(format!("The clock is {behind} s behind the last ID that may already have been generated."))
                 .hint(
                     "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back \

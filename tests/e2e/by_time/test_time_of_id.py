@@ -129,10 +129,10 @@ def test_the_time_of_an_id_is_a_column_of_times(connection, measured, id_type: I
                 connection.execute("SET scru.time_of_id = off")
                 off = query.result(connection, True)
             if not rows == by_time == off:
-                different.append((seed, number, table.layout, query))
+                different.append((seed, number, table.layout, query, rows, by_time, off))
     counts = ", ".join(f"{node}: {count}" for node, count in sorted(plans.items()))
     measured(f"time of {system}: {TABLES * QUERIES} queries on {TABLES} tables: {counts}")
-    assert different[:3] == []
+    assert not different, "\n".join(map(str, different[:3]))
     assert plans["Index Cond: (id"] > 0
 
 

@@ -13,7 +13,8 @@ pytestmark = on_the_oldest("uses no server")
 ROOT = Path(__file__).parents[3]
 # The recipe for whoever built an earlier version, its test, and this file.
 EXCEPT = {"docs/migrate.md", "tests/e2e/operations/test_development_version.py", "tests/e2e/pages/test_names.py"}
-LOCKS = ("Cargo.lock", "package-lock.json")
+# They list other projects with their versions.
+LOCKS = ("Cargo.lock", "package-lock.json", "packaging/debian/copyright")
 VERSION = re.compile(r"\b0\.[123]\.0\b")
 # Specifications that have the same version numbers. Each is named in the same line.
 OTHER_PROJECTS = re.compile(r"TypeID|SCRU160|specification")

@@ -43,7 +43,10 @@ def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
     for catalog, belongs in CATALOGS.items():
         # The OIDs of these rows differ between databases, and no other row refers to them.
         own = "- 'oid'" if catalog in ("pg_amop", "pg_amproc") else ""
-        query = f"WITH members AS ({MEMBERS}) SELECT (to_jsonb(t) {own})::text FROM {catalog} AS t WHERE {belongs}"
+        # The tree of a default has the position in its script.
+        default = """|| jsonb_build_object('proargdefaults', pg_get_expr(proargdefaults, 0))""" * (catalog == "pg_proc")
+        columns = f"(to_jsonb(t) {own} {default})::text"
+        query = f"WITH members AS ({MEMBERS}) SELECT {columns} FROM {catalog} AS t WHERE {belongs}"
         rows = [row for (row,) in connection.execute(query)]
         assert rows
         result[catalog] = sorted(re.sub(r"\d+", lambda oid: names.get(oid[0], oid[0]), row) for row in rows)

@@ -152,6 +152,16 @@ class Query:
         connection.execute("DEALLOCATE query")
         return rows
 
+    def explained(self, connection: psycopg.Connection) -> str:
+        """Returns the rows of both forms again, and their plans, to explain a difference."""
+        found = []
+        for by_id in True, False:
+            query = f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) {self.by_id if by_id else self.by_time}"
+            found.append(repr(self.result(connection, by_id)))
+            if not self.parameters:
+                found += [line for (line,) in connection.execute(query)]
+        return "\n".join(found)
+
     def differs(self, connection: psycopg.Connection) -> bool:
         """Returns whether the two forms return different rows."""
         return self.result(connection, True) != self.result(connection, False)
