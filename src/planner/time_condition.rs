@@ -14,15 +14,14 @@
 //! NOT. A condition that it leaves as it is remains correct.
 
 use core::cell::Cell;
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, FromExpr, FuncExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid,
-    OpExpr, PlannerInfo, RelOptInfo, RestrictInfo, RowCompareExpr, SQLValueFunction,
+    self, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
+    PlannerInfo, RelOptInfo, RestrictInfo, RowCompareExpr, SQLValueFunction,
 };
 
-use crate::pg::server;
 use crate::planner::expression::{self, cast, constant, elements, exprType, get_opcode, getBaseType};
 use crate::planner::time_of_id::{self, TimeOfId};
 
@@ -449,32 +448,15 @@ unsafe fn is_safe_to_cast(time: *mut Node, type_: Oid) -> bool {
     }
 }
 
-/// Returns whether the table has an index on the time of an ID, or partitions by it.
+/// Returns whether a column of an index of the table is the time of an ID, or one of its partition key. An expression that only
+/// contains it, such as its date, serves no condition on the time.
 unsafe fn has_own_access(relation: &RelOptInfo) -> bool {
-    // SAFETY: a table with partitions has as many expressions as its scheme has columns.
+    // SAFETY: a table with partitions has as many lists of expressions as its scheme has columns.
     unsafe {
-        let has_index =
-            elements::<IndexOptInfo>(relation.indexlist).iter().any(|&index| mentions((*index).indexprs.cast()));
-        has_index
+        let has_time = |columns| elements::<Node>(columns).iter().any(|&each| time_of_id::called(each).is_some());
+        elements::<IndexOptInfo>(relation.indexlist).iter().any(|&index| has_time((*index).indexprs))
             || relation.part_scheme.as_ref().is_some_and(|scheme| {
-                (0..scheme.partnatts as usize).any(|column| mentions((*relation.partexprs.add(column)).cast()))
+                (0..scheme.partnatts as usize).any(|column| has_time(*relation.partexprs.add(column)))
             })
     }
-}
-
-/// Returns whether an expression, or a list of expressions, calls a known function.
-unsafe fn mentions(node: *mut Node) -> bool {
-    unsafe extern "C-unwind" fn visit(node: *mut Node, context: *mut c_void) -> bool {
-        // SAFETY: the tag identifies the struct.
-        unsafe {
-            if node.is_null() {
-                return false;
-            }
-            let call = cast::<FuncExpr>(node, NodeTag::T_FuncExpr);
-            call.is_some_and(|call| time_of_id::find(|known| known.function == call.funcid).is_some())
-                || server::walk(node, visit, context)
-        }
-    }
-    // SAFETY: an expression of the planner.
-    unsafe { visit(node, ptr::null_mut()) }
 }

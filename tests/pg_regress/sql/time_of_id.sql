@@ -71,6 +71,10 @@ DROP INDEX of_week;
 CREATE TABLE own (id scru128 PRIMARY KEY);
 CREATE INDEX own_time ON own (scru128_timestamp(id));
 SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
+-- An index on an expression that only contains the time does not serve the time.
+DROP INDEX own_time;
+CREATE INDEX own_day ON own (((id::timestamptz AT TIME ZONE 'UTC')::date));
+SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
 CREATE TABLE by_time (id scru128 NOT NULL) PARTITION BY RANGE (scru128_timestamp(id));
 CREATE TABLE by_time_1 PARTITION OF by_time FOR VALUES FROM ('2026-11-01 00:00+00') TO ('2026-12-01 00:00+00');
 CREATE TABLE by_time_2 PARTITION OF by_time FOR VALUES FROM ('2026-12-01 00:00+00') TO ('2027-01-01 00:00+00');
