@@ -19,7 +19,7 @@ use core::ptr;
 
 use pgrx::pg_sys::{
     self, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
-    PlannerInfo, RelOptInfo, RestrictInfo, RowCompareExpr, SQLValueFunction,
+    PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction,
 };
 
 use crate::planner::expression::{self, cast, constant, elements, exprType, get_opcode, getBaseType};
@@ -151,16 +151,20 @@ pub unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_par
     }
 }
 
-/// Returns whether a condition of a table is a comparison of the time of an ID, as those under UNION ALL remain.
+/// Returns whether a condition of a table contains a comparison of the time of an ID, as those under UNION ALL remain.
 ///
 /// # Safety
-/// `restriction` is a condition of the table.
-pub unsafe fn is_comparison(relation: &RelOptInfo, restriction: &RestrictInfo) -> bool {
-    // SAFETY: an operator of this kind has two arguments.
+/// `node` is the expression of the condition, or an argument of its AND, OR or NOT.
+pub unsafe fn has_comparison(relation: &RelOptInfo, node: *mut Node) -> bool {
+    // SAFETY: expressions of the planner.
     unsafe {
-        cast::<OpExpr>(restriction.clause.cast(), NodeTag::T_OpExpr).is_some_and(|operator| {
-            comparison_of(operator.opfuncid).is_some()
-                && elements(operator.args).iter().any(|&argument| id_of(relation, argument).is_some())
+        if let Some(junction) = cast::<BoolExpr>(node, NodeTag::T_BoolExpr) {
+            expression::check_stack_depth();
+            return elements(junction.args).iter().any(|&argument| has_comparison(relation, argument));
+        }
+        expression::called(node).is_some_and(|(function, arguments)| {
+            comparison_of(function).is_some()
+                && elements(arguments).iter().any(|&argument| id_of(relation, argument).is_some())
         })
     }
 }

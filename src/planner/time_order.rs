@@ -88,7 +88,8 @@ unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
         }
         // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
         let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
-        let is_limited = || conditions.iter().any(|&each| time_condition::is_comparison(&*relation, &*each));
+        let is_limited =
+            || conditions.iter().any(|&each| time_condition::has_comparison(&*relation, (*each).clause.cast()));
         if !all.is_null() && !is_dummy_rel(relation) && !is_limited() {
             (*relation).indexlist = all;
             create_index_paths(root, relation);

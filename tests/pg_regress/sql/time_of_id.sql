@@ -102,6 +102,8 @@ SELECT plan('SELECT * FROM p ORDER BY id::timestamptz DESC LIMIT 3');
 -- UNION ALL: conditions are not served, and no LIMIT reads a whole table in its order.
 SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u
     WHERE created_at < ''2026-11-03'' ORDER BY created_at DESC LIMIT 3');
+SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u
+    WHERE created_at < ''2026-11-03'' OR created_at > ''2026-11-09'' ORDER BY created_at DESC LIMIT 3');
 
 -- A domain, whose cast has the column as its argument.
 CREATE DOMAIN d AS scru128;
