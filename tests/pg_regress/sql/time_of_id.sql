@@ -39,6 +39,7 @@ SELECT plan('SELECT * FROM v WHERE NOT created_at < ''2026-11-03''');
 SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03'' OR created_at IS NULL');
 SELECT plan('SELECT * FROM v WHERE (created_at, k) > (''2026-11-03'', 5) ORDER BY created_at, k LIMIT 5');
 SELECT plan('SELECT * FROM v WHERE created_at >= current_date - 7');
+SELECT plan('SELECT * FROM v WHERE created_at >= now() - interval ''1 day'' AND created_at < now()');
 SELECT plan('SELECT * FROM v WHERE created_at >= date ''infinity''');
 SELECT plan('SELECT * FROM v ORDER BY created_at DESC LIMIT 10');
 SELECT plan('SELECT * FROM v WHERE k = 5 ORDER BY created_at DESC LIMIT 10');
