@@ -39,6 +39,7 @@ unsafe extern "C-unwind" {
     fn make_ands_implicit(clause: *mut Node) -> *mut List;
     fn makeBoolExpr(operator: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Node;
     fn list_concat(one: *mut List, other: *const List) -> *mut List;
+    fn list_concat_copy(one: *const List, other: *const List) -> *mut List;
     fn list_copy_head(list: *const List, length: c_int) -> *mut List;
     fn pull_varnos(root: *mut PlannerInfo, node: *mut Node) -> *mut pg_sys::Bitmapset;
     fn bms_is_member(member: c_int, set: *const pg_sys::Bitmapset) -> bool;
@@ -46,6 +47,7 @@ unsafe extern "C-unwind" {
     fn contain_var_clause(node: *mut Node) -> bool;
     fn contain_volatile_functions(node: *mut Node) -> bool;
     fn contain_subplans(node: *mut Node) -> bool;
+    fn predicate_implied_by(predicate: *mut List, conditions: *mut List, is_weak: bool) -> bool;
 }
 
 const LESS: u32 = pg_sys::BTLessStrategyNumber;
@@ -212,11 +214,11 @@ impl Table<'_> {
             let top = bms_next_member(self.relation.top_parent_relids, -1);
             if top > 0 {
                 let parent = &*(*(*self.root).simple_rel_array.add(top as usize));
-                return !parent.part_scheme.is_null() && !has_own_access(parent);
+                return !parent.part_scheme.is_null() && !has_own_access(self.root, parent);
             }
             // The CHECK constraints of the children of a table without partitions may exclude them.
             let is_inherited = self.is_parent && self.relation.part_scheme.is_null();
-            self.relation.fdwroutine.is_null() && !is_inherited && !has_own_access(self.relation)
+            self.relation.fdwroutine.is_null() && !is_inherited && !has_own_access(self.root, self.relation)
         }
     }
 
@@ -453,14 +455,43 @@ unsafe fn is_safe_to_cast(time: *mut Node, type_: Oid) -> bool {
 }
 
 /// Returns whether a column of an index of the table is the time of an ID, or one of its partition key. An expression that only
-/// contains it, such as its date, serves no condition on the time.
-unsafe fn has_own_access(relation: &RelOptInfo) -> bool {
+/// contains it, such as its date, serves no condition on the time, and a partial index only those of some queries.
+unsafe fn has_own_access(root: *mut PlannerInfo, relation: &RelOptInfo) -> bool {
     // SAFETY: a table with partitions has as many lists of expressions as its scheme has columns.
     unsafe {
         let has_time = |columns| elements::<Node>(columns).iter().any(|&each| time_of_id::called(each).is_some());
-        elements::<IndexOptInfo>(relation.indexlist).iter().any(|&index| has_time((*index).indexprs))
+        let is_usable = |predicate: *mut List| {
+            let conditions = || conditions_in((*(*root).parse).jointree.cast());
+            predicate.is_null() || predicate_implied_by(predicate, conditions(), false)
+        };
+        let indexes = elements::<IndexOptInfo>(relation.indexlist);
+        indexes.iter().any(|&index| has_time((*index).indexprs) && is_usable((*index).indpred))
             || relation.part_scheme.as_ref().is_some_and(|scheme| {
                 (0..scheme.partnatts as usize).any(|column| has_time(*relation.partexprs.add(column)))
             })
+    }
+}
+
+/// Returns the conditions of a FROM clause or a join, and of all parts of it.
+unsafe fn conditions_in(node: *mut Node) -> *mut List {
+    // SAFETY: the tag identifies the struct. The conditions are lists with an implicit AND.
+    unsafe {
+        if node.is_null() {
+            return ptr::null_mut();
+        }
+        let with = |quals: *mut Node, parts: &[*mut Node]| {
+            let all = |list: *mut List, &part: &*mut Node| list_concat_copy(list, conditions_in(part));
+            parts.iter().fold(quals.cast(), all)
+        };
+        match (*node).type_ {
+            NodeTag::T_FromExpr => {
+                with((*node.cast::<FromExpr>()).quals, elements((*node.cast::<FromExpr>()).fromlist))
+            }
+            NodeTag::T_JoinExpr => {
+                let join = &*node.cast::<JoinExpr>();
+                with(join.quals, &[join.larg, join.rarg])
+            }
+            _ => ptr::null_mut(),
+        }
     }
 }

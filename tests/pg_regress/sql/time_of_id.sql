@@ -74,6 +74,11 @@ RESET scru.time_of_id;
 CREATE INDEX of_week ON t (k) WHERE id::timestamptz >= '2026-11-20 00:00+00';
 SELECT plan('SELECT k FROM v WHERE created_at >= ''2026-11-22'' AND k < 3 ORDER BY k');
 DROP INDEX of_week;
+-- A partial index on the time serves the queries that imply its predicate.
+CREATE INDEX of_third ON t (scru128_timestamp(id)) WHERE k = 3;
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22''');
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22'' AND k = 3');
+DROP INDEX of_third;
 CREATE TABLE own (id scru128 PRIMARY KEY);
 CREATE INDEX own_time ON own (scru128_timestamp(id));
 SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
