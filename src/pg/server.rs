@@ -26,11 +26,6 @@ unsafe extern "C-unwind" {
     fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
     #[cfg(feature = "pg15")]
     fn pg_proc_aclcheck(function: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
-    #[cfg(feature = "pg15")]
-    fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
-    #[cfg(not(feature = "pg15"))]
-    #[link_name = "expression_tree_walker_impl"]
-    fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
     #[cfg(not(feature = "pg15"))]
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
 }
@@ -317,18 +312,6 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub fn large_shared_memory(name: &CStr, size: usize, _allocate: bool) -> Option<*mut c_void> {
     Some(shared_memory(name, size))
-}
-
-/// A function that visits an expression, and returns whether the walk ends.
-pub type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool;
-
-/// Calls a function for each part of an expression, until it returns true; returns whether it did.
-///
-/// # Safety
-/// `node` is an expression or a list of expressions. It is not null.
-pub unsafe fn walk(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
-    // SAFETY: guaranteed by the caller.
-    unsafe { expression_tree_walker(node, walker, context) }
 }
 
 /// What [`on_table`] calls: with the state of the planner, a table of the query, and whether the query includes its children.

@@ -178,19 +178,26 @@ impl Condition {
         }
     }
 
-    /// Returns the number of comparisons that replace this condition in an index if a function returns the bound of one of them; `None`
-    /// if it does not.
+    /// Returns the number of comparisons that replace this condition in an index if the bound of one of them is a call of a function
+    /// with these arguments; `None` if it is not. Two conditions on one time differ in the symbol.
     ///
     /// # Safety
-    /// Must be called in a transaction.
-    pub unsafe fn comparisons_with<T: StoredId>(&self, bound: Oid) -> Option<u8> {
+    /// Must be called during planning.
+    pub unsafe fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: *mut List) -> Option<u8> {
         let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
-            (Test::Time(_), b"_time_bound") => Some(1),
-            (Test::Range, b"_range_lower" | b"_range_upper") => Some(2),
+            (Test::Time(operator), b"_time_bound") => Some((1, Some(operator))),
+            (Test::Range, b"_range_lower" | b"_range_upper") => Some((2, None)),
             _ => None,
         };
         // SAFETY: guaranteed by the caller.
-        unsafe { expression::name_and_schema(bound, number)?.0 }
+        unsafe {
+            let (number, operator) = expression::name_and_schema(function, number)?.0?;
+            let has_symbol = |operator| {
+                let second = expression::elements::<Node>(arguments).get(1);
+                second.is_some_and(|&second| pg_sys::equal(second.cast(), symbol(operator).1.cast()))
+            };
+            operator.is_none_or(has_symbol).then_some(number)
+        }
     }
 
     /// Returns whether the operator family of an index contains the operators of these comparisons. The family's own strategy

@@ -5,6 +5,7 @@ use pgrx::pg_sys::{self, Interval, Node, NodeTag, SQLValueFunction, SQLValueFunc
 use crate::pg::datum::StoredId;
 use crate::pg::epoch;
 use crate::planner::expression::{self, constant};
+use crate::planner::time_of_id;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 const DAYS_PER_LONGEST_MONTH: i128 = 31;
@@ -47,7 +48,7 @@ unsafe fn latest(node: *mut Node) -> Option<i128> {
 
 /// Returns the same bound for a function call; `None` if the function is not one of those known here.
 unsafe fn latest_of_call(function: u32, arguments: &[*mut Node]) -> Option<i128> {
-    // SAFETY: these functions of the server have these arguments.
+    // SAFETY: these functions of the server and of this extension have these arguments.
     unsafe {
         match (function, arguments) {
             (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(now()),
@@ -63,6 +64,8 @@ unsafe fn latest_of_call(function: u32, arguments: &[*mut Node]) -> Option<i128>
                 let days = constant(days)?.constvalue.value() as i32;
                 Some(latest(date)? + i128::from(days).abs() * MICROS_PER_DAY)
             }
+            // `scru_before`
+            (function, &[time]) if time_of_id::find(|known| known.before == function.into()).is_some() => latest(time),
             _ => None,
         }
     }

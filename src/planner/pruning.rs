@@ -6,9 +6,11 @@
 //! comparisons are therefore added to the conditions of the partitioned table, which has no rows of its own. The scans of the
 //! partitions have copies of the original conditions, and evaluate one operator for each row.
 
+use core::ptr;
+
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, List, Node, NodeTag, Oid, ParamPathInfo, PlannerInfo, RangeTblEntry, RelOptInfo,
-    RestrictInfo,
+    self, BoolExpr, BoolExprType, Expr, List, Node, NodeTag, Oid, ParamPathInfo, PlannerInfo, RangeTblEntry,
+    RelOptInfo, RestrictInfo,
 };
 
 use crate::planner::condition::Condition;
@@ -17,7 +19,9 @@ use crate::planner::expression::{self, cast, elements};
 // Declared here to avoid pgrx's guards, as in `expression`.
 unsafe extern "C-unwind" {
     fn get_func_support(function: Oid) -> Oid;
-    fn makeBoolExpr(operator: BoolExprType::Type, arguments: *mut List, location: i32) -> *mut pg_sys::Expr;
+    fn list_concat(one: *mut List, other: *const List) -> *mut List;
+    fn makeBoolExpr(operator: BoolExprType::Type, arguments: *mut List, location: i32) -> *mut Expr;
+    fn make_ands_explicit(clauses: *mut List) -> *mut Expr;
 }
 
 /// Adds native comparisons to the conditions of a partitioned table or of a UNION ALL, and to those of its parameterized paths.
@@ -35,53 +39,74 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
         }
         let relation = &mut *relation;
         pg_sys::panic::pgrx_extern_c_guard(|| {
-            relation.baserestrictinfo = with_comparisons(root, relation.baserestrictinfo);
             for &parameters in elements::<ParamPathInfo>(relation.ppilist) {
-                (*parameters).ppi_clauses = with_comparisons(root, (*parameters).ppi_clauses);
+                let all = [(*parameters).ppi_clauses, relation.baserestrictinfo];
+                (*parameters).ppi_clauses = with_comparisons(root, all);
             }
+            relation.baserestrictinfo = with_comparisons(root, [relation.baserestrictinfo, ptr::null_mut()]);
         });
     }
 }
 
-/// Returns conditions, to each of which its comparisons are added. They stay as many, because the planner counts those of a
-/// parameterized path.
-unsafe fn with_comparisons(root: *mut PlannerInfo, conditions: *mut List) -> *mut List {
+/// Returns conditions with their comparisons. They stay as many, because the planner counts those of a parameterized path.
+///
+/// The server uses a comparison of a column of the partition key only with comparisons of the columns before it, which it finds
+/// only in the same AND. One condition therefore becomes an AND of all conditions, of the others that hold as well, and of their
+/// comparisons.
+unsafe fn with_comparisons(root: *mut PlannerInfo, [conditions, others]: [*mut List; 2]) -> *mut List {
     // SAFETY: structs of the planner. A copy of a condition is complete except for its derived properties, which are only read of
     // conditions that are evaluated.
     unsafe {
-        let with_comparisons = |&condition: &*mut RestrictInfo| {
-            let Some(clause) = extended(root, (*condition).clause.cast()) else { return condition };
+        let is_or = |condition: *mut RestrictInfo| !(*condition).orclause.is_null();
+        let [conditions, others] = [conditions, others].map(|list| elements::<RestrictInfo>(list));
+        let (mut first, mut all) = (None, ptr::null_mut());
+        for &condition in conditions.iter().chain(others).filter(|&&each| !is_or(each) && !(*each).pseudoconstant) {
+            let clause = (*condition).clause.cast();
+            let extended = extended(root, clause);
+            first = first.or(extended.map(|_| condition));
+            all = list_concat(all, extended.unwrap_or_else(|| expression::list([clause])));
+        }
+        expression::list(conditions.iter().map(|&condition| {
+            let conjuncts = match is_or(condition) {
+                true => extended(root, (*condition).clause.cast()),
+                false => (first == Some(condition)).then_some(all),
+            };
+            let Some(conjuncts) = conjuncts else { return condition };
             let copy = pg_sys::palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
             copy.copy_from_nonoverlapping(condition, 1);
-            ((*copy).clause, (*copy).orclause) = (clause.cast(), core::ptr::null_mut());
+            ((*copy).clause, (*copy).orclause) = (make_ands_explicit(conjuncts), ptr::null_mut());
             copy
-        };
-        expression::list(elements(conditions).iter().map(with_comparisons))
+        }))
     }
 }
 
-/// Returns an expression in which comparisons are added to each condition on time in its ANDs and ORs; `None` if it has none.
-/// It is true for the same rows. Where the expression is false, it may be NULL instead.
-unsafe fn extended(root: *mut PlannerInfo, node: *mut Node) -> Option<*mut Node> {
+/// Returns the conjuncts of an expression and of the comparisons of each condition on time in its ANDs and ORs; `None` if it has
+/// none. They are true for the same rows. Where the expression is false, they may be NULL instead.
+unsafe fn extended(root: *mut PlannerInfo, node: *mut Node) -> Option<*mut List> {
     // SAFETY: expressions of the planner.
     unsafe {
-        if let Some(junction) = cast::<BoolExpr>(node, NodeTag::T_BoolExpr) {
-            if junction.boolop == BoolExprType::NOT_EXPR {
-                return None;
-            }
-            expression::check_stack_depth();
-            let mut is_extended = false;
-            let arguments = expression::list(elements(junction.args).iter().map(|&argument| {
-                let extended = extended(root, argument);
-                is_extended |= extended.is_some();
-                extended.unwrap_or(argument)
-            }));
-            return is_extended.then(|| makeBoolExpr(junction.boolop, arguments, -1).cast());
+        let Some(junction) = cast::<BoolExpr>(node, NodeTag::T_BoolExpr) else {
+            let (function, arguments) = expression::called(node)?;
+            return Some(expression::lappend(comparisons(root, function, arguments)?, node.cast()));
+        };
+        if junction.boolop == BoolExprType::NOT_EXPR {
+            return None;
         }
-        let (function, arguments) = expression::called(node)?;
-        let comparisons = comparisons(root, function, arguments)?;
-        let conjunction = elements::<Node>(comparisons).iter().copied().chain([node]);
-        Some(makeBoolExpr(BoolExprType::AND_EXPR, expression::list(conjunction), -1).cast())
+        expression::check_stack_depth();
+        let (is_and, mut is_extended) = (junction.boolop == BoolExprType::AND_EXPR, false);
+        let arguments = elements(junction.args).iter().fold(ptr::null_mut(), |list, &argument| {
+            let conjuncts = extended(root, argument);
+            is_extended |= conjuncts.is_some();
+            let conjuncts = conjuncts.unwrap_or_else(|| expression::list([argument]));
+            match is_and {
+                true => list_concat(list, conjuncts),
+                false => expression::lappend(list, make_ands_explicit(conjuncts).cast()),
+            }
+        });
+        is_extended.then(|| match is_and {
+            true => arguments,
+            false => expression::list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
+        })
     }
 }
 

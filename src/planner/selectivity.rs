@@ -271,8 +271,8 @@ impl Column {
                 return None;
             }
             let condition_on_time = Condition::of::<T>(function, of_condition)?;
-            if let Some((bound, _)) = expression::called(bound) {
-                let share = 1.0 / condition_on_time.comparisons_with::<T>(bound)? as f64;
+            if let Some((bound, of_bound)) = expression::called(bound) {
+                let share = 1.0 / condition_on_time.comparisons_with::<T>(bound, of_bound)? as f64;
                 return Some((*condition).norm_selec.min(1.0).powf(share));
             }
             let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);

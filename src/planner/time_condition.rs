@@ -14,15 +14,14 @@
 //! NOT. A condition that it leaves as it is remains correct.
 
 use core::cell::Cell;
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, FromExpr, FuncExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid,
-    OpExpr, PlannerInfo, RelOptInfo, RestrictInfo, RowCompareExpr, SQLValueFunction,
+    self, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
+    PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction,
 };
 
-use crate::pg::server;
 use crate::planner::expression::{self, cast, constant, elements, exprType, get_opcode, getBaseType};
 use crate::planner::time_of_id::{self, TimeOfId};
 
@@ -40,6 +39,7 @@ unsafe extern "C-unwind" {
     fn make_ands_implicit(clause: *mut Node) -> *mut List;
     fn makeBoolExpr(operator: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Node;
     fn list_concat(one: *mut List, other: *const List) -> *mut List;
+    fn list_concat_copy(one: *const List, other: *const List) -> *mut List;
     fn list_copy_head(list: *const List, length: c_int) -> *mut List;
     fn pull_varnos(root: *mut PlannerInfo, node: *mut Node) -> *mut pg_sys::Bitmapset;
     fn bms_is_member(member: c_int, set: *const pg_sys::Bitmapset) -> bool;
@@ -47,6 +47,7 @@ unsafe extern "C-unwind" {
     fn contain_var_clause(node: *mut Node) -> bool;
     fn contain_volatile_functions(node: *mut Node) -> bool;
     fn contain_subplans(node: *mut Node) -> bool;
+    fn predicate_implied_by(predicate: *mut List, conditions: *mut List, is_weak: bool) -> bool;
 }
 
 const LESS: u32 = pg_sys::BTLessStrategyNumber;
@@ -152,16 +153,20 @@ pub unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_par
     }
 }
 
-/// Returns whether a condition of a table is a comparison of the time of an ID, as those under UNION ALL remain.
+/// Returns whether a condition of a table contains a comparison of the time of an ID, as those under UNION ALL remain.
 ///
 /// # Safety
-/// `restriction` is a condition of the table.
-pub unsafe fn is_comparison(relation: &RelOptInfo, restriction: &RestrictInfo) -> bool {
-    // SAFETY: an operator of this kind has two arguments.
+/// `node` is the expression of the condition, or an argument of its AND, OR or NOT.
+pub unsafe fn has_comparison(relation: &RelOptInfo, node: *mut Node) -> bool {
+    // SAFETY: expressions of the planner.
     unsafe {
-        cast::<OpExpr>(restriction.clause.cast(), NodeTag::T_OpExpr).is_some_and(|operator| {
-            comparison_of(operator.opfuncid).is_some()
-                && elements(operator.args).iter().any(|&argument| id_of(relation, argument).is_some())
+        if let Some(junction) = cast::<BoolExpr>(node, NodeTag::T_BoolExpr) {
+            expression::check_stack_depth();
+            return elements(junction.args).iter().any(|&argument| has_comparison(relation, argument));
+        }
+        expression::called(node).is_some_and(|(function, arguments)| {
+            comparison_of(function).is_some()
+                && elements(arguments).iter().any(|&argument| id_of(relation, argument).is_some())
         })
     }
 }
@@ -209,11 +214,11 @@ impl Table<'_> {
             let top = bms_next_member(self.relation.top_parent_relids, -1);
             if top > 0 {
                 let parent = &*(*(*self.root).simple_rel_array.add(top as usize));
-                return !parent.part_scheme.is_null() && !has_own_access(parent);
+                return !parent.part_scheme.is_null() && !has_own_access(self.root, parent);
             }
             // The CHECK constraints of the children of a table without partitions may exclude them.
             let is_inherited = self.is_parent && self.relation.part_scheme.is_null();
-            self.relation.fdwroutine.is_null() && !is_inherited && !has_own_access(self.relation)
+            self.relation.fdwroutine.is_null() && !is_inherited && !has_own_access(self.root, self.relation)
         }
     }
 
@@ -449,32 +454,44 @@ unsafe fn is_safe_to_cast(time: *mut Node, type_: Oid) -> bool {
     }
 }
 
-/// Returns whether the table has an index on the time of an ID, or partitions by it.
-unsafe fn has_own_access(relation: &RelOptInfo) -> bool {
-    // SAFETY: a table with partitions has as many expressions as its scheme has columns.
+/// Returns whether a column of an index of the table is the time of an ID, or one of its partition key. An expression that only
+/// contains it, such as its date, serves no condition on the time, and a partial index only those of some queries.
+unsafe fn has_own_access(root: *mut PlannerInfo, relation: &RelOptInfo) -> bool {
+    // SAFETY: a table with partitions has as many lists of expressions as its scheme has columns.
     unsafe {
-        let has_index =
-            elements::<IndexOptInfo>(relation.indexlist).iter().any(|&index| mentions((*index).indexprs.cast()));
-        has_index
+        let has_time = |columns| elements::<Node>(columns).iter().any(|&each| time_of_id::called(each).is_some());
+        let is_usable = |predicate: *mut List| {
+            let conditions = || conditions_in((*(*root).parse).jointree.cast());
+            predicate.is_null() || predicate_implied_by(predicate, conditions(), false)
+        };
+        let indexes = elements::<IndexOptInfo>(relation.indexlist);
+        indexes.iter().any(|&index| has_time((*index).indexprs) && is_usable((*index).indpred))
             || relation.part_scheme.as_ref().is_some_and(|scheme| {
-                (0..scheme.partnatts as usize).any(|column| mentions((*relation.partexprs.add(column)).cast()))
+                (0..scheme.partnatts as usize).any(|column| has_time(*relation.partexprs.add(column)))
             })
     }
 }
 
-/// Returns whether an expression, or a list of expressions, calls a known function.
-unsafe fn mentions(node: *mut Node) -> bool {
-    unsafe extern "C-unwind" fn visit(node: *mut Node, context: *mut c_void) -> bool {
-        // SAFETY: the tag identifies the struct.
-        unsafe {
-            if node.is_null() {
-                return false;
+/// Returns the conditions of a FROM clause or a join, and of all parts of it.
+unsafe fn conditions_in(node: *mut Node) -> *mut List {
+    // SAFETY: the tag identifies the struct. The conditions are lists with an implicit AND.
+    unsafe {
+        if node.is_null() {
+            return ptr::null_mut();
+        }
+        let with = |quals: *mut Node, parts: &[*mut Node]| {
+            let all = |list: *mut List, &part: &*mut Node| list_concat_copy(list, conditions_in(part));
+            parts.iter().fold(quals.cast(), all)
+        };
+        match (*node).type_ {
+            NodeTag::T_FromExpr => {
+                with((*node.cast::<FromExpr>()).quals, elements((*node.cast::<FromExpr>()).fromlist))
             }
-            let call = cast::<FuncExpr>(node, NodeTag::T_FuncExpr);
-            call.is_some_and(|call| time_of_id::find(|known| known.function == call.funcid).is_some())
-                || server::walk(node, visit, context)
+            NodeTag::T_JoinExpr => {
+                let join = &*node.cast::<JoinExpr>();
+                with(join.quals, &[join.larg, join.rarg])
+            }
+            _ => ptr::null_mut(),
         }
     }
-    // SAFETY: an expression of the planner.
-    unsafe { visit(node, ptr::null_mut()) }
 }

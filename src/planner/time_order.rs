@@ -80,15 +80,16 @@ unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
         let real = (*relation).indexlist;
         let mut all = ptr::null_mut();
         for &index in elements::<IndexOptInfo>(real) {
-            if let Some((column, function)) = column_with_id(&*index)
-                && let Some(of_time) = time_index(root, index, column, &function)
-            {
-                all = expression::lappend(all, of_time.cast());
+            for (column, function) in columns_with_ids(&*index) {
+                if let Some(of_time) = time_index(root, index, column, &function) {
+                    all = expression::lappend(all, of_time.cast());
+                }
             }
         }
         // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
         let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
-        let is_limited = || conditions.iter().any(|&each| time_condition::is_comparison(&*relation, &*each));
+        let is_limited =
+            || conditions.iter().any(|&each| time_condition::has_comparison(&*relation, (*each).clause.cast()));
         if !all.is_null() && !is_dummy_rel(relation) && !is_limited() {
             (*relation).indexlist = all;
             create_index_paths(root, relation);
@@ -97,14 +98,13 @@ unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
     }
 }
 
-/// Returns the first column of a btree index with an ID, and the function of its time.
-unsafe fn column_with_id(index: &IndexOptInfo) -> Option<(usize, TimeOfId)> {
+/// Returns the columns of a btree index with IDs, and the functions of their times.
+unsafe fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize, TimeOfId)> {
     // From PostgreSQL 16 on, a table with partitions has indexes without an order.
-    if index.relam != pg_sys::BTREE_AM_OID || index.sortopfamily.is_null() || !index.amhasgettuple {
-        return None;
-    }
+    let is_ordered = index.relam == pg_sys::BTREE_AM_OID && !index.sortopfamily.is_null() && index.amhasgettuple;
+    let count = if is_ordered { index.nkeycolumns as usize } else { 0 };
     // SAFETY: the arrays have an element for each key column. An expression has the number 0.
-    (0..index.nkeycolumns as usize).find_map(|column| unsafe {
+    (0..count).filter_map(|column| unsafe {
         let (type_, family) = (*index.opcintype.add(column), *index.opfamily.add(column));
         let function = time_of_id::find(|known| known.id_type == type_ && known.family == family)?;
         (*index.indexkeys.add(column) != 0).then_some((column, function))

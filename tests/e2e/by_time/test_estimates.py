@@ -211,6 +211,22 @@ def test_estimates_with_parameters(orders, id_type, mode):
 
 
 @each_type
+def test_two_conditions_with_one_parameter(orders, id_type):
+    """The index conditions that the planner derives from both are told apart."""
+    costs = []
+    for after in ("$1", "$2"):
+        query = f"SELECT FROM {id_type}_uniform WHERE id BETWEEN $1 AND {after}"
+        with orders.transaction(force_rollback=True):
+            orders.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+            orders.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+            orders.execute(f"PREPARE of_day (timestamptz, timestamptz) AS {query}")
+            [([plan],)] = orders.execute("EXPLAIN (FORMAT JSON) EXECUTE of_day (now(), now())")
+            orders.execute("DEALLOCATE of_day")
+        costs.append((plan["Plan"]["Node Type"], plan["Plan"]["Total Cost"], plan["Plan"]["Plan Rows"]))
+    assert costs[0] == costs[1]
+
+
+@each_type
 @pytest.mark.parametrize("access_method", ["btree", "brin"])
 def test_estimates_of_index_conditions(orders, id_type, access_method):
     """The index conditions that the planner derives from a condition have its estimate."""

@@ -39,9 +39,15 @@ SELECT plan('SELECT * FROM v WHERE NOT created_at < ''2026-11-03''');
 SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03'' OR created_at IS NULL');
 SELECT plan('SELECT * FROM v WHERE (created_at, k) > (''2026-11-03'', 5) ORDER BY created_at, k LIMIT 5');
 SELECT plan('SELECT * FROM v WHERE created_at >= current_date - 7');
+SELECT plan('SELECT * FROM v WHERE created_at >= now() - interval ''1 day'' AND created_at < now()');
 SELECT plan('SELECT * FROM v WHERE created_at >= date ''infinity''');
 SELECT plan('SELECT * FROM v ORDER BY created_at DESC LIMIT 10');
 SELECT plan('SELECT * FROM v WHERE k = 5 ORDER BY created_at DESC LIMIT 10');
+-- An ID is the last of two columns with IDs.
+CREATE TABLE two (customer scru128, id scru128);
+CREATE INDEX ON two (customer, id);
+SELECT plan('SELECT * FROM two WHERE customer = scru128_lower(''2026-11-03'') ORDER BY id::timestamptz DESC LIMIT 10');
+SELECT plan('SELECT * FROM two ORDER BY customer::timestamptz LIMIT 10');
 SELECT plan('SELECT max(created_at) FROM v');
 SELECT plan('SELECT DISTINCT created_at FROM v LIMIT 10');
 SET enable_hashjoin = off;
@@ -68,8 +74,17 @@ RESET scru.time_of_id;
 CREATE INDEX of_week ON t (k) WHERE id::timestamptz >= '2026-11-20 00:00+00';
 SELECT plan('SELECT k FROM v WHERE created_at >= ''2026-11-22'' AND k < 3 ORDER BY k');
 DROP INDEX of_week;
+-- A partial index on the time serves the queries that imply its predicate.
+CREATE INDEX of_third ON t (scru128_timestamp(id)) WHERE k = 3;
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22''');
+SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22'' AND k = 3');
+DROP INDEX of_third;
 CREATE TABLE own (id scru128 PRIMARY KEY);
 CREATE INDEX own_time ON own (scru128_timestamp(id));
+SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
+-- An index on an expression that only contains the time does not serve the time.
+DROP INDEX own_time;
+CREATE INDEX own_day ON own (((id::timestamptz AT TIME ZONE 'UTC')::date));
 SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
 CREATE TABLE by_time (id scru128 NOT NULL) PARTITION BY RANGE (scru128_timestamp(id));
 CREATE TABLE by_time_1 PARTITION OF by_time FOR VALUES FROM ('2026-11-01 00:00+00') TO ('2026-12-01 00:00+00');
@@ -93,6 +108,8 @@ SELECT plan('SELECT * FROM p ORDER BY id::timestamptz DESC LIMIT 3');
 -- UNION ALL: conditions are not served, and no LIMIT reads a whole table in its order.
 SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u
     WHERE created_at < ''2026-11-03'' ORDER BY created_at DESC LIMIT 3');
+SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u
+    WHERE created_at < ''2026-11-03'' OR created_at > ''2026-11-09'' ORDER BY created_at DESC LIMIT 3');
 
 -- A domain, whose cast has the column as its argument.
 CREATE DOMAIN d AS scru128;
@@ -155,7 +172,7 @@ SELECT date_trunc('day', '2026-11-01 12:00', 'UTC');
 SELECT date_trunc('day', '2026-11-01 12:00');
 \set VERBOSITY default
 DROP VIEW v;
-DROP TABLE t, own, by_time, parent, child_1, child_2, p, of_domain;
+DROP TABLE t, two, own, by_time, parent, child_1, child_2, p, of_domain;
 DROP DOMAIN d;
 DROP SCHEMA other CASCADE;
 DROP FUNCTION plan;
