@@ -269,7 +269,7 @@ class RandomTable:
                     for g in range(GROUPS)
                 ]
             case "list by group, range by number, range by ID":
-                # Each level has its columns in another order. No partition is the default one, which PostgreSQL 15.18 skips
+                # Each level has its columns in another order. None is the default partition: PostgreSQL 15.18 skips it
                 # by mistake if a condition with OR has values that only the execution knows, for columns of any type.
                 return [
                     f"""

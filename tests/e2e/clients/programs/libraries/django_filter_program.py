@@ -106,7 +106,8 @@ Item.objects.create(order_id=made)
 print("found", *notes("/orders/", id=made.upper()))
 print("listed", *notes("/orders/", id__in=f"{old},{made}"))
 hour_ago = Now() - datetime.timedelta(hours=1)
-print("since", *Order.objects.filter(GreaterThanOrEqual(models.F("id"), hour_ago)).order_by("id").values_list("note", flat=True))
+since = Order.objects.filter(GreaterThanOrEqual(models.F("id"), hour_ago)).order_by("id")
+print("since", *since.values_list("note", flat=True))
 print("joined", *notes("/items/", order=made))
 for query in "/orders/?id=malformed", "/orders/?id__in=malformed", "/items/?order=malformed":
     assert client.get(query).status_code == 400, query
