@@ -11,10 +11,11 @@ import pytest
 
 from idtypes import each_type
 from plans import explain
+from server import MAJOR
 from test_sanity import bare, expressions, resolutions  # noqa: F401  (a fixture)
 
 PAGE = (Path(__file__).parents[3] / "docs" / "text.md").read_text()
-[EXTENSION, FOREIGN_KEYS, REPAIR] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+[EXTENSION, _, FOREIGN_KEYS, REPAIR] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
 CREATE, TABLES = EXTENSION.split("\n", 1)
 
 
@@ -91,8 +92,12 @@ def test_the_statements_of_the_page(connection):
 
 
 def test_a_foreign_key_from_text_is_found_and_repaired(connection):
-    """The server accepts the key, and each DELETE of a parent fails. The query of the page finds it."""
+    """Older servers accept the key, and each DELETE of a parent fails. The query of the page finds it."""
     connection.execute(TABLES)
+    if MAJOR >= 18:
+        with pytest.raises(psycopg.errors.InternalError_, match="key columns are not both collatable"):
+            connection.execute("CREATE TABLE items (order_id text REFERENCES orders (id))")
+        return
     assert connection.execute(FOREIGN_KEYS).fetchall() == []
     connection.execute(
         """
@@ -166,5 +171,6 @@ def test_scru_text_changes_only_one_error(bare):  # noqa: F811  (the fixture)
     operators = r"(<|<=|>=|>|<@|@>)"
     for expression in changed:
         # date_trunc() exists for times and for IDs.
-        known = rf"{times} {operators} {strings}|{strings} {operators} {times}|date_trunc\('day', {strings}\)"
+        known = rf"{times} {operators} {strings}|{strings} {operators} {times}"
+        known += rf"|date_trunc\(('day'|{strings}), {strings}\)"
         assert re.fullmatch(known, expression), expression
