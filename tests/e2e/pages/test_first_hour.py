@@ -408,3 +408,19 @@ def test_domain_representations_of_postgrest(connection):
     assert "Index Cond" in explain(connection, f"SELECT * FROM products WHERE {condition}")
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
         connection.execute(f"SELECT {function['text to product_id']}(%s)", [f"user_{EXAMPLE}"])
+
+
+def test_the_plan_of_a_view_in_the_readme(connection):
+    """The plan that README shows for a view in place of created_at."""
+    block = r"^```\n(EXPLAIN \(COSTS OFF\) .*?)\n\n(.*?)\n```$"
+    [(query, plan)] = re.findall(block, (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    connection.execute("SET timezone = 'UTC'; CREATE TABLE orders (id scru128 PRIMARY KEY, note text)")
+    connection.execute("ALTER TABLE orders RENAME TO order_rows")
+    connection.execute("CREATE VIEW orders AS SELECT *, id::timestamptz AS created_at FROM order_rows")
+    connection.execute(
+        """INSERT INTO order_rows SELECT gen_scru128(timestamptz '2026-10-01' + n * interval '1 minute')
+           FROM generate_series(1, 60000) AS n"""
+    )
+    connection.execute("ANALYZE order_rows")
+    found = [line for (line,) in connection.execute(query.rstrip(";"))]
+    assert [line.rstrip() for line in found] == [line[1:] for line in plan.splitlines()]
