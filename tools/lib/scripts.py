@@ -37,7 +37,8 @@ SAFE_PATH = re.compile(r"SET search_path = pg_catalog, pg_temp\b|set_config\('se
 # arguments matches a call better.
 SHADOWED = re.compile(
     r"(?<![\w.])(format|concat(?:_ws)?|count|jsonb?_(?:build_(?:array|object)|object_agg\w*|extract_path(?:_text)?|delete)"
-    r"|num_(?:non)?nulls|pg_(?:get_publication_tables|typeof|collation_for|column_\w+|logical_slot_\w+_changes)|satisfies_hash_partition"
+    r"|num_(?:non)?nulls|pg_(?:typeof|collation_for|column_\w+|logical_slot_\w+_changes)|satisfies_hash_partition"
+    r"|pg_(?:get_publication_tables|restore_\w+_stats)"
     r"|(?:dense_|percent_)?rank|cume_dist|\w+multirange"
     r")\((?![*)])",
     re.IGNORECASE,

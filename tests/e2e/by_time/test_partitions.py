@@ -297,6 +297,7 @@ SKIPS = {
     "UPDATE own SET n = 0 WHERE id >= $1 AND id < $2": 2,
 }
 # The same of a table whose partition key has another column first.
+# Without a join condition on the first column alone: newer servers skip nothing by it and the condition on time.
 SKIPS_OF_TWO_COLUMNS = {
     "SELECT FROM own WHERE k = 1 AND id >= $1": 8,
     "SELECT FROM own WHERE id >= $1 AND id < $2 AND k = (SELECT 1)": 2,
@@ -305,7 +306,6 @@ SKIPS_OF_TWO_COLUMNS = {
     "SELECT FROM own WHERE (n < 9 OR n > 99) AND k = 1 AND (id < $1 OR n > 0) AND id < $2": 4,
     "SELECT FROM days JOIN own ON id >= first AND id < after WHERE k = 1": 2,
     "SELECT FROM days LEFT JOIN own ON id >= first AND id < after AND k = one": 2,
-    "SELECT FROM days JOIN own ON id >= first AND k = one WHERE id < $2": 2,
     "SELECT FROM (SELECT k, id FROM own UNION ALL SELECT k, id FROM own) AS twice WHERE k = 1 AND id < $1": 4,
 }
 LEVELS = {
