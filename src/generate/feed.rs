@@ -22,7 +22,7 @@ pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
     horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
 }
 
-/// `T_horizon(after T, lag interval) → T`: the horizon less a lag. Additionally raises what `T_horizon(after)` does.
+/// `T_horizon(after T, lag interval) → T`: the horizon minus a lag. Raises the errors of `T_horizon(after)`.
 pub fn horizon_with_lag<T: Type>(call: Call) -> Result<Datum, Error> {
     let lag = lag(call, 1)?;
     let horizon = checked_horizon::<T>(call)?;

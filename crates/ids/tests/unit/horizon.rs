@@ -438,9 +438,12 @@ impl Run<'_> {
     }
 }
 
-/// Explores all orders of the accesses. Returns the number of worlds, and whether a transaction that the snapshot does not see
-/// has an ID below the horizon, or can insert one that was made elsewhere where a reader with a lag has passed it, a snapshot has two horizons, an ID is below the floor with which the database has arrived, or the
-/// floor is above the clock because of that.
+/// Explores all orders of the accesses. Returns the number of worlds, and whether one of these faults occurs:
+///
+/// - A transaction that the snapshot does not see has an ID below the horizon.
+/// - Such a transaction can insert an ID that was made elsewhere, and that a reader with a lag has passed.
+/// - A snapshot has two horizons.
+/// - An ID is below the floor with which the database has arrived, or the floor is above the clock because of that.
 fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
     let start = World { clock: 10, latest: 10, is_restored, has_arrived: is_restored, ..World::default() };
     let mut known = HashSet::from([start.clone()]);
