@@ -1,15 +1,17 @@
 //! The PostgreSQL binding of the ID types of [`scru_ids`]. Every function is generic over the types.
 //!
 //! Each folder is a layer. docs/architecture.md lists them, and what each may use. [`symbols`] has the C symbol of each SQL function:
-//! the server calls a symbol, which passes a [`call::Call`] to a function of `functions`, `generate` or `planner`.
+//! the server calls a symbol, which passes a [`call::Call`] to a function of `values`, `by_time`, `draw` or `feed`.
 
+mod by_time;
 mod call;
-mod functions;
-mod generate;
+mod draw;
+mod feed;
 mod pg;
-mod planner;
 mod settings;
+mod shared;
 mod symbols;
+mod values;
 
 #[cfg(any(test, feature = "pg_test"))]
 mod tests;
@@ -24,14 +26,14 @@ pgrx::pg_module_magic!();
 #[pg_guard]
 extern "C-unwind" fn _PG_init() {
     settings::define();
-    planner::register();
-    generate::horizon::register();
-    generate::mark_sequence::register();
+    by_time::register();
+    feed::transaction::register();
+    shared::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {
         if pg_sys::process_shared_preload_libraries_in_progress {
-            generate::memory::preload();
-            generate::node::register();
+            shared::memory::preload();
+            draw::node::register();
         }
     }
 }

@@ -5,16 +5,15 @@ use core::cmp::Ordering;
 use pgrx::pg_sys;
 use scru_ids::{core_registry, encrypted_registry, registry};
 
+use crate::by_time::{self, range, selectivity, tick_statistics, time_compare, time_of_id};
 use crate::call::{guarded, raw};
-use crate::functions::time_compare;
-use crate::functions::{
-    brin, casts, compare, encryption, fields, gin, gist, hash, inspect, io, prefixed, range, snowflake, sort, time,
-    window,
-};
-use crate::generate::id_type::{self, Process, Type};
-use crate::generate::{admin, draw, feed, guard, node};
+use crate::draw::{admin, generate, node};
+use crate::feed::{guard, reader};
 use crate::pg::process::PerProcess;
-use crate::planner::{self, selectivity, tick_statistics, time_of_id};
+use crate::shared::id_type::{self, Process, Type};
+use crate::values::{
+    brin, casts, compare, encryption, fields, gin, gist, hash, inspect, io, prefixed, snowflake, sort, time, window,
+};
 
 /// Exports a function under a symbol, with the `Pg_finfo_record` that declares its calling convention. `$run` is `guarded` for
 /// a function that can fail, and `raw` for one that cannot.
@@ -59,8 +58,8 @@ macro_rules! system {
             }
 
             exports! { $name:
-                guarded "gen_" "" draw::generate::<Id>;
-                guarded "gen_" "_at" draw::generate_at::<Id>;
+                guarded "gen_" "" generate::generate::<Id>;
+                guarded "gen_" "_at" generate::generate_at::<Id>;
                 raw "" "_smaller" compare::smaller::<Id>;
                 raw "" "_larger" compare::larger::<Id>;
                 raw "" "_timestamp" time::timestamp::<Id>;
@@ -77,18 +76,18 @@ macro_rules! system {
                 raw "timestamptz_ge_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_ge);
                 raw "timestamptz_gt_" "" |call| time_compare::time_with_id::<Id>(call, Ordering::is_gt);
                 guarded "" "_time_bound" time_compare::bound::<Id>;
-                guarded "" "_time_support" planner::support::<Id>;
+                guarded "" "_time_support" by_time::support::<Id>;
                 guarded "" "_range_lower" range::lower::<Id>;
                 guarded "" "_range_upper" range::upper::<Id>;
                 guarded "" "_contained_by_range" range::contained_by::<Id>;
                 guarded "" "_range_contains" range::contains::<Id>;
-                guarded "" "_range_support" planner::support::<Id>;
+                guarded "" "_range_support" by_time::support::<Id>;
                 guarded "" "_ineqsel" selectivity::of_operator::<Id>;
 
-                guarded "" "_horizon" feed::horizon::<Id>;
-                guarded "" "_horizon_after" feed::horizon_after::<Id>;
-                guarded "" "_horizon_with_lag" feed::horizon_with_lag::<Id>;
-                guarded "" "_is_timely" feed::is_timely::<Id>;
+                guarded "" "_horizon" reader::horizon::<Id>;
+                guarded "" "_horizon_after" reader::horizon_after::<Id>;
+                guarded "" "_horizon_with_lag" reader::horizon_with_lag::<Id>;
+                guarded "" "_is_timely" reader::is_timely::<Id>;
                 guarded "" "_prefixed" prefixed::prefixed::<Id>;
                 guarded "" "_unprefixed" prefixed::unprefixed::<Id>;
             }
@@ -196,7 +195,7 @@ export!(guarded, "scru_generators", admin::all);
 export!(guarded, "scru64_nodes_collide", node::collide);
 export!(guarded, "scru_set_mark", admin::set_mark);
 export!(guarded, "scru_raise_mark", admin::raise_mark);
-export!(guarded, "scru_horizon_holders", feed::holders);
+export!(guarded, "scru_horizon_holders", reader::holders);
 export!(guarded, "scru_feed_guard", guard::guard);
 
 pgrx::extension_sql_file!("../sql/install/extension.sql", finalize);

@@ -15,7 +15,7 @@ mod tests {
     use pgrx::prelude::*;
     use rand::Rng;
 
-    use crate::generate::random::Random;
+    use crate::shared::random::Random;
 
     #[pg_test]
     fn a_forked_process_draws_random_numbers_of_its_own() {

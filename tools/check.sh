@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check.sh CONCERN…: builds the library in the dev profile, installs it into the private copy of the server, and runs the tests of
-# the concerns, such as `range` for src/functions/range.rs: tests/pg_regress/sql/range.sql, and the end-to-end tests in files whose
+# the concerns, such as `range` for src/by_time/range.rs: tests/pg_regress/sql/range.sql, and the end-to-end tests in files whose
 # names contain the word, such as test_time_compare_range.py. Tests that compare times need the release profile and are left out.
 source "$(dirname "$0")/lib/env.sh"
 

@@ -8,7 +8,7 @@ tools/gen.sh --check
 mkdir -p sql/released
 cargo sqlgen --release
 version=$(package_version scru)
-sed -n '/^layouts! {$/,/^}$/p' src/generate/layouts.rs >"sql/released/$version.layouts"
+sed -n '/^layouts! {$/,/^}$/p' src/shared/layouts.rs >"sql/released/$version.layouts"
 cd sql
 find . -name "scru*--$version.sql" -o -name "$version.layouts" | sort | xargs sha256sum >>released/SHA256SUMS
 say 'Frozen; commit these files:'

@@ -41,7 +41,10 @@ spelling() { tools/lint.sh spelling; }
 workflows() { tools/lint.sh workflows; }
 layers() { /usr/bin/python3 tools/lib/layers.py; }
 generated_sql() { tools/gen.sh --check; }
-pure_crates() { cargo test --no-fail-fast --package scru-ids --package scru-model --package sqlgen --features scru-ids/encryption,scru-ids/postgres-types; }
+pure_crates() {
+    cargo test --no-fail-fast --package scru-ids --package scru-server --package scru-model --package sqlgen \
+        --features scru-ids/encryption,scru-ids/postgres-types
+}
 
 # cargo-pgrx installs its own build by `sudo cp`, which would overwrite a library that a running server has loaded, so the old
 # file is removed first. --runas is given even if SERVER_USER is the caller: without it, cargo-pgrx would not use sudo.

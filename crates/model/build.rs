@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs, io};
 
 /// The path of the protocol's text.
-const PROTOCOL: &str = "../ids/src/protocol.rs";
+const PROTOCOL: &str = "../server/src/protocol.rs";
 
 /// The function that the model does not run: a standby has no log.
 const UNUSED: &str = "draw_unlogged";
@@ -16,9 +16,9 @@ const UNUSED: &str = "draw_unlogged";
 /// The lines before the functions.
 const HEAD: &str = "
     use rand::Rng;
-    use scru_ids::mark::{self, Cover, Mark, NodeCode, Reservation};
-    use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
-    use scru_ids::{FastRange, GeneratedId, SortableId, State, Step, Word};
+    use scru_ids::{FastRange, GeneratedId, NodeCode, SortableId, State, Step, Word};
+    use scru_server::mark::{self, Cover, Mark, Reservation};
+    use scru_server::protocol::{Access, Carried, Pending, Position, Version};
     use crate::Changed;
 ";
 

@@ -9,7 +9,8 @@ use std::process;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use scru_ids::{ParseError, ParseErrorKind, SortKeys, SqlId, Stored, registry};
+use scru_ids::{ParseError, ParseErrorKind, SqlId, Stored, registry};
+use scru_server::SortKeys;
 
 /// A property that holds for every input. Panics if an input violates it.
 type Property = fn(&[u8]);

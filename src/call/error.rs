@@ -10,8 +10,9 @@ use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
-use crate::call::hints;
-use crate::pg::{epoch, server};
+use crate::call::{epoch, hints};
+use crate::pg::server;
+use crate::pg::unguarded::{errcode, errdetail_internal, errhint, errmsg_internal};
 
 /// An error for the user. It is one pointer wide, so that a `Result` is cheap to return.
 ///
@@ -212,14 +213,6 @@ fn character_at(text: &CStr, position: usize) -> &[u8] {
     };
     // An incomplete character ends before the NUL.
     &rest[..length.min(rest.len().saturating_sub(1))]
-}
-
-// The functions behind the server's ereport and ereturn macros, which pgrx declares privately.
-unsafe extern "C-unwind" {
-    fn errcode(sqlstate: c_int) -> c_int;
-    fn errmsg_internal(format: *const c_char, ...) -> c_int;
-    fn errdetail_internal(format: *const c_char, ...) -> c_int;
-    fn errhint(format: *const c_char, ...) -> c_int;
 }
 
 /// Reports an error. From PostgreSQL 16 on, the error is soft if `context` asks for that: it is saved in `context`, and the

@@ -1,13 +1,14 @@
 //! A call of an SQL function from the server: its arguments, its result, and its errors with their HINTs.
 //!
 //! A function gets a [`Call`] and returns a Datum or an [`error::Error`], which is raised as PostgreSQL's own types raise theirs.
-//! Uses [`crate::pg`].
 
+pub mod epoch;
 pub mod error;
 pub mod hints;
+pub mod stored;
 
 use core::any::Any;
-use core::ffi::{CStr, c_void};
+use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,17 +19,10 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::call::error::Error;
+use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::catalog::Schema;
-use crate::pg::datum::{StoredDatum, StoredId};
-use crate::pg::epoch;
 use crate::pg::trigger::Trigger;
-
-// Declared here to avoid pgrx's guards: a filter by time calls these functions for every row, and the guards would cost more
-// than the functions. A server error is a longjmp over Rust frames that have nothing to drop.
-unsafe extern "C-unwind" {
-    fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
-    fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
-}
+use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
 /// The argument and the result of a function's last call.
 struct Remembered<A, V> {

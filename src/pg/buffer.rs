@@ -4,7 +4,7 @@ use core::slice;
 
 use pgrx::pg_sys::{self, Buffer, PageHeaderData, XLogRecPtr};
 
-use crate::pg::clock;
+use crate::pg::clock::{self, WaitEvent};
 
 /// The number of attempts to lock a page before the backend sleeps between them.
 const SPINS: u32 = 100;
@@ -13,25 +13,25 @@ const SPINS: u32 = 100;
 pub struct LockedPage(Buffer);
 
 impl LockedPage {
-    /// Locks a page. Returns `None` if another backend has locked it and `wait` is false.
+    /// Locks a page. Returns `None` if another backend has locked it and there is no event to wait with.
     ///
     /// A wait can be canceled. The server's own wait for a page could not: whoever writes the page to disk first flushes the log
     /// while it holds the lock.
     ///
     /// # Safety
     /// `buffer` is pinned. The pin belongs to the returned value.
-    pub unsafe fn lock(buffer: Buffer, wait: bool) -> Option<Self> {
+    pub unsafe fn lock(buffer: Buffer, wait: Option<&WaitEvent>) -> Option<Self> {
         let mut attempts = 0;
         // SAFETY: guaranteed by the caller. If an interrupt ends the wait, the transaction releases the pin.
         unsafe {
             while !pg_sys::ConditionalLockBuffer(buffer) {
-                if !wait {
+                let Some(event) = wait else {
                     pg_sys::ReleaseBuffer(buffer);
                     return None;
-                }
+                };
                 attempts += 1;
                 if attempts > SPINS {
-                    clock::wait(1_000, &clock::MARK);
+                    clock::wait(1_000, event);
                 } else {
                     core::hint::spin_loop();
                 }

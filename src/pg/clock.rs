@@ -7,23 +7,17 @@ use core::ptr;
 
 use pgrx::pg_sys;
 
-use crate::pg::process::PerProcess;
 use crate::pg::server;
-
-// Declared here to avoid pgrx's guard, which turns a server error into a panic and back. A server error is a longjmp over Rust
-// frames that have nothing to drop.
-unsafe extern "C-unwind" {
-    fn ProcessInterrupts();
-}
+use crate::pg::unguarded::ProcessInterrupts;
 
 /// A wait event, as shown in pg_stat_activity. Each process looks up its number once.
 pub struct WaitEvent(&'static CStr, OnceCell<u32>);
 
-/// A wait for the clock to reach the time of the next ID.
-pub static CLOCK: PerProcess<WaitEvent> = PerProcess::new(WaitEvent(c"ScruClock", OnceCell::new()));
-
-/// A wait for another backend to write the durable high-water mark.
-pub static MARK: PerProcess<WaitEvent> = PerProcess::new(WaitEvent(c"ScruMark", OnceCell::new()));
+impl WaitEvent {
+    pub const fn new(name: &'static CStr) -> Self {
+        Self(name, OnceCell::new())
+    }
+}
 
 /// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
 #[inline]
@@ -40,10 +34,10 @@ pub fn now() -> i64 {
 }
 
 /// Waits until the clock reaches `until`, in microseconds since 1970-01-01 UTC, or moves back. Processes interrupts.
-pub fn wait_until(until: i64) {
+pub fn wait_until(until: i64, event: &WaitEvent) {
     let mut left = until - now();
     while left > 0 {
-        wait(left, &CLOCK);
+        wait(left, event);
         // A set latch ends the wait early. Returning here would be wrong: before `until`, the next step of a generator can be
         // refused (ulidflake, `UlidFlakeOverflow::Error`).
         let still_left = until - now();

@@ -2,13 +2,9 @@
 
 use core::ptr;
 
-use pgrx::pg_sys;
-use scru_ids::protocol::Position;
+use pgrx::pg_sys::{self, XLogRecPtr};
 
-// Declared here to avoid pgrx's guard, which would cost as much as the rest of the generation of an ID.
-unsafe extern "C-unwind" {
-    fn RecoveryInProgress() -> bool;
-}
+use crate::pg::unguarded::RecoveryInProgress;
 
 /// Returns whether the server is in recovery. Recovery is never re-entered.
 #[inline]
@@ -17,19 +13,19 @@ pub fn is_in_recovery() -> bool {
     unsafe { RecoveryInProgress() }
 }
 
-pub fn is_flushed(position: Position) -> bool {
+pub fn is_flushed(position: XLogRecPtr) -> bool {
     // SAFETY: reads shared memory. The server is not in recovery.
     unsafe { pg_sys::GetFlushRecPtr(ptr::null_mut()) >= position }
 }
 
 /// Flushes the log up to a position. Like the flush of a COMMIT, it cannot be canceled.
-pub fn flush(position: Position) {
+pub fn flush(position: XLogRecPtr) {
     // SAFETY: the position is the end of a record.
     unsafe { pg_sys::XLogFlush(position) };
 }
 
 /// Lets the WAL writer flush the log up to a position, within about 200 ms.
-pub fn flush_later(position: Position) {
+pub fn flush_later(position: XLogRecPtr) {
     // SAFETY: as in `flush`.
     unsafe { pg_sys::XLogSetAsyncXactLSN(position) };
 }

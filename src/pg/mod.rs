@@ -1,13 +1,11 @@
-//! The server, as this extension sees it: what differs between its versions, catalogs, clocks, pages and log, values in Datums.
+//! The server as it is: what differs between its versions, catalogs, clocks, pages and log, hooks, values in its memory.
 //!
-//! Knows no ID system and no SQL function. The code that declares the server's functions by hand, because pgrx lacks them, is
-//! here or in the file that calls them. Uses no other folder.
+//! Knows nothing of this extension.
 
 pub mod buffer;
 pub mod catalog;
 pub mod clock;
 pub mod datum;
-pub mod epoch;
 pub mod log;
 pub mod paths;
 pub mod portal;
@@ -15,3 +13,4 @@ pub mod process;
 pub mod server;
 pub mod transaction;
 pub mod trigger;
+pub mod unguarded;

@@ -1,12 +1,13 @@
 //! The client's statements whose portals are open.
 
 use core::cell::Cell;
-use core::ffi::{CStr, c_char};
+use core::ffi::CStr;
 use core::{iter, ptr};
 
 use pgrx::pg_sys::{self, MemoryContextData, PortalData, PortalStatus};
 
 use crate::pg::process::PerProcess;
+use crate::pg::unguarded::GetPortalByName;
 
 /// Returns the start of the client's statement. A cursor keeps that of the statement that has opened it. All statements that a
 /// function runs, also in loops, which have portals of their own, have that of the oldest portal that runs: their caller's.
@@ -19,11 +20,6 @@ pub fn statement() -> i64 {
 /// Returns whether code of a statement that [`statement`] has returned may still run.
 pub fn is_open(statement: i64) -> bool {
     statement == current() || open().any(|portal| portal.creation_time == statement)
-}
-
-// Declared here to avoid pgrx's guard: the look-up raises no error, and a horizon of each row of a scan makes it.
-unsafe extern "C-unwind" {
-    fn GetPortalByName(name: *const c_char) -> pg_sys::Portal;
 }
 
 /// The parent of the contexts of portals, which the server never frees.

@@ -1,5 +1,4 @@
-//! Transactions: those of other processes, the snapshot of a statement, prepared transactions, events of this process, and
-//! subtransactions.
+//! Transactions: those of other processes, the snapshot of a statement, events of this process, and subtransactions.
 
 use core::ptr;
 use core::slice;
@@ -7,16 +6,17 @@ use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::panic::AssertUnwindSafe;
 
 use pgrx::pg_sys::panic::CaughtError;
-use pgrx::pg_sys::{self, LOCKMODE, LOCKTAG, Oid, PGPROC, TransactionId};
+use pgrx::pg_sys::{self, PGPROC, TransactionId};
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
-use scru_ids::horizon::Owner;
 
 use crate::pg::server;
+use crate::pg::unguarded::{ActiveSnapshotSet, GetActiveSnapshot};
 
-// Declared here to avoid pgrx's guard for functions that raise no errors and are called often.
-unsafe extern "C-unwind" {
-    fn ActiveSnapshotSet() -> bool;
-    fn GetActiveSnapshot() -> pg_sys::Snapshot;
+/// A transaction, by the process that runs it and its number there, which is 0 if there is none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct LocalTransaction {
+    pub pid: u32,
+    pub number: u32,
 }
 
 #[inline(always)]
@@ -32,12 +32,12 @@ pub fn processes() -> usize {
 }
 
 /// Returns the index of the process that runs the transaction, and the transaction: for a parallel worker, those of its leader.
-pub fn own() -> (usize, Owner) {
+pub fn own() -> (usize, LocalTransaction) {
     // SAFETY: a worker's leader waits for it, so its entry remains.
     unsafe {
         let process = if is_parallel_worker() { (*pg_sys::MyProc).lockGroupLeader } else { pg_sys::MyProc };
         let index = process.offset_from((*pg_sys::ProcGlobal).allProcs) as usize;
-        (index, owner(process))
+        (index, running(process))
     }
 }
 
@@ -58,23 +58,23 @@ pub fn has_led() -> bool {
 }
 
 /// Returns the transaction that a process runs, with the number 0 if none, if the process is connected to this database.
-pub fn of_process(index: usize) -> Option<Owner> {
+pub fn of_process(index: usize) -> Option<LocalTransaction> {
     assert!(index < processes());
     // SAFETY: the server's array has an entry for each of them.
     unsafe {
         let process = (*pg_sys::ProcGlobal).allProcs.add(index);
         let database = AtomicU32::from_ptr((&raw mut (*process).databaseId).cast()).load(Ordering::Acquire);
-        (database == pg_sys::MyDatabaseId.to_u32()).then(|| owner(process))
+        (database == pg_sys::MyDatabaseId.to_u32()).then(|| running(process))
     }
 }
 
 /// # Safety
 /// `process` is an entry of the server's array of processes.
-unsafe fn owner(process: *mut PGPROC) -> Owner {
+unsafe fn running(process: *mut PGPROC) -> LocalTransaction {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let pid = AtomicI32::from_ptr(&raw mut (*process).pid).load(Ordering::Acquire);
-        Owner::new(pid as u32, server::local_transaction(process))
+        LocalTransaction { pid: pid as u32, number: server::local_transaction(process) }
     }
 }
 
@@ -168,47 +168,6 @@ pub fn has_committed(number: u64) -> bool {
     let number = TransactionId::from(number as u32);
     // SAFETY: a snapshot in use keeps the status of its transactions. In this order: a transaction ends after its status is set.
     unsafe { !pg_sys::TransactionIdIsInProgress(number) && pg_sys::TransactionIdDidCommit(number) }
-}
-
-/// The last field of the tag of the locks that carry a bound. Advisory locks of users have 1 or 2.
-const FIELD: u16 = 0x5363;
-
-fn tag(bound: i64) -> LOCKTAG {
-    LOCKTAG {
-        // SAFETY: reads a variable of this process.
-        locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-        locktag_field2: (bound >> 32) as u32,
-        locktag_field3: bound as u32,
-        locktag_field4: FIELD,
-        locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
-        locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
-    }
-}
-
-/// Takes a lock that carries a bound, for this transaction: it lasts until the transaction ends, also if that is prepared.
-pub fn carry_bound(bound: i64) {
-    // SAFETY: a transaction runs. The mode does not conflict with itself.
-    unsafe { pg_sys::LockAcquire(&tag(bound), pg_sys::ShareLock as LOCKMODE, false, false) };
-}
-
-/// The bounds that locks carry, each with its database.
-pub fn carried_bounds() -> Vec<(Oid, i64)> {
-    // SAFETY: the server returns a copy in the current memory context.
-    unsafe {
-        let data = pg_sys::GetLockStatusData();
-        let count = (*data).nelements as usize;
-        let locks = if count == 0 { &[] } else { slice::from_raw_parts((*data).locks, count) };
-        let own = tag(0);
-        let is_own = |tag: &LOCKTAG| {
-            (tag.locktag_field4, tag.locktag_type, tag.locktag_lockmethodid)
-                == (own.locktag_field4, own.locktag_type, own.locktag_lockmethodid)
-        };
-        let bound = |tag: &LOCKTAG| {
-            let bound = u64::from(tag.locktag_field2) << 32 | u64::from(tag.locktag_field3);
-            (Oid::from(tag.locktag_field1), bound as i64)
-        };
-        locks.iter().map(|lock| &lock.locktag).filter(|tag| is_own(tag)).map(bound).collect()
-    }
 }
 
 /// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such

@@ -8,9 +8,8 @@ use pgrx::pg_sys::{AsPgCStr, GucContext, GucSource};
 use pgrx::{PgSqlErrorCode as SqlState, pg_guard, pg_sys};
 use scru_ids::{Kind, OnClockRollback, Setting, SettingContext};
 
-use crate::pg::datum;
 use crate::pg::process::PerProcess;
-use crate::pg::server;
+use crate::pg::{datum, server};
 use crate::settings::hosts;
 use crate::settings::sources::{self, Configured, IS_PRELOADED, MAX_SETTINGS, Settings, Value};
 

@@ -1,6 +1,6 @@
 //! The settings: their definitions and hooks, the sources that may set them, and which of these decides.
 //!
-//! A setting of an ID system is defined in `scru_ids`, in the file of that system. Uses [`crate::pg`] and [`crate::call`].
+//! A setting of an ID system is defined in `scru_ids`, in the file of that system.
 
 mod definitions;
 pub mod hosts;

@@ -12,8 +12,8 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use pgrx::datum::Array;
 use pgrx::pg_sys::{AsPgCStr, GucContext, GucSource, Oid};
 use pgrx::{FromDatum, PgSqlErrorCode as SqlState, pg_sys};
-use scru_ids::setting_state::{SettingState, Source, Sourced};
 use scru_ids::{Kind, Setting, SettingContext};
+use scru_server::setting_state::{SettingState, Source, Sourced};
 
 use crate::call::error::Error;
 use crate::pg::process::PerProcess;
@@ -354,7 +354,7 @@ fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<Value>) 
             format!("parameter \"scru.{name}\" is refused in this session"),
         )
         .detail("The session has a malformed value, or one from a source that may not set it.")
-    } else if setting.context.admits(*source) {
+    } else if source.is_admitted(setting.context) {
         Error::new(
             SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("invalid value for parameter \"scru.{name}\": \"{value}\""),

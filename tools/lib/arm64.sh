@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# arm64.sh: runs the tests of scru-ids for arm64, in an emulator if the machine has another architecture, and checks that the
+# arm64.sh: runs the tests of scru-ids and scru-server for arm64, in an emulator if the machine has another architecture, and checks that the
 # extension compiles for it.
 # arm64.sh available: installs Rust's standard library for arm64 if it is missing. Succeeds if it is available.
 source "$(dirname "$0")/env.sh"
@@ -22,5 +22,6 @@ if [ "$(uname -m)" != aarch64 ]; then
     export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu="--sysroot=$SYSROOT -isystem $SYSROOT/include -idirafter /usr/include"
 fi
 # Optimized, because the emulator runs the instructions one by one. Debug assertions remain.
-CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids --features encryption
+CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo test --locked --no-fail-fast --target "$TARGET" --package scru-ids --package scru-server \
+    --features scru-ids/encryption
 cargo check --locked --target "$TARGET" --package scru --lib "${FEATURES[@]}"

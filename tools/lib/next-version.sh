@@ -21,7 +21,7 @@ cd "$COPY"
 export CARGO_TARGET_DIR=$ROOT/target
 forget() {
     rm -rf "$STAGE"
-    cargo clean --quiet --profile dev --package scru --package scru-ids --package sqlgen
+    cargo clean --quiet --profile dev --package scru --package scru-ids --package scru-server --package sqlgen
 }
 trap forget EXIT
 

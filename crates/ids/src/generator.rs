@@ -5,8 +5,7 @@ use core::ops::{Add, Range};
 
 use rand::Rng;
 
-use crate::mark::NodeCode;
-use crate::{SortableId, TimeError};
+use crate::{NodeCode, SortableId, TimeError};
 
 /// An ID with the generator of its ID system.
 pub trait GeneratedId: SortableId {

@@ -16,20 +16,15 @@ mod digits;
 pub mod encryption;
 mod error;
 mod generator;
-pub mod horizon;
 mod id;
-pub mod mark;
+mod node;
 #[cfg(feature = "postgres-types")]
 mod postgres;
 pub mod prefixed;
-pub mod protocol;
 mod scru128;
 mod scru160;
 mod scru64;
-pub mod selectivity;
-pub mod setting_state;
 mod snowflake;
-mod sort_key;
 mod sql;
 #[cfg(feature = "sqlx")]
 mod sqlx_postgres;
@@ -46,11 +41,11 @@ pub use generator::{
     OnClockRollback, Refusal, State, Step, Word, place_in_time, place_strictly,
 };
 pub use id::{MAX_TEXT_LEN, SortableId, Stored};
+pub use node::NodeCode;
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
 pub use snowflake::Snowflake;
-pub use sort_key::SortKeys;
 pub use sql::{Field, FieldValue, Getter, Kind, Setting, SettingContext, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
 pub use time::{Ticks, TimeError};

@@ -8,7 +8,7 @@ use crate::digits::{BASE36, POW_12};
 use crate::generator::{
     Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly, same_tick,
 };
-use crate::mark::NodeCode;
+use crate::node::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
 };

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
-use crate::mark::NodeCode;
+use crate::node::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
 };

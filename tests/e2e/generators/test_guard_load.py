@@ -156,7 +156,7 @@ class Load:
         return received
 
 
-@oldest_and_newest("the decisions are those of crates/ids/src/horizon.rs")
+@oldest_and_newest("the decisions are those of crates/server/src/horizon.rs")
 @pytest.mark.parametrize("preloaded", ["scru", ""] if IS_LONG else [""])
 def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measured, preloaded):
     server = new_server(

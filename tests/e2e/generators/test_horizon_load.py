@@ -430,7 +430,7 @@ def write(server: Server, seconds: int) -> None:
 
 
 @oldest_and_newest(
-    "the decisions are those of crates/ids/src/horizon.rs; test_a_reader_misses_nothing_under_load runs on all"
+    "the decisions are those of crates/server/src/horizon.rs; test_a_reader_misses_nothing_under_load runs on all"
 )
 @pytest.mark.parametrize(("column", "scope"), CASES, ids=[f"{column.sql_type}-{scope}" for column, scope in CASES])
 def test_readers_receive_as_many_rows_as_were_committed(new_server, clock, measured, column, scope):

@@ -12,7 +12,7 @@ from programs import needs
 from server import Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest(
-    "the number of the server is made by src/generate/node.rs, which does not depend on the version"
+    "the number of the server is made by src/draw/node.rs, which does not depend on the version"
 )
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"

@@ -77,7 +77,7 @@ def layouts(text: str) -> dict[str, str]:
 def test_a_changed_layout_has_a_new_name(version):
     """Libraries of two versions use the same shared memory and the same page if they have the same name for it."""
     before = layouts((SQL / f"released/{version}.layouts").read_text())
-    after = layouts((ROOT / "src/generate/layouts.rs").read_text())
+    after = layouts((ROOT / "src/shared/layouts.rs").read_text())
     assert len(before) >= 6
     assert {name: after[name] for name in before if name in after} == {
         name: layout for name, layout in before.items() if name in after

@@ -6,9 +6,9 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
-use scru_ids::mark::{self, Mark, NodeCode, Reservation};
-use scru_ids::protocol::{Access, Carried, Pending, Position, Version};
-use scru_ids::{Context, FastRange, OnClockRollback, Scru64, Scru64Settings, Step};
+use scru_ids::{Context, FastRange, NodeCode, OnClockRollback, Scru64, Scru64Settings, Step};
+use scru_server::mark::{self, Mark, Reservation};
+use scru_server::protocol::{Access, Carried, Pending, Position, Version};
 
 use crate::Bounds;
 use crate::world::{Call, Fault, World};
@@ -469,6 +469,6 @@ pub(crate) use protocol;
 /// Returns the protocol as the extension runs it.
 impl Default for Protocol {
     fn default() -> Self {
-        protocol!(scru_ids::protocol)
+        protocol!(scru_server::protocol)
     }
 }

@@ -1,6 +1,6 @@
 //! A model of a server-wide 64-bit generator, for a model checker.
 //!
-//! The model runs the functions of [`scru_ids::protocol`], the same text as the extension. Each access to shared memory, the clock
+//! The model runs the functions of [`scru_server::protocol`], the same text as the extension. Each access to shared memory, the clock
 //! or the log is an action of its own, so that any other action can precede it. The other actions are crashes, promotions,
 //! upgrades, failures, and changes of the clock, the node and the mark.
 
@@ -12,8 +12,7 @@ mod worlds;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use scru_ids::mark::NodeCode;
-use scru_ids::{FastRange, GeneratedId, Scru64, Scru64Settings, SortableId, Step, Ticks};
+use scru_ids::{FastRange, GeneratedId, NodeCode, Scru64, Scru64Settings, SortableId, Step, Ticks};
 use stateright::{Model, Property};
 
 use access::Run;

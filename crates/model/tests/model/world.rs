@@ -1,8 +1,8 @@
 //! The state of the model: the clock, the log, shared memory, the backends, and the generated IDs.
 
-use scru_ids::mark::{Mark, NodeCode};
-use scru_ids::protocol::{Carried, Pending, Position, Version};
-use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, SortableId};
+use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, NodeCode, SortableId};
+use scru_server::mark::Mark;
+use scru_server::protocol::{Carried, Pending, Position, Version};
 
 use crate::access::Answer;
 use crate::{Bounds, NOON, TICKS, id};

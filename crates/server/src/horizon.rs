@@ -1,0 +1,294 @@
+//! The horizon: the time below which no further ID can appear in a snapshot. This is the only text of its decisions.
+//!
+//! Everything is in one measure, microseconds since 1970-01-01 UTC, so that one bound serves the IDs of all types: an ID is never
+//! of an earlier tick than the time from which it was drawn.
+//!
+//! - The *floor* is shared, and only rises. A reader raises it to the clock before it looks for transactions.
+//! - A transaction *publishes* a lower bound of its IDs in the slot of its process before it draws its first one. It then reads the
+//!   floor, and draws at or above both.
+//! - The server says whether a transaction still runs. Before a transaction with rows ends, it writes its bound to a *table*, which
+//!   is hashed by the number of the transaction.
+//!
+//! A reader and a transaction each store and then load, with a full fence in between. So either the reader sees the bound, or the
+//! transaction sees the floor.
+//!
+//! As with [`protocol`](crate::protocol), the functions are straight-line code over their accesses.
+
+use scru_ids::{GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Step};
+
+/// The number of entries of the table: a reader finds each transaction whose number is among this many before the latest.
+pub const ENTRIES: u64 = 1 << 16;
+
+/// The lead of the durable floor over the floor, in microseconds: 1 s.
+///
+/// After a restart, IDs begin up to 1 s ahead of the clock without waiting ([`MAX_AHEAD_MICROS`]). Half as much would make readers
+/// log the floor twice as often.
+pub const LEAD_MICROS: i64 = 1_000_000;
+
+/// A transaction that can publish, as a word of shared memory: its process ID and its local number, in the upper 63 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Owner(pub u64);
+
+impl Owner {
+    /// No transaction.
+    pub const NONE: Self = Self(0);
+
+    /// Returns the owner with this process ID and local transaction number.
+    pub const fn new(pid: u32, number: u32) -> Self {
+        Self((pid as u64) << 33 | (number as u64) << 1)
+    }
+
+    /// Returns the process ID.
+    pub const fn pid(self) -> u32 {
+        (self.0 >> 33) as u32
+    }
+
+    /// Returns the owner while it stores its bound.
+    const fn busy(self) -> Self {
+        Self(self.0 | 1)
+    }
+
+    /// Returns whether the bound is not yet stored.
+    const fn is_busy(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// Access to what the processes of a server share. An error ends the function that gets it.
+///
+/// A parallel worker publishes for the transaction of its leader.
+pub trait Access {
+    /// The error of an access.
+    type Error;
+
+    /// Reads the clock, in microseconds since 1970-01-01 UTC.
+    fn now(&mut self) -> Result<i64, Self::Error>;
+    /// Loads the floor.
+    fn floor(&mut self) -> Result<i64, Self::Error>;
+    /// Raises the floor, if it is lower.
+    fn raise_floor(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Loads the durable floor.
+    fn durable(&mut self) -> Result<i64, Self::Error>;
+    /// Makes a floor durable: every later start of a server with these data begins at or above it.
+    fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Orders the preceding accesses before the following ones.
+    fn fence(&mut self) -> Result<(), Self::Error>;
+    /// Returns the floor with which this database has arrived from another server; `None` if the database calls its floor its own.
+    fn arrived(&mut self) -> Result<Option<i64>, Self::Error>;
+    /// Lets the database call this floor its own, if it is still the one with which it has arrived.
+    fn adopt(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Waits a moment for another process.
+    fn pause(&mut self) -> Result<(), Self::Error>;
+
+    /// Returns the transaction of this process.
+    fn own(&self) -> Owner;
+    /// Loads the owner of the transaction's slot.
+    fn owner(&mut self) -> Result<Owner, Self::Error>;
+    /// Replaces the owner of the transaction's slot with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Self::Error>;
+    /// Stores the owner of the transaction's slot.
+    fn set_owner(&mut self, owner: Owner) -> Result<(), Self::Error>;
+    /// Loads the bound of the transaction's slot.
+    fn bound(&mut self) -> Result<i64, Self::Error>;
+    /// Stores the bound of the transaction's slot.
+    fn set_bound(&mut self, bound: i64) -> Result<(), Self::Error>;
+
+    /// Loads the state of the entry for a transaction number.
+    fn state(&mut self, transaction: u64) -> Result<u64, Self::Error>;
+    /// Replaces the state of the entry with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Self::Error>;
+    /// Stores the state of the entry.
+    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Self::Error>;
+    /// Loads the bound of the entry; `None` if it is of another database.
+    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Self::Error>;
+    /// Stores the bound of the entry.
+    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Self::Error>;
+
+    /// Returns the number of slots.
+    fn slots(&self) -> usize;
+    /// Loads the owner of a slot.
+    fn owner_of(&mut self, slot: usize) -> Result<Owner, Self::Error>;
+    /// Loads the bound of a slot.
+    fn bound_of(&mut self, slot: usize) -> Result<i64, Self::Error>;
+    /// Returns whether the server says that the transaction runs in the process of the slot, in the reader's database.
+    fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Self::Error>;
+    /// Returns the lowest bound of the database's prepared transactions; `None` if there are none.
+    fn prepared(&mut self) -> Result<Option<i64>, Self::Error>;
+    /// Returns the number of the next transaction.
+    fn next_transaction(&mut self) -> Result<u64, Self::Error>;
+    /// Returns the number before which transactions may have ended without an entry.
+    fn since(&mut self) -> Result<u64, Self::Error>;
+    /// Returns the transactions that the snapshot saw running, and the number from which on it saw none.
+    fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
+    /// Returns whether a transaction has committed, and no longer runs.
+    fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
+}
+
+/// Returns the time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
+/// has arrived from another server, until the clock has passed it. Whoever owns the database can choose it, so nothing shared is
+/// raised above the clock because of it. The database calls it its own last, because its other processes then draw.
+pub fn learn<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
+    let Some(arrived) = access.arrived()? else { return Ok(None) };
+    if arrived > access.floor()?.max(access.now()?) {
+        return Ok(Some(arrived));
+    }
+    access.raise_floor(arrived)?;
+    if access.durable()? < arrived {
+        access.make_durable(arrived.saturating_sub(LEAD_MICROS))?;
+    }
+    access.adopt(arrived)?;
+    Ok(None)
+}
+
+/// Publishes a bound for a transaction, unless a process of the transaction has done so. Returns the time at or above which this
+/// process draws the IDs of the transaction.
+///
+/// The published bound stays the same: the other processes of a parallel query draw above it.
+pub fn publish<A: Access>(access: &mut A) -> Result<i64, A::Error> {
+    let own = access.own();
+    loop {
+        let owner = access.owner()?;
+        if owner == own {
+            break;
+        }
+        // Another process of the parallel query is about to store the bound.
+        if owner == own.busy() {
+            access.pause()?;
+            continue;
+        }
+        if access.replace_owner(owner, own.busy())? {
+            let bound = access.floor()?.max(access.now()?);
+            access.set_bound(bound)?;
+            access.set_owner(own)?;
+            break;
+        }
+    }
+    // A reader that has not seen the owner has raised the floor before.
+    access.fence()?;
+    Ok(access.bound()?.max(access.floor()?))
+}
+
+/// Returns the time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
+///
+/// # Errors
+/// Returns a wait or a refusal if the clock is too far behind: for [`SERVER_WIDE`](GeneratedId::SERVER_WIDE) types, as
+/// [`place_strictly`](scru_ids::place_strictly) does, and for others if they refuse whenever the clock moves back.
+#[inline]
+pub fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRollback) -> Result<i64, Step<T>> {
+    let behind = bound.saturating_sub(now);
+    let refuses = on_clock_rollback == OnClockRollback::Error;
+    if T::SERVER_WIDE && behind > MAX_BEHIND_MICROS || refuses && behind > MAX_ROLLBACK_MICROS as i64 {
+        Err(Step::Refused(Refusal::ClockMovedBack(behind as u64)))
+    } else if T::SERVER_WIDE && behind > MAX_AHEAD_MICROS {
+        Err(Step::Wait(bound - MAX_AHEAD_MICROS))
+    } else {
+        Ok(bound.max(now))
+    }
+}
+
+/// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
+///
+/// The state of an entry is the number of the transaction, shifted left by 1; its lowest bit is set while the entry is written.
+pub fn record<A: Access>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
+    let own = transaction << 1;
+    loop {
+        let state = access.state(transaction)?;
+        // A later transaction has the entry: readers that need this one find that it is lost.
+        if state >= own {
+            return Ok(());
+        }
+        if state & 1 == 1 {
+            access.pause()?;
+        } else if access.replace_state(transaction, state, own | 1)? {
+            access.set_entry(transaction, bound)?;
+            return access.set_state(transaction, own);
+        }
+    }
+}
+
+/// Returns the horizon of a snapshot, in microseconds since 1970-01-01 UTC; `None` if the snapshot is too old: a transaction that it
+/// does not see has ended, and its bound is no longer known.
+///
+/// A transaction that the snapshot does not see either published before the slots are loaded, or draws above the floor. In the
+/// first case it still runs when its slot is loaded, or is prepared when the locks are listed, or has ended. If it has ended, it
+/// has an entry.
+pub fn horizon<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
+    let mut horizon = raise(access)?;
+    access.fence()?;
+    for slot in 0..access.slots() {
+        let owner = access.owner_of(slot)?;
+        // A busy owner has not yet loaded the floor.
+        if owner == Owner::NONE || owner.is_busy() {
+            continue;
+        }
+        // Before the server is asked: while the transaction runs, its bound does not change.
+        let bound = access.bound_of(slot)?;
+        if access.runs(slot, owner)? {
+            horizon = horizon.min(bound);
+        }
+    }
+    if let Some(bound) = access.prepared()? {
+        horizon = horizon.min(bound);
+    }
+    access.fence()?;
+    let next = access.next_transaction()?;
+    let since = access.since()?;
+    let (running, end) = access.unseen(next)?;
+    if next.saturating_sub(end) > ENTRIES {
+        return Ok(None);
+    }
+    for transaction in running.into_iter().chain(end..next) {
+        match look_up(access, transaction, since)? {
+            Some(bound) => horizon = horizon.min(bound),
+            // If it still runs, the loop above has considered it. If it has rolled back, nobody will see its rows.
+            None if access.has_committed(transaction)? => return Ok(None),
+            None => {}
+        }
+    }
+    Ok(Some(horizon))
+}
+
+/// Raises the floor to the clock, and returns it. The floor is durable first.
+pub fn raise<A: Access>(access: &mut A) -> Result<i64, A::Error> {
+    loop {
+        let floor = access.floor()?.max(access.now()?);
+        if access.durable()? < floor {
+            access.make_durable(floor)?;
+            continue;
+        }
+        access.raise_floor(floor)?;
+        // An administrator may have set the floor back.
+        if access.durable()? >= floor {
+            return Ok(floor);
+        }
+    }
+}
+
+/// Returns the bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
+/// not known. Transactions before `since` may have ended without an entry.
+fn look_up<A: Access>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
+    let own = transaction << 1;
+    loop {
+        let state = access.state(transaction)?;
+        // A later transaction has the entry.
+        if state > own | 1 {
+            return Ok(None);
+        }
+        if state & 1 == 1 {
+            access.pause()?;
+            continue;
+        }
+        if state < own {
+            return Ok((transaction >= since).then_some(i64::MAX));
+        }
+        let bound = access.entry(transaction)?.unwrap_or(i64::MAX);
+        access.fence()?;
+        if access.state(transaction)? == own {
+            return Ok(Some(bound));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/horizon.rs"]
+mod tests;

@@ -1,0 +1,14 @@
+//! The decisions of the extension as functions without a server. The extension performs their accesses, and the model runs the same
+//! functions.
+#![forbid(unsafe_code)]
+
+pub mod horizon;
+pub mod mark;
+pub mod protocol;
+pub mod range;
+pub mod selectivity;
+pub mod setting_state;
+mod sort_key;
+pub mod time_compare;
+
+pub use sort_key::SortKeys;

@@ -1,0 +1,153 @@
+//! Comparisons of an ID with a time, as those of the tick of the ID with the tick that contains the time. They never fail. Times are
+//! in microseconds since 1970-01-01 UTC.
+//!
+//! A [`CORE_TYPE`](SqlId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the first ID of the
+//! tick (`<` and `>=`) or the last one (`<=` and `>`). A time out of range counts as within the nearest tick, so that each bound is
+//! an ID.
+
+use core::cmp::Ordering;
+
+use scru_ids::SqlId;
+
+/// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Operator {
+    /// `<`
+    Less = 1,
+    /// `<=`
+    LessOrEqual = 2,
+    /// `>=`
+    GreaterOrEqual = 4,
+    /// `>`
+    Greater = 5,
+}
+
+impl Operator {
+    const ALL: [Self; 4] = [Self::Less, Self::LessOrEqual, Self::GreaterOrEqual, Self::Greater];
+
+    /// Its abbreviation in function names, and its symbol.
+    const fn name_and_symbol(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Less => ("lt", "<"),
+            Self::LessOrEqual => ("le", "<="),
+            Self::GreaterOrEqual => ("ge", ">="),
+            Self::Greater => ("gt", ">"),
+        }
+    }
+
+    /// The operator with an abbreviation in function names.
+    pub fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.name_and_symbol().0.as_bytes() == name)
+    }
+
+    /// The operator with a symbol.
+    pub fn from_symbol(symbol: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|operator| operator.symbol().as_bytes() == symbol)
+    }
+
+    /// Its symbol.
+    pub const fn symbol(self) -> &'static str {
+        self.name_and_symbol().1
+    }
+
+    /// Its btree strategy between two IDs.
+    pub const fn strategy(self) -> u32 {
+        self as u32
+    }
+
+    /// The operator with swapped arguments.
+    pub const fn commuted(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Greater => Self::Less,
+        }
+    }
+
+    /// Whether it sets a lower bound on the ID: `>=` or `>`.
+    pub const fn is_lower_bound(self) -> bool {
+        matches!(self, Self::GreaterOrEqual | Self::Greater)
+    }
+
+    /// Whether it holds for its own bound: `<=` or `>=`.
+    pub const fn includes_bound(self) -> bool {
+        matches!(self, Self::LessOrEqual | Self::GreaterOrEqual)
+    }
+
+    /// Whether it divides the IDs at the start of the tick that contains the time, and not at its end: `<` or `>=`.
+    pub const fn is_at_start_of_tick(self) -> bool {
+        matches!(self, Self::Less | Self::GreaterOrEqual)
+    }
+
+    /// The comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the first ID of
+    /// a tick as the bound. If that tick would be after the last one, `id > largest`, which is always false, or `id <= largest`, which
+    /// is always true. For a core type, the same operator with the first or the last ID of the tick.
+    pub fn with_id<T: SqlId>(self, micros: i64) -> (Self, T) {
+        if T::CORE_TYPE.is_some() {
+            let (first, last) = nearest::<T>(micros);
+            return (self, if self.is_at_start_of_tick() { first } else { last });
+        }
+        let below = self.ticks_below::<T>(micros);
+        match (self.is_lower_bound(), below <= T::TICKS.max) {
+            (true, true) => (Self::GreaterOrEqual, T::first_of(below)),
+            (true, false) => (Self::Greater, T::MAX),
+            (false, true) => (Self::Less, T::first_of(below)),
+            (false, false) => (Self::LessOrEqual, T::MAX),
+        }
+    }
+
+    /// An equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same comparison
+    /// otherwise. The two are not equivalent for a core type, which has values between two ticks.
+    pub fn at_tick<T: SqlId>(self, id: T) -> (Self, T) {
+        let tick = id.tick();
+        match self {
+            _ if T::CORE_TYPE.is_some() || tick == T::TICKS.max || id != T::last_of(tick) => (self, id),
+            Self::LessOrEqual => (Self::Less, T::first_of(tick + 1)),
+            Self::Greater => (Self::GreaterOrEqual, T::first_of(tick + 1)),
+            Self::Less | Self::GreaterOrEqual => (self, id),
+        }
+    }
+
+    /// The number of ticks below the bound that a time sets, from 0 to `TICKS.max + 1`. `<` and `<=` hold for the IDs of exactly these
+    /// ticks, `>=` and `>` for the IDs of all others.
+    fn ticks_below<T: SqlId>(self, micros: i64) -> u64 {
+        if self.is_at_start_of_tick() {
+            T::TICKS.starting_before(T::TICKS.floor(micros))
+        } else {
+            T::TICKS.starting_until(micros)
+        }
+    }
+
+    /// The smallest and the largest ID that satisfy the operator; `None` if no ID does.
+    pub fn ids<T: SqlId>(self, micros: i64) -> Option<(T, T)> {
+        let below = self.ticks_below::<T>(micros);
+        if self.is_lower_bound() {
+            (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
+        } else {
+            below.checked_sub(1).map(|last| (T::MIN, T::last_of(last)))
+        }
+    }
+}
+
+/// The first and the last ID of the tick that contains a time, or of the nearest tick.
+#[inline]
+pub fn nearest<T: SqlId>(micros: i64) -> (T, T) {
+    let tick = T::TICKS.nearest(micros);
+    (T::first_of(tick), T::last_of(tick))
+}
+
+/// Compares the tick of an ID with the tick that contains a time.
+#[inline]
+pub fn order<T: SqlId>(id: T, micros: i64) -> Ordering {
+    // Avoids the division that truncates the time to a tick.
+    let start = id.timestamp_micros();
+    if micros < start {
+        Ordering::Greater
+    } else if micros.saturating_sub(start) < T::TICKS.micros {
+        Ordering::Equal
+    } else {
+        Ordering::Less
+    }
+}

@@ -1,0 +1,56 @@
+//! Conditions on the time of an ID: their functions, and what the planner asks for them: conditions on IDs, for indexes and
+//! partitions, and estimates of rows.
+
+mod condition;
+mod expression;
+mod near_clock;
+mod pruning;
+pub mod range;
+pub mod selectivity;
+pub mod tick_statistics;
+pub mod time_compare;
+mod time_condition;
+pub mod time_of_id;
+mod time_order;
+
+use core::ptr;
+
+use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::call::stored::StoredId;
+use crate::pg::{paths, server};
+
+/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time, and its order, and the executor skips
+/// partitions by conditions on time.
+pub fn register() {
+    time_of_id::register();
+    server::on_table(time_condition::on_table);
+    paths::on_paths(on_paths);
+}
+
+unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+    // SAFETY: called by the planner's hook for paths.
+    unsafe {
+        time_order::on_paths(root, relation, entry);
+        pruning::add_comparisons(root, relation, entry);
+    }
+}
+
+/// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the
+/// other operators, and `T_time_possible`; and `T_range_support(internal) → internal`: that of `T_contained_by_range` and
+/// `T_range_contains`
+pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let request = call.datum(0).cast_mut_ptr::<Node>();
+    // SAFETY: the server passes a support request, whose tag identifies the struct.
+    let answer: *mut Node = unsafe {
+        match (*request).type_ {
+            NodeTag::T_SupportRequestSimplify => condition::simplify::<T>(&*request.cast()).cast(),
+            NodeTag::T_SupportRequestIndexCondition => condition::index::<T>(&mut *request.cast()).cast(),
+            NodeTag::T_SupportRequestSelectivity => selectivity::of_function::<T>(request.cast()).cast(),
+            _ => ptr::null_mut(),
+        }
+    };
+    Ok(Datum::from(answer))
+}

@@ -1,0 +1,171 @@
+//! The order of `T_timestamp(id)`, served by btree indexes with the ID as a column.
+//!
+//! The hook makes the planner consider a copy of each such index, as if the column of the ID had the time of the ID, and ended the
+//! order of the index: IDs of the same time are in the order of the IDs, not of the next column. The copy has the other facts of the
+//! index, so that conditions, index-only scans and costs are those of the index. When the planner estimates the cost of a path of the
+//! copy, the path gets the index itself.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use pgrx::pg_sys::{self, Expr, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry};
+
+use crate::by_time::expression::{self, elements};
+use crate::by_time::time_condition::{self, TIME_FAMILY};
+use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::pg::unguarded::{
+    build_index_pathkeys, copy_node, create_index_paths, exprType, is_dummy_rel, lappend, list_copy_head,
+    makeTargetEntry, palloc,
+};
+
+/// The estimator of an access method.
+type CostEstimate = Option<
+    unsafe extern "C-unwind" fn(
+        *mut PlannerInfo,
+        *mut IndexPath,
+        f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+        *mut f64,
+    ),
+>;
+
+/// An index as if it were on the time of an ID.
+#[repr(C)]
+struct TimeIndex {
+    index: IndexOptInfo,
+    real: *mut IndexOptInfo,
+}
+
+/// Adds the paths of a table in the order of the time of an ID.
+///
+/// # Safety
+/// Must be called by the planner's hook for paths.
+pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+    if !time_of_id::is_served() {
+        return;
+    }
+    // SAFETY: guaranteed by the caller. No frame has anything to drop.
+    unsafe {
+        let is_scanned = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION
+            && !(*entry).inh
+            && (*entry).tablesample.is_null()
+            && !(*relation).indexlist.is_null();
+        let is_ordered =
+            !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
+        if is_scanned && is_ordered {
+            pg_sys::panic::pgrx_extern_c_guard(|| add_paths(root, relation));
+        }
+    }
+}
+
+unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
+    // SAFETY: structs of the planner.
+    unsafe {
+        let real = (*relation).indexlist;
+        let mut all = ptr::null_mut();
+        for &index in elements::<IndexOptInfo>(real) {
+            for (column, function) in columns_with_ids(&*index) {
+                if let Some(of_time) = time_index(root, index, column, &function) {
+                    all = lappend(all, of_time.cast());
+                }
+            }
+        }
+        // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
+        let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
+        let is_limited =
+            || conditions.iter().any(|&each| time_condition::has_comparison(&*relation, (*each).clause.cast()));
+        if !all.is_null() && !is_dummy_rel(relation) && !is_limited() {
+            (*relation).indexlist = all;
+            create_index_paths(root, relation);
+            (*relation).indexlist = real;
+        }
+    }
+}
+
+/// Returns the columns of a btree index with IDs, and the functions of their times.
+unsafe fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize, TimeOfId)> {
+    // From PostgreSQL 16 on, a table with partitions has indexes without an order.
+    let is_ordered = index.relam == pg_sys::BTREE_AM_OID && !index.sortopfamily.is_null() && index.amhasgettuple;
+    let count = if is_ordered { index.nkeycolumns as usize } else { 0 };
+    // SAFETY: the arrays have an element for each key column. An expression has the number 0.
+    (0..count).filter_map(|column| unsafe {
+        let (type_, family) = (*index.opcintype.add(column), *index.opfamily.add(column));
+        let function = time_of_id::find(|known| known.id_type == type_ && known.family == family)?;
+        (*index.indexkeys.add(column) != 0).then_some((column, function))
+    })
+}
+
+/// Returns the copy of an index with the time of the ID in a column; `None` if the query has no use for this order.
+unsafe fn time_index(
+    root: *mut PlannerInfo,
+    real: *mut IndexOptInfo,
+    column: usize,
+    function: &TimeOfId,
+) -> Option<*mut IndexOptInfo> {
+    // SAFETY: structs of the planner, in its memory. The arrays have an element for each key column.
+    unsafe {
+        let columns = (*real).nkeycolumns as usize;
+        let id = (**elements::<TargetEntry>((*real).indextlist).get(column)?).expr;
+        let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
+        of_time.write(TimeIndex { index: *real, real });
+        let index = &raw mut (*of_time).index;
+        (&raw mut (*index).amcostestimate).cast::<CostEstimate>().write(Some(estimate_cost));
+        (*index).amhasgetbitmap = false;
+        (*index).sortopfamily = with((*real).sortopfamily, columns, column, TIME_FAMILY.into());
+        (*index).opcintype = with((*real).opcintype, columns, column, pg_sys::TIMESTAMPTZOID);
+        let ordered = |tail: Option<*mut Expr>| {
+            (*index).indextlist = list_copy_head((*real).indextlist, column as c_int);
+            if let Some(expression) = tail {
+                let entry = makeTargetEntry(expression, column as i16 + 1, ptr::null_mut(), false);
+                (*index).indextlist = lappend((*index).indextlist, entry.cast());
+            }
+            let keys = build_index_pathkeys(root, index, pg_sys::ScanDirection::ForwardScanDirection as c_int);
+            elements::<pg_sys::PathKey>(keys).len()
+        };
+        let before = ordered(None);
+        // The ID of a domain is the argument of a cast as it is, and that of a function call below a conversion.
+        let plain = copy_node(id.cast());
+        let converted = time_condition::as_id(copy_node(id.cast()), function);
+        let is_useful = |id| {
+            let time = expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]);
+            ordered(Some(time.cast())) > before
+        };
+        let is_domain = exprType(plain) != function.id_type;
+        (is_useful(converted) || is_domain && is_useful(plain)).then_some(index)
+    }
+}
+
+/// Returns a copy of an array with another element.
+unsafe fn with(array: *const Oid, length: usize, index: usize, element: Oid) -> *mut Oid {
+    // SAFETY: the array has that many elements.
+    unsafe {
+        let copy = palloc(size_of::<Oid>() * length).cast::<Oid>();
+        ptr::copy_nonoverlapping(array, copy, length);
+        *copy.add(index) = element;
+        copy
+    }
+}
+
+/// Gives a path the index itself, and calls its estimator.
+unsafe extern "C-unwind" fn estimate_cost(
+    root: *mut PlannerInfo,
+    path: *mut IndexPath,
+    loops: f64,
+    startup: *mut f64,
+    total: *mut f64,
+    selectivity: *mut f64,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the index of the path is a `TimeIndex`, whose estimator this is. The estimators of all versions have these arguments.
+    unsafe {
+        let real = (*(*path).indexinfo.cast::<TimeIndex>()).real;
+        (*path).indexinfo = real;
+        if let Some(estimate) = (&raw const (*real).amcostestimate).cast::<CostEstimate>().read() {
+            estimate(root, path, loops, startup, total, selectivity, correlation, pages);
+        }
+    }
+}

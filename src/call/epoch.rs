@@ -1,0 +1,106 @@
+//! Conversion between times of the server (microseconds since 2000-01-01 UTC) and of the ID types (since 1970-01-01 UTC), and the
+//! bounds of a `tstzrange`.
+
+use core::ffi::{CStr, c_int};
+use core::ops::Bound;
+
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::pg_sys::{self, Datum};
+use scru_ids::SortableId;
+
+use crate::pg::unguarded::{lookup_type_cache, pg_detoast_datum, range_deserialize};
+
+/// Microseconds from 1970-01-01, the epoch of the ID types, to 2000-01-01, the epoch of the server.
+pub const EPOCH_2000: i64 = (pg_sys::POSTGRES_EPOCH_JDATE - pg_sys::UNIX_EPOCH_JDATE) as i64 * 86_400_000_000;
+
+/// The length of a day of an interval.
+pub const MICROS_PER_DAY: i128 = 86_400_000_000;
+/// The length of a month when the server compares intervals.
+const DAYS_PER_MONTH: i128 = 30;
+
+/// The timestamptz `-infinity`.
+const MINUS_INFINITY: i64 = i64::MIN;
+/// The timestamptz `infinity`.
+pub const INFINITY: i64 = i64::MAX;
+
+/// The earliest finite timestamptz: the first microsecond of 4714-11-24 BC, UTC.
+const EARLIEST: i64 = -211_813_488_000_000_000;
+
+/// Returns the timestamptz one microsecond earlier. Infinite times remain.
+pub fn before(timestamptz: i64) -> i64 {
+    match timestamptz {
+        MINUS_INFINITY | INFINITY => timestamptz,
+        EARLIEST => MINUS_INFINITY,
+        _ => timestamptz - 1,
+    }
+}
+
+/// Returns the time of an ID as a timestamptz: microseconds since 2000-01-01 UTC.
+#[inline]
+pub fn of<T: SortableId>(id: T) -> i64 {
+    id.timestamp_micros() - EPOCH_2000
+}
+
+/// Returns a timestamptz as text, with the session's DateStyle and TimeZone.
+pub fn text(timestamptz: i64) -> String {
+    // SAFETY: the function takes a timestamptz and returns a C string.
+    let text: Option<&CStr> =
+        unsafe { pgrx::direct_function_call(pg_sys::timestamptz_out, &[Some(Datum::from(timestamptz))]) };
+    text.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether a number is a timestamptz that is not infinite.
+pub fn is_finite(timestamptz: i64) -> bool {
+    unix_micros(timestamptz).is_some() && TimestampWithTimeZone::try_from(timestamptz).is_ok()
+}
+
+/// Returns the time of an ID as pgrx's type; `None` if the server has no such time.
+pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
+    of_unix_micros(id.timestamp_micros())
+}
+
+/// Converts microseconds since 1970-01-01 UTC to pgrx's type; `None` if the server has no such time.
+pub fn of_unix_micros(micros: i64) -> Option<TimestampWithTimeZone> {
+    TimestampWithTimeZone::try_from(micros - EPOCH_2000).ok()
+}
+
+/// Converts a timestamptz to microseconds since 1970-01-01 UTC. Infinite times, and times that would overflow, saturate.
+pub fn saturated_unix_micros(timestamptz: i64) -> i64 {
+    unix_micros(timestamptz).unwrap_or(timestamptz)
+}
+
+/// Converts a timestamptz to microseconds since 1970-01-01 UTC; `None` if it is infinite.
+pub fn unix_micros(timestamptz: i64) -> Option<i64> {
+    // The sum saturates only in years that no ID type reaches.
+    (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
+}
+
+/// Returns the length, in microseconds, by which the server compares intervals.
+pub fn compared_length(interval: &pg_sys::Interval) -> i128 {
+    i128::from(interval.time)
+        + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
+}
+
+/// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
+///
+/// # Safety
+/// `range` is a range of timestamptz.
+pub unsafe fn range_bounds(range: Datum) -> Option<(Bound<i64>, Bound<i64>)> {
+    let (mut from, mut to, mut is_empty) = (pg_sys::RangeBound::default(), pg_sys::RangeBound::default(), false);
+    // SAFETY: guaranteed by the caller. The type cache has an entry for its type.
+    unsafe {
+        let range = pg_detoast_datum(range.cast_mut_ptr()).cast::<pg_sys::RangeType>();
+        let entry = lookup_type_cache((*range).rangetypid, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+        range_deserialize(entry, range, &mut from, &mut to, &mut is_empty);
+    }
+    (!is_empty).then(|| (bound(from), bound(to)))
+}
+
+fn bound(bound: pg_sys::RangeBound) -> Bound<i64> {
+    let micros = saturated_unix_micros(bound.val.value() as i64);
+    match bound {
+        pg_sys::RangeBound { infinite: true, .. } => Bound::Unbounded,
+        pg_sys::RangeBound { inclusive: true, .. } => Bound::Included(micros),
+        _ => Bound::Excluded(micros),
+    }
+}

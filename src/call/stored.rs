@@ -1,0 +1,127 @@
+//! Conversion of IDs to and from Datums: 16 or 20 bytes by reference, or 8 bytes by value.
+
+use core::cmp::Ordering;
+use core::ffi::c_int;
+
+use pgrx::pg_sys::{self, Datum};
+use scru_ids::{MAX_TEXT_LEN, SortableId, SqlId, Stored};
+
+use crate::pg::unguarded::{hash_bytes, hash_bytes_extended, hash_bytes_uint32, hash_bytes_uint32_extended, palloc};
+
+const _: () =
+    assert!(size_of::<Datum>() == 8, "scru requires an 8-byte Datum, because its 64-bit types are passed by value");
+
+/// An ID type whose stored form can be converted to and from a Datum.
+pub trait StoredId: SqlId<Stored: StoredDatum> {
+    /// In the current memory context.
+    #[inline]
+    fn to_datum(self) -> Datum {
+        self.to_stored().into_datum()
+    }
+}
+
+impl<T: SqlId<Stored: StoredDatum>> StoredId for T {}
+
+/// A stored form that can be converted to and from a Datum, compared and hashed.
+pub trait StoredDatum: Stored {
+    /// The built-in type that selectivity estimation passes to the server's `convert_to_scalar()`, which supports only built-in
+    /// types: bigint for 8 bytes, macaddr for more. A macaddr has 6 bytes, the length of the timestamp of such an ID.
+    const SCALAR: pg_sys::Oid;
+
+    /// # Safety
+    /// The Datum must be of a type with this stored form.
+    unsafe fn from_datum(datum: Datum) -> Self;
+
+    /// In the current memory context.
+    fn into_datum(self) -> Datum;
+
+    fn order(self, other: Self) -> Ordering;
+
+    /// The server's hash functions.
+    fn hash(self) -> u32;
+    fn hash_extended(self, seed: u64) -> u64;
+}
+
+impl<const N: usize> StoredDatum for [u8; N] {
+    const SCALAR: pg_sys::Oid = pg_sys::MACADDROID;
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: the Datum points to N bytes. A byte array needs no alignment.
+        unsafe { *datum.cast_mut_ptr::<Self>() }
+    }
+
+    #[inline]
+    fn into_datum(self) -> Datum {
+        // SAFETY: palloc returns N bytes, or raises an error.
+        unsafe {
+            let copy = palloc(N).cast::<Self>();
+            copy.write(self);
+            Datum::from(copy)
+        }
+    }
+
+    #[inline]
+    fn order(self, other: Self) -> Ordering {
+        if N < 16 {
+            return self.cmp(&other);
+        }
+        // Compares the first 16 bytes as a `u128`, which avoids a call of memcmp.
+        let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
+        head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
+    }
+
+    fn hash(self) -> u32 {
+        // SAFETY: the pointer is valid for N bytes.
+        unsafe { hash_bytes(self.as_ptr(), N as c_int) }
+    }
+
+    fn hash_extended(self, seed: u64) -> u64 {
+        // SAFETY: the pointer is valid for N bytes.
+        unsafe { hash_bytes_extended(self.as_ptr(), N as c_int, seed) }
+    }
+}
+
+impl StoredDatum for i64 {
+    const SCALAR: pg_sys::Oid = pg_sys::INT8OID;
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        datum.value() as Self
+    }
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self)
+    }
+
+    #[inline]
+    fn order(self, other: Self) -> Ordering {
+        self.cmp(&other)
+    }
+
+    fn hash(self) -> u32 {
+        // SAFETY: a pure function, without pointers.
+        unsafe { hash_bytes_uint32(folded(self)) }
+    }
+
+    fn hash_extended(self, seed: u64) -> u64 {
+        // SAFETY: a pure function, without pointers.
+        unsafe { hash_bytes_uint32_extended(folded(self), seed) }
+    }
+}
+
+/// Returns the 32 bits that hashint8() hashes. The value must not be negative.
+fn folded(value: i64) -> u32 {
+    (value >> 32) as u32 ^ value as u32
+}
+
+/// Returns the text of an ID as a Datum of type `cstring`, in the current memory context.
+pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
+    // Writes the digits in place: a copy from a buffer would stall on store forwarding.
+    // SAFETY: palloc returns that many bytes, or raises an error. All bytes are set to 0, then `digits` writes at most the first
+    // MAX_TEXT_LEN bytes. The last byte stays 0 and terminates the text.
+    unsafe {
+        let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
+        text.write([0; MAX_TEXT_LEN + 1]);
+        id.digits(settings, &mut *text.cast());
+        Datum::from(text)
+    }
+}

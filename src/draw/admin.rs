@@ -1,0 +1,205 @@
+//! Functions for administrators: the state of the generators, and the correction of a wrong high-water mark.
+
+use core::sync::atomic::Ordering;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::pg_sys::Datum;
+use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
+use scru_server::horizon::behind;
+use scru_server::mark::{self, Forecast, Reservation};
+use scru_server::protocol::Carried;
+
+use crate::call::error::Error;
+use crate::call::{Call, epoch};
+use crate::draw::{generate, node, server_wide};
+use crate::feed::{carried_floor, floor};
+use crate::pg::catalog::Schema;
+use crate::pg::{clock, log, transaction};
+use crate::settings;
+use crate::shared::id_type::{SharedWord, Type};
+use crate::shared::random::Random;
+use crate::shared::{mark_sequence, memory};
+
+/// The columns of `scru_generators`, as [`all`] names them.
+type Row = (
+    &'static str,
+    &'static str,
+    Option<String>,
+    Option<String>,
+    Option<TimestampWithTimeZone>,
+    Option<Interval>,
+    Option<TimestampWithTimeZone>,
+    bool,
+    Option<&'static str>,
+    Option<TimestampWithTimeZone>,
+    Option<Interval>,
+    &'static str,
+    Option<Interval>,
+    Option<String>,
+    Option<TimestampWithTimeZone>,
+    Option<Interval>,
+);
+
+/// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
+/// reserved_until timestamptz, preloaded boolean, node_source text, mark timestamptz, mark_ahead interval, draw text,
+/// wait interval, reason text, last_failure timestamptz, floor_ahead interval)`: one row per type. The state is the one that all
+/// backends share; scope and node follow this session's settings.
+pub fn all(call: Call) -> Result<Datum, Error> {
+    call.rows(|| {
+        let mut rows = Vec::new();
+        let floor = transaction::attempt(floor::look).ok().and_then(Result::ok).flatten();
+        macro_rules! add {
+            ($name:ident, $id:ident) => {
+                rows.push(row::<scru_ids::$id>(call.schema(), floor)?);
+            };
+        }
+        id_systems!(add);
+        Ok(rows)
+    })
+}
+
+fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
+    let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
+    let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
+    // Without atomic operations for the word, no state is shared.
+    let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
+    let word = memory.map(|memory| Word::<T>::load(memory.word));
+    let state = word.filter(|word| *word != Word::<T>::default()).map(T::State::unpack);
+    let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
+    let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
+    let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
+    let outlook = outlook::<T>(schema, state, reserved);
+    let (mark, wait, reason) = outlook.unwrap_or_else(|reason| (None, None, Some(reason)));
+    let draw = match (&reason, wait) {
+        (Some(_), _) => "refuse",
+        (None, Some(_)) => "wait",
+        (None, None) => "continue",
+    };
+    let start = |tick| T::TICKS.start(tick);
+    let lead = |micros: i64| interval(micros - clock::now());
+    let (last, mark) = (state.map(T::state_tick).map(start), mark.map(start));
+    Ok((
+        T::NAME,
+        if is_server_wide { "server" } else { "backend" },
+        node,
+        state.and_then(T::last_id).map(text),
+        last.and_then(epoch::of_unix_micros),
+        last.and_then(lead),
+        reservation.map(|reservation| start(reservation.until)).and_then(epoch::of_unix_micros),
+        settings::is_preloaded(),
+        settings::deciding::<T>().map(|deciding| deciding.source()),
+        mark.and_then(epoch::of_unix_micros),
+        mark.and_then(lead),
+        draw,
+        wait.and_then(interval),
+        reason,
+        (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
+        floor.and_then(lead),
+    ))
+}
+
+/// The last tick up to which IDs may have been generated, if a mark says so; the time that the next draw waits, in microseconds; the
+/// reason why it is refused. On a standby: after its promotion.
+type Outlook = (Option<u64>, Option<i64>, Option<String>);
+
+/// An error is the reason of a refusal that depends on no mark.
+fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
+    let server_wide = settings::common().server_wide;
+    settings::check_none_refused::<T>().map_err(Error::message)?;
+    if T::SERVER_WIDE {
+        node::check_host::<T>().map_err(Error::message)?;
+    }
+    let settings = settings::of::<T>();
+    let mut context = Context { settings, on_clock_rollback: settings::common().on_clock_rollback, now: clock::now() };
+    let horizon = memory::of_horizon().map_err(Error::message)?;
+    let mut from = horizon.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
+    // A draw does without the sequence if that is unlogged.
+    let carried = transaction::attempt(|| mark_sequence::read_floor(schema, false))?.unwrap_or_default();
+    let carried = carried.filter(|carried| carried.has_arrived);
+    let bound = carried.map(|carried| carried.value).filter(|bound| *bound > context.now.max(from));
+    let of_bound = bound.map(|bound| T::TICKS.nearest(bound));
+    let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
+        context.on_clock_rollback = OnClockRollback::Error;
+        let (marks, run, durable, carried) = server_wide::marks::<T>(schema)?;
+        let node = T::node(&settings);
+        let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
+        let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
+        if horizon.is_some_and(|memory| !memory.has_begun()) {
+            from = from.max(durable);
+        }
+        let floor = if mark::is_of::<T>(reserved, node) {
+            None
+        } else if T::SERVER_WIDE && marks.is_empty() {
+            // As the protocol begins without any mark.
+            Some(T::state_tick(T::successor_state(context.now)))
+        } else {
+            mark::floor(&marks, node, run)
+        };
+        (state, of_others, floor, arrived)
+    } else {
+        from = from.max(bound.unwrap_or(i64::MIN));
+        (T::process().generator.get(), of_bound, None, None)
+    };
+    let arrived = arrived.filter(|arrived| state.is_none_or(|state| T::state_tick(state) <= arrived.tick));
+    let delay = |now| {
+        let of_arrival = arrived.and_then(|arrived| mark::delay_of_arrival(arrived, now));
+        let of_bound = || bound.filter(|bound| from < *bound).and_then(|bound| mark::delay(bound, now, 0));
+        of_arrival.or_else(of_bound).map_or_else(|| behind(from, now, context.on_clock_rollback), Err)
+    };
+    let word = state.map_or_else(Word::<T>::default, State::pack);
+    let mut random = Random::get().map_err(Error::message)?;
+    let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, delay, &context, &mut random);
+    let reason = refusal.map(|refusal| generate::refused::<T>(refusal, server_wide).message());
+    Ok((mark, (wait > 0).then_some(wait), reason))
+}
+
+fn interval(micros: i64) -> Option<Interval> {
+    Interval::new(0, 0, micros).ok()
+}
+
+fn text<T: Type>(id: T) -> String {
+    let mut buffer = [0; MAX_TEXT_LEN];
+    id.encode(&settings::of::<T>(), &mut buffer).to_owned()
+}
+
+/// `scru_set_mark(type text, mark timestamptz) → void`: sets the high-water mark of a type for this session's node
+pub fn set_mark(call: Call) -> Result<Datum, Error> {
+    change_mark(call, false)
+}
+
+/// `scru_raise_mark(type text, mark timestamptz) → void`: as [`set_mark`], but only raises the mark
+pub fn raise_mark(call: Call) -> Result<Datum, Error> {
+    change_mark(call, true)
+}
+
+/// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
+fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
+    let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
+    let mark = mark.ok_or_else(|| {
+        Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
+    })?;
+    if log::is_in_recovery() {
+        let function = if at_least { "scru_raise_mark" } else { "scru_set_mark" };
+        let message = format!("cannot execute {function}() during recovery");
+        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+            .hint("Set the mark on the primary, or after the promotion."));
+    }
+    macro_rules! set {
+        ($type:ident, $id:ident) => {
+            if name == stringify!($type).as_bytes() {
+                settings::check_none_refused::<scru_ids::$id>()?;
+                server_wide::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
+                if at_least {
+                    carried_floor::raise_above::<scru_ids::$id>(call.schema(), mark)?;
+                } else {
+                    carried_floor::set_back(call.schema(), mark)?;
+                }
+                return Ok(Datum::null());
+            }
+        };
+    }
+    id_systems!(set);
+    let message = [b"unknown ID type \"".as_slice(), name, b"\""].concat();
+    Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message))
+}

@@ -1,0 +1,159 @@
+//! ID generation: runs the pure step of each type with the clock, the random source and the generator state.
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::Datum;
+use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
+use scru_server::horizon::behind;
+
+use crate::call::error::Error;
+use crate::call::{Call, epoch};
+use crate::draw::{node, server_wide};
+use crate::feed::{self, transaction};
+use crate::pg::{clock, log};
+use crate::settings::{self, Common};
+use crate::shared::id_type::Type;
+use crate::shared::random::Random;
+use crate::shared::waits;
+
+/// `gen_T() → T`
+pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
+    let id = match server_wide::draw_fast::<T>() {
+        Some(id) => id,
+        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>(call)?,
+        None => draw::<T>(call)?,
+    };
+    Ok(id.to_datum())
+}
+
+/// Out-of-line slow path; keeps the fast path free of register spills.
+#[cold]
+#[inline(never)]
+fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
+    draw(call)
+}
+
+/// Generates an ID by full steps. Repeats the step until it succeeds or is refused, and waits for the clock in between.
+#[inline(always)]
+fn draw<T: Type>(call: Call) -> Result<T, Error> {
+    if T::SERVER_WIDE {
+        if log::is_in_recovery() {
+            return Err(in_recovery::<T>());
+        }
+        settings::check_none_refused::<T>()?;
+        node::announce::<T>()?;
+    }
+    // The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error,
+    // because a reset would break the order of IDs across sessions.
+    let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
+    if common.server_wide {
+        common.on_clock_rollback = OnClockRollback::Error;
+    }
+    let is_shared = T::SERVER_WIDE || common.server_wide;
+    loop {
+        let from = feed::begin(call.schema())?;
+        let step = if is_shared {
+            // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
+            let Some(step) = server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)? else {
+                clock::check_for_interrupts();
+                continue;
+            };
+            step
+        } else {
+            own_step::<T>(common.on_clock_rollback, from)?
+        };
+        match step {
+            Step::Made(_, id) => return Ok(id),
+            // The clock is far behind the transaction's bound. Generation continues without it.
+            Step::Wait(until) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
+                transaction::advance(until);
+            }
+            Step::Wait(until) => {
+                // Not always to the end, because an administrator may set the mark back. Waits within a tick are shorter.
+                clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
+                transaction::begin_anew(call.schema())?;
+            }
+            Step::Refused(refusal) => return Err(refused::<T>(refusal, common.server_wide)),
+        }
+    }
+}
+
+/// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
+pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
+    let tick =
+        epoch::unix_micros(call.int8(0)).and_then(|micros| T::TICKS.generated_at(micros).ok()).ok_or_else(|| {
+            let [first, end] = [1, T::TICKS.max].map(|tick| epoch::text(epoch::of(T::first_of(tick))));
+            let detail =
+                format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
+            Error::time_out_of_range::<T>().detail(detail)
+        })?;
+    let id = T::random_of(tick, &mut Random::get()?);
+    Ok(id.to_datum())
+}
+
+/// Takes one step from the state of this process. The clock counts as reading at least `from`.
+#[inline(always)]
+fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<Step<T>, Error> {
+    let mut now = clock::now();
+    if now < from {
+        match behind(from, now, on_clock_rollback) {
+            Ok(time) => now = time,
+            Err(delay) => return Ok(delay),
+        }
+    }
+    let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };
+    let generator = &T::process().generator;
+    let step = T::step(generator.get().unwrap_or_default(), context, &mut Random::get()?);
+    if let Step::Made(next, _) = step {
+        generator.set(Some(next));
+    }
+    Ok(step)
+}
+
+#[cold]
+#[inline(never)]
+fn in_recovery<T: Type>() -> Error {
+    let message = format!("cannot execute gen_{}() during recovery", T::NAME);
+    Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+        .detail("A standby would generate the same IDs as its primary.")
+        .hint("Generate the ID on the primary.")
+}
+
+#[cold]
+#[inline(never)]
+pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
+    let seconds = |micros: u64| micros as f64 / 1e6;
+    match refusal {
+        Refusal::ClockMovedBack(micros) => Error::new(
+            SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("could not generate a {}: the system clock has moved back", T::NAME),
+        )
+        .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
+        .hint(if T::SERVER_WIDE {
+            "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can \
+                     set the mark back with scru_set_mark()."
+        } else if server_wide {
+            "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
+        } else {
+            "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
+        }),
+        Refusal::BehindMark(micros) => {
+            let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
+            let behind = seconds(micros);
+            Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                .detail(format!("The clock is {behind} s behind the last ID that may already have been generated."))
+                .hint(
+                    "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back \
+                     with scru_set_mark().",
+                )
+        }
+        Refusal::ClockOutOfRange => Error::time_out_of_range::<T>()
+            .detail("The system clock reads a time for which there are no IDs.")
+            .hint("Correct the clock."),
+        Refusal::Exhausted => Error::new(
+            SqlState::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            format!("could not generate a {}: its random part overflows", T::NAME),
+        )
+        .detail("There is no greater ID within this millisecond.")
+        .hint("Try again: the next millisecond begins with a new random number."),
+    }
+}

@@ -1,0 +1,177 @@
+//! The guard of a table that is read as a feed: a trigger that refuses rows whose IDs readers may have passed.
+
+use core::ffi::CStr;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{self, Datum, Interval, Oid};
+use scru_ids::{Stored, id_systems};
+
+use crate::call::error::Error;
+use crate::call::stored::StoredDatum;
+use crate::call::{Call, epoch};
+use crate::feed::reader::{self, Timeliness};
+use crate::pg::trigger::{Column, Trigger, TypeName, quoted};
+use crate::shared::id_type::Type;
+
+/// The schema of the server's types.
+const PG_CATALOG: Oid = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+
+/// The ID system whose IDs a column has.
+struct System {
+    name: &'static str,
+    /// Whether the type of the column is that of the functions of the system.
+    is_own_type: bool,
+    timeliness: fn(Call, Trigger, &Column, i64) -> Result<Timeliness, Error>,
+}
+
+/// `scru_feed_guard() → trigger`: raises 22023 if the ID of a new row is not timely
+///
+/// The arguments of the trigger are the name of the column, the lag, and, for a type that IDs of several systems have, the system.
+pub fn guard(call: Call) -> Result<Datum, Error> {
+    let trigger = call.trigger().ok_or_else(|| misused(None, &[], None))?;
+    let arguments = trigger.arguments();
+    let column = arguments.first().and_then(|name| trigger.column(name));
+    let system = column.as_ref().and_then(|column| system_of(&column.of_type, arguments.get(2), call.schema().oid()));
+    if !trigger.is_after_new_row() || !(1..=3).contains(&arguments.len()) {
+        return Err(misused(Some(trigger), &arguments, system.as_ref()));
+    }
+    let (Some(column), Some(system)) = (column, system) else { return Err(no_column(arguments[0])) };
+    let lag = arguments.get(1).map_or(Ok(0), |lag| lag_of(lag))?;
+    match (system.timeliness)(call, trigger, &column, lag)? {
+        // The server ignores the result of an AFTER trigger.
+        Timeliness::Timely => Ok(Datum::null()),
+        refused => Err(refusal(refused, system.name, trigger.table(), arguments[0])),
+    }
+}
+
+/// Returns the system of a column; `None` if it must be named, or if no system has IDs of this type.
+fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<System> {
+    let named = named.map_or(of_type.name.as_slice(), |name| name.to_bytes());
+    macro_rules! find {
+        ($name:ident, $id:ident) => {
+            if let Some(system) = of_column::<scru_ids::$id>(of_type, named, schema) {
+                return Some(system);
+            }
+        };
+    }
+    id_systems!(find);
+    None
+}
+
+/// Returns the system `T` if a column of a type can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
+/// An ID system of a core type has no type of its own: another user's type with its name has values of another form.
+fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<System> {
+    let of_server = match T::Stored::LEN {
+        8 => "int8",
+        16 => "uuid",
+        _ => "",
+    };
+    let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
+    let is_core = T::CORE_TYPE.is_some_and(|name| is(PG_CATALOG, name));
+    let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
+    let can_have = is_own || is(PG_CATALOG, of_server);
+    let is_named = named == T::NAME.as_bytes() || T::CORE_TYPE.is_some_and(|name| named == name.as_bytes());
+    (can_have && is_named).then_some(System {
+        name: T::NAME,
+        is_own_type: is_own || is_core,
+        timeliness: timeliness::<T>,
+    })
+}
+
+/// Returns the timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
+fn timeliness<T: Type>(call: Call, trigger: Trigger, column: &Column, lag: i64) -> Result<Timeliness, Error> {
+    // SAFETY: the type of the column has this stored form.
+    let stored = |datum| unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
+    let [new, old] = [trigger.new_value(column), trigger.old_value(column)].map(|datum| datum.map(stored));
+    if let (Some(new), Some(old)) = (new, old)
+        && new.order(old).is_eq()
+    {
+        return Ok(Timeliness::Timely);
+    }
+    reader::timeliness::<T>(call, new, lag)
+}
+
+/// Returns the lag of an argument of the trigger, in microseconds.
+fn lag_of(text: &CStr) -> Result<i64, Error> {
+    // SAFETY: the function takes a C string, the OID of a type for its messages, and a modifier, and returns an interval.
+    let lag = unsafe {
+        let arguments =
+            [Some(Datum::from(text.as_ptr())), Some(Datum::from(pg_sys::INTERVALOID)), Some(Datum::from(-1))];
+        pgrx::direct_function_call_as_datum(pg_sys::interval_in, &arguments)
+    };
+    // SAFETY: as above.
+    reader::lag_micros(unsafe { &*lag.unwrap_or(Datum::null()).cast_mut_ptr::<Interval>() })
+}
+
+#[cold]
+fn refusal(refused: Timeliness, system: &str, table: &CStr, column: &CStr) -> Error {
+    let [table, column] = [table, column].map(CStr::to_bytes);
+    let time = |micros: i64| epoch::text(micros.saturating_sub(epoch::EPOCH_2000));
+    match refused {
+        Timeliness::Old(first) => too_old(table, column)
+            .detail(format!("Readers may have passed it: this transaction can insert IDs from {} on.", time(first)))
+            .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
+        Timeliness::Ahead(last) => ahead(table, column)
+            .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
+            .hint("Correct the clock of the machine that generated the ID."),
+        Timeliness::NoId | Timeliness::Timely => no_id(table, column, system)
+            .detail("Readers of a feed receive rows in the order of their IDs.")
+            .hint("Insert the row with an ID, or let the default of the column generate it."),
+    }
+}
+
+fn too_old(table: &[u8], column: &[u8]) -> Error {
+    let message =
+        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too old for a feed"].concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
+fn ahead(table: &[u8], column: &[u8]) -> Error {
+    let message =
+        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too far ahead of the clock"]
+            .concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
+fn no_id(table: &[u8], column: &[u8], system: &str) -> Error {
+    let end = format!("\" is not a {system}");
+    let message = [b"the value in column \"".as_slice(), column, b"\" of table \"", table, end.as_bytes()].concat();
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+}
+
+#[cold]
+fn misused(trigger: Option<Trigger>, arguments: &[&CStr], system: Option<&System>) -> Error {
+    let message =
+        "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments";
+    let table = trigger.map_or_else(|| b"events".to_vec(), |trigger| quoted(trigger.table()));
+    let column = arguments.first().map_or_else(|| b"id".to_vec(), |name| quoted(name));
+    let lag = arguments.get(1).map_or(b"0".as_slice(), |lag| lag.to_bytes());
+    let name = system.map_or("T", |system| system.name);
+    let cast =
+        system.filter(|system| !system.is_own_type).map_or_else(String::new, |system| format!("::{}", system.name));
+    let named = if cast.is_empty() { String::new() } else { format!(", {name}") };
+    let [start, end] = [format!("{cast}, '"), format!("'{named});")];
+    let condition = format!(" FOR EACH ROW WHEN (NOT {name}_is_timely(NEW.");
+    let statement: [&[u8]; 10] = [
+        b"CREATE TRIGGER guard AFTER INSERT ON ",
+        &table,
+        condition.as_bytes(),
+        &column,
+        start.as_bytes(),
+        lag,
+        b"')) EXECUTE FUNCTION scru_feed_guard(",
+        &column,
+        b", '",
+        lag,
+    ];
+    Error::new(SqlState::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
+        .hint([statement.concat().as_slice(), end.as_bytes()].concat())
+}
+
+#[cold]
+fn no_column(column: &CStr) -> Error {
+    let message =
+        [b"column \"".as_slice(), column.to_bytes(), b"\" is not a stored column of an ID type of scru"].concat();
+    Error::new(SqlState::ERRCODE_UNDEFINED_COLUMN, message)
+        .hint("For a column of type uuid or bigint, name the ID system in a third argument of the trigger.")
+}

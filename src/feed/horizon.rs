@@ -1,0 +1,116 @@
+//! The horizons that this process returns to readers.
+
+use core::cell::RefCell;
+use std::collections::HashMap;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use scru_server::horizon::{self, Access, Owner};
+
+use crate::call::error::Error;
+use crate::feed::horizon_access::Backend;
+use crate::feed::{carried_floor, prepared};
+use crate::pg::catalog::Schema;
+use crate::pg::portal;
+use crate::pg::process::PerProcess;
+use crate::pg::transaction::{self, Snapshot};
+use crate::shared::memory;
+
+/// The horizons that this process has returned in a transaction, by the client's statement and the content of the snapshot.
+///
+/// The server evaluates a STABLE function any number of times in a statement. Two values for one snapshot would together be wrong,
+/// because a transaction may roll back in between. So the first one is returned again. A later statement can have an equal snapshot:
+/// on an idle server, it would never read the last row if it had the same value.
+struct Returned {
+    local: u64,
+    last: Option<(i64, Box<[u32]>, i64)>,
+    all: HashMap<(i64, Box<[u32]>), i64>,
+    /// The number of values at which those that nobody can ask for are removed.
+    full: usize,
+}
+
+/// The statement of all snapshots that are those of their transaction.
+const OF_TRANSACTION: i64 = 0;
+
+static RETURNED: PerProcess<RefCell<Option<Returned>>> = PerProcess::new(RefCell::new(None));
+
+fn statement() -> i64 {
+    if Snapshot::is_of_transaction() { OF_TRANSACTION } else { portal::statement() }
+}
+
+fn returned(statement: i64, snapshot: &Snapshot) -> Option<i64> {
+    let returned = RETURNED.borrow();
+    let returned = returned.as_ref().filter(|returned| returned.local == u64::from(transaction::local()))?;
+    match &returned.last {
+        Some((of_last, content, value)) if *of_last == statement && snapshot.has(content) => Some(*value),
+        _ => returned.all.get(&(statement, snapshot.content())).copied(),
+    }
+}
+
+fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
+    let content = snapshot.content();
+    let local = u64::from(transaction::local());
+    let mut returned = RETURNED.borrow_mut();
+    returned.take_if(|returned| returned.local != local);
+    let returned = returned.get_or_insert_with(|| Returned { local, last: None, all: HashMap::new(), full: 64 });
+    if returned.all.len() >= returned.full {
+        let is_open = |statement| statement == OF_TRANSACTION || portal::is_open(statement);
+        returned.all.retain(|(statement, content), _| is_open(*statement) && !Snapshot::is_gone(content));
+        returned.full = 64.max(2 * returned.all.len());
+    }
+    returned.all.insert((statement, content.clone()), value);
+    returned.last = Some((statement, content, value));
+}
+
+/// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
+/// 25000 in a parallel worker.
+pub fn of_statement(schema: Schema) -> Result<i64, Error> {
+    // SAFETY: this function returns before the statement ends.
+    let snapshot = unsafe { Snapshot::active() };
+    let statement = statement();
+    if let Some(value) = returned(statement, &snapshot) {
+        return Ok(value);
+    }
+    if transaction::is_parallel_worker() {
+        let message = "cannot read a horizon in a parallel worker";
+        return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
+            .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
+    }
+    let mut backend = Backend::new(carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?);
+    backend.snapshot = Some(snapshot);
+    let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
+    carried_floor::carry(backend.memory, schema, value)?;
+    remember(statement, &snapshot, value);
+    Ok(value)
+}
+
+/// Returns the time up to which this database knows its IDs.
+pub fn floor(schema: Schema) -> Result<i64, Error> {
+    let memory = carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?;
+    Ok(horizon::raise(&mut Backend::new(memory))?.max(carried_floor::BOUND.get()))
+}
+
+#[cold]
+fn too_old() -> Error {
+    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
+        .detail(
+            "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction \
+             that committed after it, or the server has just started.",
+        )
+        .hint("Call the function first in the transaction, or retry in a new one.")
+}
+
+/// Returns the transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
+pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
+    let mut backend = Backend::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
+    let mut holders = Vec::new();
+    for slot in 0..backend.slots() {
+        let owner = backend.owner_of(slot)?;
+        let bound = backend.bound_of(slot)?;
+        if owner != Owner::NONE && backend.runs(slot, owner)? {
+            holders.push((Some(owner.pid() as i32), bound));
+        }
+    }
+    holders.extend(prepared::bounds(backend.memory).into_iter().map(|bound| (None, bound)));
+    holders.sort_by_key(|(_, bound)| *bound);
+    Ok(holders)
+}

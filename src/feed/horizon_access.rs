@@ -1,0 +1,193 @@
+//! The extension's accesses for the [`horizon`]: what the transactions of this process publish, and what others read.
+
+use core::sync::atomic::{Ordering, fence};
+
+use scru_server::horizon::{self, Access, Owner};
+
+use crate::call::error::Error;
+use crate::feed::{floor, prepared};
+use crate::pg::catalog::Schema;
+use crate::pg::clock;
+use crate::pg::transaction::{self, LocalTransaction, Snapshot};
+use crate::shared::mark_sequence::{self, Value};
+use crate::shared::memory::{HorizonMemory, Slot};
+
+/// This process's access to the shared memory.
+pub struct Backend {
+    pub memory: HorizonMemory,
+    /// The schema of the extension, to access the sequence.
+    pub schema: Schema,
+    slot: &'static Slot,
+    own: Owner,
+    /// The snapshot of the reader; `None` for the active one.
+    pub snapshot: Option<Snapshot>,
+}
+
+impl Backend {
+    pub fn new(memory: HorizonMemory) -> Self {
+        let (index, own) = transaction::own();
+        Self { memory, schema: Schema::NONE, slot: &memory.slots[index], own: owner(own), snapshot: None }
+    }
+
+    /// Returns the bound that this process's transaction has published; `None` if it has drawn no ID.
+    pub fn own_bound(&self) -> Option<i64> {
+        let is_published = self.slot.owner.load(Ordering::SeqCst) == self.own.0;
+        is_published.then(|| self.slot.bound.load(Ordering::SeqCst))
+    }
+
+    /// Records the bound of this process's transaction, if it has published one.
+    pub fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
+        let Some(bound) = self.own_bound() else { return Ok(()) };
+        if is_prepared {
+            prepared::carry_bound(bound);
+            self.memory.header.prepared.fetch_add(1, Ordering::SeqCst);
+        }
+        horizon::record(self, number, bound)
+    }
+}
+
+impl Access for Backend {
+    type Error = Error;
+
+    fn now(&mut self) -> Result<i64, Error> {
+        Ok(clock::now())
+    }
+
+    fn floor(&mut self) -> Result<i64, Error> {
+        Ok(self.memory.header.floor.load(Ordering::SeqCst))
+    }
+
+    fn raise_floor(&mut self, floor: i64) -> Result<(), Error> {
+        self.memory.header.floor.fetch_max(floor, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn durable(&mut self) -> Result<i64, Error> {
+        Ok(self.memory.header.durable.load(Ordering::SeqCst))
+    }
+
+    fn make_durable(&mut self, floor: i64) -> Result<(), Error> {
+        floor::make_durable(self.memory, floor)
+    }
+
+    fn arrived(&mut self) -> Result<Option<i64>, Error> {
+        let carried = mark_sequence::read_floor(self.schema, true)?;
+        Ok(carried.filter(|carried| carried.has_arrived).map(|carried| carried.value))
+    }
+
+    fn adopt(&mut self, floor: i64) -> Result<(), Error> {
+        let next = |carried: &Value| (carried.has_arrived && carried.value == floor).then_some(floor);
+        mark_sequence::write_floor(self.schema, next).map(drop)
+    }
+
+    fn fence(&mut self) -> Result<(), Error> {
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn pause(&mut self) -> Result<(), Error> {
+        core::hint::spin_loop();
+        clock::check_for_interrupts();
+        Ok(())
+    }
+
+    fn own(&self) -> Owner {
+        self.own
+    }
+
+    fn owner(&mut self) -> Result<Owner, Error> {
+        Ok(Owner(self.slot.owner.load(Ordering::SeqCst)))
+    }
+
+    fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Error> {
+        Ok(self.slot.owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+    }
+
+    fn set_owner(&mut self, owner: Owner) -> Result<(), Error> {
+        self.slot.owner.store(owner.0, Ordering::Release);
+        Ok(())
+    }
+
+    fn bound(&mut self) -> Result<i64, Error> {
+        Ok(self.slot.bound.load(Ordering::SeqCst))
+    }
+
+    fn set_bound(&mut self, bound: i64) -> Result<(), Error> {
+        self.slot.bound.store(bound, Ordering::Release);
+        Ok(())
+    }
+
+    fn state(&mut self, transaction: u64) -> Result<u64, Error> {
+        Ok(self.memory.entry(transaction).state.load(Ordering::SeqCst))
+    }
+
+    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Error> {
+        let state = &self.memory.entry(transaction).state;
+        Ok(state.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+    }
+
+    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Error> {
+        // The lock under which the transaction ends makes it visible to readers.
+        self.memory.entry(transaction).state.store(state, Ordering::Release);
+        Ok(())
+    }
+
+    fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Error> {
+        let entry = self.memory.entry(transaction);
+        let bound = entry.bound.load(Ordering::SeqCst);
+        Ok((entry.database.load(Ordering::SeqCst) == own_database()).then_some(bound))
+    }
+
+    fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Error> {
+        // A reader that loads one of these finds the state that was stored before.
+        let entry = self.memory.entry(transaction);
+        entry.bound.store(bound, Ordering::Release);
+        entry.database.store(own_database(), Ordering::Release);
+        Ok(())
+    }
+
+    fn slots(&self) -> usize {
+        self.memory.slots.len()
+    }
+
+    fn owner_of(&mut self, slot: usize) -> Result<Owner, Error> {
+        Ok(Owner(self.memory.slots[slot].owner.load(Ordering::SeqCst)))
+    }
+
+    fn bound_of(&mut self, slot: usize) -> Result<i64, Error> {
+        Ok(self.memory.slots[slot].bound.load(Ordering::SeqCst))
+    }
+
+    fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Error> {
+        Ok(transaction::of_process(slot).map(self::owner) == Some(owner))
+    }
+
+    fn prepared(&mut self) -> Result<Option<i64>, Error> {
+        Ok(prepared::bounds(self.memory).into_iter().min())
+    }
+
+    fn next_transaction(&mut self) -> Result<u64, Error> {
+        Ok(transaction::next())
+    }
+
+    fn since(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.header.since.load(Ordering::SeqCst))
+    }
+
+    fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Error> {
+        // SAFETY: the snapshot is used here only.
+        Ok(self.snapshot.unwrap_or_else(|| unsafe { Snapshot::active() }).unseen(next))
+    }
+
+    fn has_committed(&mut self, transaction: u64) -> Result<bool, Error> {
+        Ok(transaction::has_committed(transaction))
+    }
+}
+
+fn own_database() -> u64 {
+    u64::from(prepared::own_database().to_u32())
+}
+
+fn owner(LocalTransaction { pid, number }: LocalTransaction) -> Owner {
+    Owner::new(pid, number)
+}

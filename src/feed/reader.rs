@@ -1,0 +1,166 @@
+//! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and whether an ID is timely.
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{Datum, Interval};
+use scru_ids::MAX_AHEAD_MICROS;
+use scru_server::mark;
+
+use crate::call::error::Error;
+use crate::call::{Call, epoch};
+use crate::feed::{horizon, transaction};
+use crate::pg::catalog::Schema;
+use crate::pg::transaction::Snapshot;
+use crate::pg::{clock, log, process};
+use crate::settings;
+use crate::shared::id_type::Type;
+use crate::shared::mark_page::{Name, Pinned};
+use crate::shared::mark_sequence;
+
+/// `T_horizon() → T`
+///
+/// Raises 25006 during recovery, 55000 if the snapshot is too old.
+pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
+    refuse_elsewhere::<T>()?;
+    horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
+}
+
+/// `T_horizon(after T, lag interval) → T`: the horizon minus a lag. Raises the errors of `T_horizon(after)`.
+pub fn horizon_with_lag<T: Type>(call: Call) -> Result<Datum, Error> {
+    let lag = lag(call, 1)?;
+    let horizon = checked_horizon::<T>(call)?;
+    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
+}
+
+/// `T_horizon(after T) → T`: additionally raises 55000 if `after` is above all IDs that this server may have generated, and more than
+/// 1 s ahead of the clock, and 22004 if it is NULL: a reader without a position would receive nothing.
+pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
+    checked_horizon::<T>(call).map(|micros| first_of::<T>(micros).to_datum())
+}
+
+/// Returns the horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
+fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
+    refuse_elsewhere::<T>()?;
+    if call.is_null(0) {
+        let message = format!("the position of {}_horizon() must not be null", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+            .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
+    }
+    let after: T = call.id(0);
+    let horizon = horizon::of_statement(call.schema())?;
+    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>(call.schema())? {
+        let message = format!("the {} is above all that this server knows", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+            .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
+            .hint(
+                "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID. \
+                 Otherwise, read the table again from a position that all its readers have passed.",
+            ));
+    }
+    Ok(horizon)
+}
+
+/// Returns the last tick of which this server may have generated an ID. The marks include what is reserved.
+fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
+    let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
+    let page = Pinned::existing()?.and_then(|page| page.lock(true));
+    let marks = page.map_or(Ok(Vec::new()), |page| page.marks(Name::of::<T>()))?;
+    let of_node = mark::floor(&marks, T::node(&settings::of::<T>()), 0);
+    // An unlogged sequence matters only to draws.
+    let carried = mark_sequence::read::<T>(schema, true).ok().and_then(|(carried, _)| carried.mark());
+    Ok(tick.max(of_node.unwrap_or(0)).max(carried.map_or(0, |mark| mark.tick)))
+}
+
+fn first_of<T: Type>(micros: i64) -> T {
+    T::first_of(T::TICKS.nearest(micros))
+}
+
+/// Refuses where the transactions of this process and those that write the rows are of different servers.
+fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
+    if process::is_internal_connection_of_citus() {
+        let message = format!("cannot execute {}_horizon() on a shard of Citus", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .detail("A node does not know which transactions run on the other nodes.")
+            .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
+    }
+    refuse_in_recovery::<T>()
+}
+
+fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
+    // SAFETY: the snapshot is used here only.
+    if !log::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
+        return Ok(());
+    }
+    let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
+    Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+        .detail("A standby does not know which transactions run on its primary.")
+        .hint("Read the rows on the primary, or up to a horizon in a row that the primary has written."))
+}
+
+/// `scru_horizon_holders() → setof (pid integer, first_time timestamptz)`: the transactions of this database that hold the horizon
+pub fn holders(call: Call) -> Result<Datum, Error> {
+    call.rows(|| {
+        let holders = if log::is_in_recovery() { Vec::new() } else { horizon::holders()? };
+        Ok(holders.into_iter().map(|(pid, bound)| (pid, epoch::of_unix_micros(bound))).collect::<Vec<_>>())
+    })
+}
+
+/// `T_is_timely(id T, lag interval) → boolean`: publishes the transaction, and returns whether no reader can have passed the ID
+///
+/// Raises 25006 during recovery, 22004 if the lag is NULL, 22023 if it is negative.
+pub fn is_timely<T: Type>(call: Call) -> Result<Datum, Error> {
+    let lag = lag(call, 1)?;
+    let id = if call.is_null(0) { None } else { Some(call.stored::<T>(0)) };
+    timeliness::<T>(call, id, lag).map(|timeliness| Datum::from(timeliness == Timeliness::Timely))
+}
+
+/// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Timeliness {
+    Timely,
+    /// NULL, or not an ID of the system.
+    NoId,
+    /// A reader may have passed the ID: it is before this time.
+    Old(i64),
+    /// Readers would not receive the row for long: it is after this time.
+    Ahead(i64),
+}
+
+/// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
+pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
+    if log::is_in_recovery() {
+        let message = format!("cannot execute {}_is_timely() during recovery", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+            .detail("Rows are inserted on the primary."));
+    }
+    let from = transaction::unpassed(call.schema())?;
+    let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
+    let first = from.saturating_sub(lag);
+    if id.tick() < T::TICKS.nearest(first) {
+        return Ok(Timeliness::Old(first));
+    }
+    let lead = lag.saturating_add(MAX_AHEAD_MICROS);
+    let is_within = |now: i64| id.tick() <= T::TICKS.nearest(now.saturating_add(lead));
+    // The clock is rarely behind: read only for IDs that are ahead of the transaction's beginning.
+    if is_within(from) || is_within(clock::now()) {
+        return Ok(Timeliness::Timely);
+    }
+    Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
+}
+
+/// Returns an argument that is a lag, in microseconds.
+fn lag(call: Call, index: usize) -> Result<i64, Error> {
+    if call.is_null(index) {
+        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
+    }
+    lag_micros(call.interval(index))
+}
+
+/// Returns the length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.
+pub fn lag_micros(lag: &Interval) -> Result<i64, Error> {
+    let micros = epoch::compared_length(lag);
+    if micros < 0 {
+        let message = "the lag of a feed must not be negative";
+        return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message));
+    }
+    Ok(i64::try_from(micros).unwrap_or(i64::MAX))
+}

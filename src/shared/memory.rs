@@ -1,0 +1,242 @@
+//! Shared memory. Each type has its word and its reservations. The horizon has the floor, the bounds that processes publish, and
+//! the table of ended transactions.
+//!
+//! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it. The
+//! memory of the horizon is then a dynamic segment.
+
+use core::cell::Cell;
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::ffi::CString;
+use std::panic::UnwindSafe;
+
+use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
+use scru_ids::{Word, id_systems};
+use scru_server::horizon::ENTRIES;
+
+use crate::call::error::Error;
+use crate::pg::process::PerProcess;
+use crate::pg::{datum, server, transaction};
+use crate::shared::id_type::{Atomic, Memory, Shared, SharedWord, Type};
+
+/// The size of a word in shared memory, in bytes. It is the same for all types.
+const WORD_SIZE: usize = size_of::<u128>();
+
+/// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
+const ALLOCATION_SIZE: usize = 128;
+
+/// The end of the name by which the backends find a type's [`Shared`]. A change of the layout requires a new version.
+pub const MARK: &str = "mark v2";
+
+/// Returns the names by which the backends find a type's word and its [`Shared`].
+fn names<T: Type>() -> [CString; 2] {
+    ["generator v1", MARK].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
+}
+
+/// The name by which the backends find the memory of the horizon. A change of the layout requires a new version.
+pub const HORIZON: &CStr = c"scru horizon v1";
+
+/// What all processes share for the horizon. All fields are initially 0.
+#[repr(C, align(64))]
+pub struct Header {
+    /// The floor, in microseconds since 1970-01-01 UTC.
+    pub floor: AtomicI64,
+    /// The floor of the next start. Changes only under the lock of the page of the marks, except at the start.
+    pub durable: AtomicI64,
+    /// The number before which transactions may have ended without an entry; 0 until the durable floor is read.
+    pub since: AtomicU64,
+    /// How many times a transaction that has drawn has taken the lock with which it is prepared.
+    pub prepared: AtomicU64,
+    /// The value of `prepared` before no such lock was found.
+    pub ended: AtomicU64,
+}
+
+/// What a process shares for the horizon.
+#[repr(C, align(64))]
+pub struct Slot {
+    /// The transaction that has published last.
+    pub owner: AtomicU64,
+    pub bound: AtomicI64,
+}
+
+/// The entry of a transaction in the table.
+#[repr(C)]
+pub struct Entry {
+    pub state: AtomicU64,
+    pub bound: AtomicI64,
+    pub database: AtomicU64,
+}
+
+/// The shared memory of the horizon.
+#[derive(Clone, Copy)]
+pub struct HorizonMemory {
+    pub header: &'static Header,
+    pub slots: &'static [Slot],
+    pub entries: &'static [Entry],
+}
+
+impl HorizonMemory {
+    fn size() -> usize {
+        size_of::<Header>() + transaction::processes() * size_of::<Slot>() + ENTRIES as usize * size_of::<Entry>()
+    }
+
+    /// # Safety
+    /// The memory is zeroed, has the size, is aligned to a cache line, and remains for the life of the process.
+    unsafe fn at(memory: *mut c_void) -> Self {
+        let count = transaction::processes();
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let header = memory.cast::<Header>();
+            let slots = header.add(1).cast::<Slot>();
+            let entries = slots.add(count).cast::<Entry>();
+            Self {
+                header: &*header,
+                slots: core::slice::from_raw_parts(slots, count),
+                entries: core::slice::from_raw_parts(entries, ENTRIES as usize),
+            }
+        }
+    }
+
+    /// Whether a process has read the durable floor since the start of the server.
+    pub fn has_begun(&self) -> bool {
+        self.header.since.load(Ordering::Acquire) != 0
+    }
+
+    pub fn entry(&self, transaction: u64) -> &'static Entry {
+        &self.entries[(transaction % ENTRIES) as usize]
+    }
+}
+
+static HORIZON_MEMORY: PerProcess<Cell<Option<HorizonMemory>>> = PerProcess::new(Cell::new(None));
+
+/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
+#[inline]
+pub fn of_type<T: Type>() -> Result<Memory<T>, Error> {
+    match T::process().memory.get() {
+        Some(memory) => Ok(memory),
+        None => find_of_type::<T>(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn find_of_type<T: Type>() -> Result<Memory<T>, Error> {
+    if !Word::<T>::is_lock_free() {
+        let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
+        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .detail("The processor has no atomic operation on 128 bits.")
+            .hint("Set scru.generator_scope to \"backend\"."));
+    }
+    let [word, shared] = names::<T>();
+    find(|| {
+        let word = server::shared_memory(&word, WORD_SIZE);
+        // SAFETY: guaranteed by `shared_memory`, for these sizes.
+        unsafe { keep(word, server::shared_memory(&shared, size_of::<Shared>())) }
+    })
+}
+
+/// Keeps the address of a type's shared memory.
+///
+/// # Safety
+/// Each part is initially zero, has the size and the alignment of its type, and remains for the life of the process.
+unsafe fn keep<T: Type>(word: *mut c_void, shared: *mut c_void) -> Memory<T> {
+    // SAFETY: guaranteed by the caller.
+    let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
+    T::process().memory.set(Some(memory));
+    memory
+}
+
+/// Returns the shared memory of the horizon, whose floor may not yet include the durable one; `None` if no process of this server
+/// can allocate it. 53200 if not enough shared memory is left.
+#[inline]
+pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
+    match HORIZON_MEMORY.get() {
+        Some(memory) => Ok(Some(memory)),
+        None => find_of_horizon(true),
+    }
+}
+
+/// As [`of_horizon`], but does not allocate the memory where the server can tell whether it exists.
+pub fn existing_of_horizon() -> Result<Option<HorizonMemory>, Error> {
+    match HORIZON_MEMORY.get() {
+        Some(memory) => Ok(Some(memory)),
+        None => find_of_horizon(false),
+    }
+}
+
+#[cold]
+fn find_of_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
+    let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))?;
+    // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
+    let memory = found.map(|address| unsafe { HorizonMemory::at(address) });
+    HORIZON_MEMORY.set(memory);
+    Ok(memory)
+}
+
+/// Finds or allocates shared memory with a function that raises 53200 if not enough is left. Adds a HINT to this error.
+fn find<R>(by: impl FnOnce() -> R + UnwindSafe) -> Result<R, Error> {
+    PgTryBuilder::new(|| Ok(by())).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| Err(no_memory())).execute()
+}
+
+#[cold]
+pub fn no_memory() -> Error {
+    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
+        .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the memory.")
+}
+
+static PREV_SHMEM_REQUEST_HOOK: PerProcess<Cell<pg_sys::shmem_request_hook_type>> = PerProcess::new(Cell::new(None));
+static PREV_SHMEM_STARTUP_HOOK: PerProcess<Cell<pg_sys::shmem_startup_hook_type>> = PerProcess::new(Cell::new(None));
+
+/// Installs the hooks that allocate shared memory.
+///
+/// # Safety
+/// Must be called once, from `_PG_init` when the server starts.
+pub unsafe fn preload() {
+    // SAFETY: guaranteed by the caller. Each hook calls the one that it replaces, as the server requires.
+    unsafe {
+        PREV_SHMEM_REQUEST_HOOK.set(pg_sys::shmem_request_hook);
+        PREV_SHMEM_STARTUP_HOOK.set(pg_sys::shmem_startup_hook);
+        pg_sys::shmem_request_hook = Some(request);
+        pg_sys::shmem_startup_hook = Some(startup);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn request() {
+    // SAFETY: the postmaster calls this hook when libraries may request shared memory.
+    unsafe {
+        if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.get() {
+            prev();
+        }
+        macro_rules! request {
+            ($name:ident, $id:ident) => {
+                pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
+            };
+        }
+        id_systems!(request);
+        // Alignment may take another cache line.
+        pg_sys::RequestAddinShmemSpace(HorizonMemory::size() + ALLOCATION_SIZE);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn startup() {
+    // SAFETY: the postmaster calls this hook after it has created shared memory, at the start and after a crash. The main segment
+    // is zeroed, and its allocations are aligned to cache lines. The children of the postmaster inherit the addresses.
+    unsafe {
+        if let Some(prev) = PREV_SHMEM_STARTUP_HOOK.get() {
+            prev();
+        }
+        let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
+        macro_rules! start {
+            ($name:ident, $id:ident) => {
+                if Word::<scru_ids::$id>::is_lock_free() {
+                    let [word, shared] = names::<scru_ids::$id>();
+                    keep::<scru_ids::$id>(allocate(&word, WORD_SIZE), allocate(&shared, size_of::<Shared>()));
+                }
+            };
+        }
+        id_systems!(start);
+        HORIZON_MEMORY.set(Some(HorizonMemory::at(allocate(HORIZON, HorizonMemory::size()))));
+    }
+}

@@ -1,0 +1,65 @@
+//! Functions of the casts that are not binary-coercible.
+
+use pgrx::datum::{FromDatum, IntoDatum};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{AnyNumeric, PgSqlErrorCode as SqlState};
+use scru_ids::Stored;
+
+use crate::call::Call;
+use crate::call::error::{Error, excerpt};
+use crate::call::stored::StoredId;
+use crate::pg::datum;
+use crate::values::io;
+
+/// `T_from_bytea(bytea) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
+pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    io::from_bytes::<T>(call.varlena(0))
+}
+
+/// `T_from_text(text) → T` of the extension `scru_text`. Raises what `T_in` raises.
+pub fn from_text<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let text = call.varlena(0);
+    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(&datum::c_string(text), error))
+}
+
+/// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.
+pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let value = call.int8(0);
+    let id = T::from_be_bytes(&value.to_be_bytes());
+    id.map(T::to_datum).map_err(|_| out_of_range::<T>(&value.to_string()))
+}
+
+/// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
+pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    Ok(AnyNumeric::from(number(call.stored::<T>(0))).into_datum().unwrap_or(Datum::null()))
+}
+
+/// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
+///
+/// Raises 22023 for a value with a fractional part, 22003 for a value out of range.
+pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the SQL declares the argument as numeric.
+    let number = unsafe { AnyNumeric::from_polymorphic_datum(call.datum(0), false, pg_sys::NUMERICOID) };
+    let text = number.map(|number| number.to_string()).unwrap_or_default();
+    let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    if fraction.contains(|digit| digit != '0') {
+        let message = [b"numeric value ", &*excerpt(text.as_bytes()), b" is not an integer"].concat();
+        return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+            .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
+    }
+    // Parsing fails if the value is negative, too large, infinite or NaN. All of these are out of range.
+    let id = integer.parse::<u128>().ok().and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok());
+    id.map(T::to_datum).ok_or_else(|| out_of_range::<T>(&text))
+}
+
+/// Returns the error for a number that is out of range (22003).
+#[cold]
+fn out_of_range<T: StoredId>(value: &str) -> Error {
+    let [smallest, largest] = [T::MIN, T::MAX].map(|id| number(id.to_stored()));
+    Error::beyond::<T>(value.as_bytes()).detail(format!("The valid range is from {smallest} to {largest}."))
+}
+
+/// Returns the number that the bytes of an ID denote.
+fn number(id: impl Stored) -> u128 {
+    id.to_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte))
+}

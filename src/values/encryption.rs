@@ -1,0 +1,87 @@
+//! Encryption of IDs to values of the type `uuid`, which hide their time: see [`scru_ids::encryption`].
+
+use std::fmt::Display;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::Datum;
+use scru_ids::encryption::{Encryptable, IdCipher, KeyLengthError};
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::call::stored::{StoredDatum, StoredId};
+
+/// `T_encrypted(T, bytea) → uuid`
+///
+/// Raises 22023 for a key whose length is neither 16 nor 32 bytes, and for a uuid that is not of version 7.
+pub fn encrypted<T: StoredId + Encryptable>(call: Call) -> Result<Datum, Error> {
+    encrypt(call, call.id::<T>(0))
+}
+
+/// `T_decrypted(uuid, bytea) → T`: NULL if no ID is encrypted to the uuid. Raises 22023 as [`encrypted`] for the key.
+pub fn decrypted<T: StoredId + Encryptable>(call: Call) -> Result<Datum, Error> {
+    Ok(decrypt(call)?.map_or_else(|| call.null(), T::to_datum))
+}
+
+/// `scru_bigint_encrypted(bigint, bytea) → uuid`: like [`encrypted`]
+pub fn bigint_encrypted(call: Call) -> Result<Datum, Error> {
+    encrypt(call, call.int8(0))
+}
+
+/// `scru_bigint_decrypted(uuid, bytea) → bigint`: like [`decrypted`]
+pub fn bigint_decrypted(call: Call) -> Result<Datum, Error> {
+    Ok(decrypt(call)?.map_or_else(|| call.null(), i64::into_datum))
+}
+
+fn encrypt<T: Encryptable + Display + 'static>(call: Call, id: T) -> Result<Datum, Error> {
+    let uuid = cipher::<T>(call)?.encrypt(id);
+    uuid.map(StoredDatum::into_datum).ok_or_else(|| not_of_version_7(&id))
+}
+
+fn decrypt<T: Encryptable + 'static>(call: Call) -> Result<Option<T>, Error> {
+    // SAFETY: the SQL declares the argument as uuid.
+    let uuid = unsafe { <[u8; 16]>::from_datum(call.datum(0)) };
+    Ok(cipher(call)?.decrypt(uuid))
+}
+
+/// A cipher and its key, as the second argument of a call. Only the first `length` bytes are the key's.
+struct Keyed<T> {
+    key: [u8; 32],
+    length: usize,
+    cipher: IdCipher<T>,
+}
+
+/// Returns the cipher of the key that is the second argument. It is kept for the following rows of the statement.
+fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Error> {
+    let key = call.varlena(1);
+    let keyed = call.kept(
+        |kept: &Keyed<T>| kept.key[..kept.length] == *key,
+        || {
+            let cipher = IdCipher::new(key).map_err(wrong_length)?;
+            let mut kept = Keyed { key: [0; 32], length: key.len(), cipher };
+            kept.key[..key.len()].copy_from_slice(key);
+            Ok(kept)
+        },
+    )?;
+    Ok(&keyed.cipher)
+}
+
+/// Returns the error for a key of another length (22023). It does not show the key.
+#[cold]
+fn wrong_length(KeyLengthError { received }: KeyLengthError) -> Error {
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "invalid key length")
+        .detail(format!("A key has 16 or 32 bytes, but this one has {received}."))
+        .hint("A key consists of random bytes, not of the characters of a password.")
+}
+
+/// Returns the error for a uuid that is not of version 7 (22023). It does not show the uuid, which a view hides from its users.
+#[cold]
+fn not_of_version_7(uuid: &dyn Display) -> Error {
+    let version = uuid.to_string().chars().nth(14).and_then(|digit| digit.to_digit(16));
+    let detail = match version {
+        Some(7) | None => "Its variant is not that of RFC 9562.".to_owned(),
+        Some(version) => format!("Its version is {version}."),
+    };
+    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "uuid is not of version 7")
+        .detail(detail)
+        .hint("UUIDs of version 4 have no time, and need no encryption.")
+}

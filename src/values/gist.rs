@@ -1,0 +1,271 @@
+//! GiST operator class: equality, order and time of IDs. It allows exclusion constraints and temporal keys on an ID and columns
+//! of other types.
+//!
+//! An index key is a range of IDs, and in a leaf the range of a single ID. It is stored as a `bytea`: the bytes of the low end,
+//! followed by those of the high end from the first difference on. A leaf key therefore consists of the bytes of its ID.
+
+use core::cmp::Ordering;
+use core::ffi::c_int;
+use core::mem::offset_of;
+
+use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber, SortSupport};
+use scru_ids::Stored;
+use scru_server::range;
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::call::stored::{StoredDatum, StoredId};
+use crate::pg::datum;
+use crate::pg::unguarded::ssup_datum_unsigned_cmp;
+
+/// The length of the longest ID, in bytes.
+const MAX_LEN: usize = 20;
+
+/// An index key: the range of IDs from `low` to `high`, both included.
+#[derive(Clone, Copy)]
+struct Key<T: StoredId> {
+    low: T::Stored,
+    high: T::Stored,
+}
+
+impl<T: StoredId> Key<T> {
+    const LEN: usize = <T::Stored as Stored>::LEN;
+
+    fn of(id: T::Stored) -> Self {
+        Self { low: id, high: id }
+    }
+
+    /// Returns the key of the stored bytes. Invalid bytes, as on a damaged page, give the range of all IDs.
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Self::read(bytes).unwrap_or(Self { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (low, rest) = bytes.split_at_checked(Self::LEN)?;
+        let mut high = [0; MAX_LEN];
+        let high = high.get_mut(..Self::LEN)?;
+        high.copy_from_slice(low);
+        high.get_mut(Self::LEN.checked_sub(rest.len())?..)?.copy_from_slice(rest);
+        Some(Self { low: T::Stored::from_bytes(low)?, high: T::Stored::from_bytes(high)? })
+    }
+
+    /// # Safety
+    /// The Datum is a key of a GiST index on this type.
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a key is a bytea that is too short to be compressed or stored out of line.
+        Self::from_bytes(unsafe { pgrx::varlena_to_byte_slice(datum.cast_mut_ptr()) })
+    }
+
+    fn into_datum(self) -> Datum {
+        let (low, high) = (self.low.to_bytes(), self.high.to_bytes());
+        let (low, high) = (low.as_ref(), high.as_ref());
+        let common = low.iter().zip(high).take_while(|(low, high)| low == high).count();
+        let mut bytes = [0; 2 * MAX_LEN];
+        bytes[..Self::LEN].copy_from_slice(low);
+        let length = 2 * Self::LEN - common;
+        bytes[Self::LEN..length].copy_from_slice(&high[common..]);
+        datum::varlena(&bytes[..length])
+    }
+
+    /// Returns the smallest range that contains both.
+    fn with(self, other: Self) -> Self {
+        let low = if other.low.order(self.low).is_lt() { other.low } else { self.low };
+        let high = if other.high.order(self.high).is_gt() { other.high } else { self.high };
+        Self { low, high }
+    }
+
+    fn order(self, other: Self) -> Ordering {
+        self.low.order(other.low).then_with(|| self.high.order(other.high))
+    }
+
+    /// Returns how much the range grows if it has to contain another.
+    fn growth(self, other: Self) -> f64 {
+        let both = self.with(other);
+        distance(both.low, self.low) + distance(self.high, both.high)
+    }
+
+    /// Returns whether an ID in the range may satisfy the operator of a strategy. `compare` compares an end of the range with the
+    /// query. The result is exact for a leaf key.
+    fn may_satisfy(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
+        let (low, high) = (compare(self.low), compare(self.high));
+        match strategy {
+            pg_sys::RTEqualStrategyNumber => low.is_le() && high.is_ge(),
+            pg_sys::RTNotEqualStrategyNumber => low.is_ne() || high.is_ne(),
+            pg_sys::RTLessStrategyNumber => low.is_lt(),
+            pg_sys::RTLessEqualStrategyNumber => low.is_le(),
+            pg_sys::RTGreaterStrategyNumber => high.is_gt(),
+            pg_sys::RTGreaterEqualStrategyNumber => high.is_ge(),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
+fn distance(low: impl Stored, high: impl Stored) -> f64 {
+    let head = |bytes: &[u8]| bytes.iter().take(16).fold(0, |head, &byte| head << 8 | u128::from(byte));
+    head(high.to_bytes().as_ref()).saturating_sub(head(low.to_bytes().as_ref())) as f64
+}
+
+/// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`
+///
+/// The second argument is a tstzrange if the strategy is that of `<@`. The result is exact: `recheck` is set to false.
+pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes an index entry and a pointer to `recheck`.
+    let key = unsafe {
+        call.datum(4).cast_mut_ptr::<bool>().write(false);
+        Key::<T>::from_datum((*entry(call)).key)
+    };
+    let strategy = call.int2(2) as u32;
+    let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
+        let (first, last): (T, T) = range::first_and_last(call.tstzrange(1));
+        first <= last && key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
+    } else {
+        let id = call.stored::<T>(1);
+        key.may_satisfy(strategy, |end| end.order(id))
+    };
+    Ok(Datum::from(matches))
+}
+
+/// `T_gist_compress(internal) → internal`: an entry with the key of an ID
+pub fn compress<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    let entry = entry(call);
+    // SAFETY: the server passes an index entry, whose key is an ID if `leafkey` is set.
+    unsafe {
+        if !(*entry).leafkey {
+            return Ok(call.datum(0));
+        }
+        let id = <T::Stored as StoredDatum>::from_datum((*entry).key);
+        Ok(replaced(*entry, Key::<T>::of(id).into_datum()))
+    }
+}
+
+/// `T_gist_fetch(internal) → internal`: an entry with the ID of a leaf key, for index-only scans
+pub fn fetch<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes a leaf entry.
+    unsafe {
+        let entry = *entry(call);
+        Ok(replaced(entry, Key::<T>::from_datum(entry.key).low.into_datum()))
+    }
+}
+
+/// `T_gist_union(internal, internal) → bytea`: the smallest range that contains all keys
+pub fn union<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes a vector of at least one entry, and a pointer for the size of the result.
+    unsafe {
+        let union = union_of(entries(call).iter().map(|entry| Key::<T>::from_datum(entry.key))).into_datum();
+        call.datum(1).cast_mut_ptr::<c_int>().write(pgrx::varsize_any(union.cast_mut_ptr()) as c_int);
+        Ok(union)
+    }
+}
+
+fn union_of<T: StoredId>(keys: impl Iterator<Item = Key<T>>) -> Key<T> {
+    keys.reduce(Key::with).unwrap_or(Key { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
+}
+
+/// `T_gist_penalty(internal, internal, internal) → internal`: how much a key grows if it has to contain another
+pub fn penalty<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes two entries, and a pointer for the result.
+    unsafe {
+        let [key, new] = [0, 1].map(|index| Key::<T>::from_datum((*call.datum(index).cast_mut_ptr::<GISTENTRY>()).key));
+        // Scaled to the range from 2^-64 to 2^64, which an `f32` can represent.
+        let growth = key.growth(new) / (1_u128 << 64) as f64;
+        call.datum(2).cast_mut_ptr::<f32>().write(growth as f32);
+    }
+    Ok(call.datum(2))
+}
+
+/// `T_gist_picksplit(internal, internal) → internal`: the keys in order, split in two
+///
+/// If the last key, whose insertion splits the page, is the largest, ascending insertions are likely to follow. The left page
+/// then keeps 90 % of the keys, as in a B-tree.
+pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes a vector of at least two entries, which begin at index 1, and a pointer for the result.
+    unsafe {
+        let entries = &entries(call)[1..];
+        let keys = datum::slice(entries.len(), |index| (Key::<T>::from_datum(entries[index].key), index));
+        keys.sort_unstable_by(|(left, left_index), (right, right_index)| {
+            left.order(*right).then(left_index.cmp(right_index))
+        });
+        let appends = keys.last().is_some_and(|(_, index)| *index == entries.len() - 1) && is_full_page(entries);
+        let (left, right) = keys.split_at(if appends { keys.len() * 9 / 10 } else { keys.len() / 2 });
+        let split = &mut *call.datum(1).cast_mut_ptr::<pg_sys::GIST_SPLITVEC>();
+        (split.spl_left, split.spl_nleft, split.spl_ldatum) = half(left);
+        (split.spl_right, split.spl_nright, split.spl_rdatum) = half(right);
+    }
+    Ok(call.datum(1))
+}
+
+/// Returns whether a single insertion into a full page causes the split: the entries are those of the page and one more.
+///
+/// # Safety
+/// The entries are those that the server passes to be split. Their page is valid.
+unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
+    // SAFETY: guaranteed by the caller. A page begins with its header; its line pointers end at `pd_lower`.
+    let lower = unsafe { (*entries[0].page.cast::<pg_sys::PageHeaderData>()).pd_lower };
+    let line_pointers = usize::from(lower).saturating_sub(offset_of!(pg_sys::PageHeaderData, pd_linp));
+    entries.len() == line_pointers / size_of::<pg_sys::ItemIdData>() + 1
+}
+
+/// Returns the offsets of keys, counted from 1, the number of keys, and their union.
+fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
+    let offsets =
+        datum::array(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
+    (offsets, keys.len() as c_int, union_of(keys.iter().map(|(key, _)| *key)).into_datum())
+}
+
+/// `T_gist_same(bytea, bytea, internal) → internal`: whether two keys are equal
+pub fn same<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes two keys, and a pointer for the result.
+    unsafe {
+        let [left, right] = [0, 1].map(|index| Key::<T>::from_datum(call.datum(index)));
+        call.datum(2).cast_mut_ptr::<bool>().write(left.order(right).is_eq());
+    }
+    Ok(call.datum(2))
+}
+
+/// `T_gist_sortsupport(internal) → void`: the order of leaf keys, for a sorted index build
+pub fn sort_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the server passes a SortSupport to fill in.
+    let support = unsafe { &mut *call.datum(0).cast_mut_ptr::<pg_sys::SortSupportData>() };
+    support.comparator = Some(compare::<T>);
+    if support.abbreviate {
+        support.comparator = Some(ssup_datum_unsigned_cmp);
+        support.abbrev_converter = Some(abbreviate::<T>);
+        support.abbrev_abort = Some(never);
+        support.abbrev_full_comparator = Some(compare::<T>);
+    }
+    Ok(Datum::null())
+}
+
+unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _support: SortSupport) -> c_int {
+    // SAFETY: the server sorts keys of the index.
+    unsafe { Key::<T>::from_datum(left).order(Key::from_datum(right)) as c_int }
+}
+
+/// Returns the first 8 bytes of a key as a number.
+unsafe extern "C-unwind" fn abbreviate<T: StoredId>(key: Datum, _support: SortSupport) -> Datum {
+    // SAFETY: the server sorts keys of the index.
+    let low = unsafe { Key::<T>::from_datum(key) }.low.to_bytes();
+    Datum::from(low.as_ref().first_chunk().map_or(0, |head| u64::from_be_bytes(*head)))
+}
+
+unsafe extern "C-unwind" fn never(_rows: c_int, _support: SortSupport) -> bool {
+    false
+}
+
+/// Returns the first argument as an index entry.
+fn entry(call: Call) -> *mut GISTENTRY {
+    call.datum(0).cast_mut_ptr()
+}
+
+/// Returns a copy of an entry with another key and without `leafkey`, in the current memory context.
+fn replaced(entry: GISTENTRY, key: Datum) -> Datum {
+    Datum::from(datum::array(1, |_| GISTENTRY { key, leafkey: false, ..entry }))
+}
+
+/// Returns the first argument as a vector of entries.
+unsafe fn entries<'a>(call: Call) -> &'a [GISTENTRY] {
+    let vector = call.datum(0).cast_mut_ptr::<pg_sys::GistEntryVector>();
+    // SAFETY: the server passes a vector of `n` entries.
+    unsafe { core::slice::from_raw_parts((*vector).vector.as_ptr(), (*vector).n as usize) }
+}

@@ -1,0 +1,90 @@
+//! `scru_inspect` and `scru_types`: descriptions of IDs and of the ID types.
+
+use pgrx::JsonB;
+use pgrx::datum::{Interval, TimestampWithTimeZone};
+use pgrx::pg_sys::Datum;
+use scru_ids::{SqlId, Stored, registry};
+use serde_json::{Map, Value};
+
+use crate::call::error::Error;
+use crate::call::stored::StoredId;
+use crate::call::{Call, epoch, hints};
+
+/// A row of `scru_inspect`: type, canonical text, timestamp, fields.
+type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
+
+/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID,
+/// two rows (scru128 and ulid) if it is a uuid, no rows otherwise
+///
+/// The text may be in any encoding.
+pub fn of_text(call: Call) -> Result<Datum, Error> {
+    call.rows(|| {
+        let text = call.varlena(0);
+        let uuid = hints::uuid_bytes(text);
+        let mut rows = Vec::new();
+        macro_rules! inspect {
+            ($name:ident, $id:ident) => {
+                rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
+            };
+        }
+        registry!(inspect);
+        Ok(rows)
+    })
+}
+
+/// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row
+pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    call.rows(|| Ok(row(call.id::<T>(0))))
+}
+
+/// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
+/// smallest text, largest text)`: one row per type
+pub fn types(call: Call) -> Result<Datum, Error> {
+    call.rows(|| {
+        let mut rows = Vec::new();
+        macro_rules! add {
+            ($name:ident, $id:ident) => {
+                rows.extend(facts::<scru_ids::$id>());
+            };
+        }
+        registry!(add);
+        Ok(rows)
+    })
+}
+
+/// A row of `scru_types`: type, bytes, digits, tick, earliest, latest, smallest, largest.
+type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
+
+fn facts<T: SqlId>() -> Option<Facts> {
+    Some((
+        T::NAME,
+        <T::Stored as Stored>::LEN as i32,
+        T::TEXT_LEN as i32,
+        Interval::new(0, 0, T::TICKS.micros).ok()?,
+        epoch::timestamptz(T::MIN)?,
+        epoch::timestamptz(T::MAX)?,
+        T::MIN.to_string(),
+        T::MAX.to_string(),
+    ))
+}
+
+/// Returns the ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
+fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
+    match uuid {
+        Some(bytes) => T::from_be_bytes(&bytes).ok(),
+        None => T::parse(text).ok(),
+    }
+}
+
+fn row<T: SqlId>(id: T) -> Option<Row> {
+    Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
+}
+
+/// Returns the fields of an ID, except those that need a parameter.
+fn fields<T: SqlId>(id: T) -> Map<String, Value> {
+    let named = |field: &scru_ids::Field<T>| {
+        let value = serde_json::to_value(field.getter.value(id)?).ok()?;
+        Some((field.name.to_owned(), value))
+    };
+    T::FIELDS.iter().filter_map(named).collect()
+}

@@ -1,0 +1,37 @@
+//! Text and binary input and output.
+
+use pgrx::pg_sys::Datum;
+use scru_ids::Stored;
+
+use crate::call::Call;
+use crate::call::error::Error;
+use crate::call::stored::{self, StoredId};
+use crate::pg::datum;
+use crate::settings;
+use crate::shared::id_type::Type;
+
+/// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
+pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
+    let text = call.cstring(0);
+    T::parse(text.to_bytes()).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
+}
+
+/// `T_out(T) → cstring`
+pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(stored::cstring(call.id::<T>(0), &settings::of::<T>()))
+}
+
+/// `T_recv(internal) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
+pub fn receive<T: Type>(call: Call) -> Result<Datum, Error> {
+    from_bytes::<T>(call.message())
+}
+
+/// `T_send(T) → bytea` and the cast `T_to_bytea(T) → bytea`
+pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
+    Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
+}
+
+/// Returns the ID with these big-endian bytes. Fails with 22P03 or 22003.
+pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
+    T::from_be_bytes(bytes).map(T::to_datum).map_err(|error| Error::bad_bytes::<T>(bytes, error))
+}

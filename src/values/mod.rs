@@ -1,0 +1,18 @@
+//! The SQL functions of values: text and bytes, prefixes, comparison, hashing, indexes, time, casts, encryption. One file for each
+//! concern, named as in `sql` and `tests`, and generic over the ID types.
+
+pub mod brin;
+pub mod casts;
+pub mod compare;
+pub mod encryption;
+pub mod fields;
+pub mod gin;
+pub mod gist;
+pub mod hash;
+pub mod inspect;
+pub mod io;
+pub mod prefixed;
+pub mod snowflake;
+pub mod sort;
+pub mod time;
+pub mod window;
