@@ -28,17 +28,21 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Const, Expr, List, Node, NodeTag, Oid, PlannerInfo};
+use pgrx::pg_sys::{self, Const, Expr, List, Oid};
 use scru_ids::Stored;
 use scru_server::range;
 use scru_server::time_compare::Operator;
 
-use crate::by_time::expression::{self, Skipping, constant};
+use crate::by_time::expression::{self, Skipping};
 use crate::by_time::near_clock;
 use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
-use crate::pg::unguarded::{copy_node, exprType, getBaseType, lappend, make_opclause};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::unguarded::{
+    contain_subplans, contain_var_clause, contain_volatile_functions, copy_node, equal, eval_const_expressions,
+    exprType, getBaseType, lappend, make_ands_explicit, make_opclause,
+};
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,18 +56,14 @@ pub enum Test {
 }
 
 impl Test {
-    /// Returns what a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a
-    /// function with such a name. Callers therefore check the type of each value before they read the value.
-    ///
-    /// # Safety
-    /// Must be called during planning.
-    pub unsafe fn of<T: StoredId>(function: Oid) -> Option<Self> {
-        // SAFETY: guaranteed by the caller.
-        let (test, _) = unsafe { expression::name_and_schema(function, Self::named::<T>)? };
+    /// What a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a function with
+    /// such a name. Callers therefore check the type of each value before they read the value.
+    pub fn of<T: StoredId>(function: Oid) -> Option<Self> {
+        let (test, _) = expression::name_and_schema(function, Self::named::<T>)?;
         test.map(|(test, _)| test)
     }
 
-    /// Returns what the function with a name compares its two arguments with, and whether the ID is the second one.
+    /// What the function with a name compares its two arguments with, and whether the ID is the second one.
     fn named<T: StoredId>(name: &[u8]) -> Option<(Self, bool)> {
         if let Some(rest) = name.strip_prefix(b"timestamptz_") {
             let operator = rest.strip_suffix(T::NAME.as_bytes())?.strip_suffix(b"_")?;
@@ -80,134 +80,105 @@ impl Test {
 }
 
 /// A call of one of our functions, or of its operator.
-pub struct Condition {
+pub struct Condition<'p> {
     pub test: Test,
     schema: Oid,
-    id: *mut Node,
+    id: NodeRef<'p>,
     id_type: Oid,
     /// The time or the range.
-    operand: *mut Node,
+    operand: NodeRef<'p>,
 }
 
-impl Condition {
+impl<'p> Condition<'p> {
     /// Reads a call of a function; `None` if the function is none of ours. Any user can create a function with the name of one of
     /// ours. The range is therefore checked to be one, because its value may be read.
-    ///
-    /// # Safety
-    /// Must be called during planning, with the arguments of the function.
-    pub unsafe fn of<T: StoredId>(function: Oid, arguments: *mut List) -> Option<Self> {
-        // SAFETY: guaranteed by the caller. A range is a tstzrange, or of a domain over it.
-        unsafe {
-            let (test, schema) = expression::name_and_schema(function, Test::named::<T>)?;
-            let (test, is_id_second) = test?;
-            let &[first, second] = expression::elements(arguments) else { return None };
-            let (id, mut operand) = if is_id_second { (second, first) } else { (first, second) };
-            if test == Test::Range {
-                operand = expression::without_relabel(operand);
-                if getBaseType(exprType(operand)) != pg_sys::TSTZRANGEOID {
-                    return None;
-                }
-            }
-            Some(Self { test, schema, id, id_type: exprType(id), operand })
-        }
-    }
-
-    /// Returns clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
-    unsafe fn clauses<T: StoredId>(&self, root: *mut PlannerInfo) -> Option<*mut List> {
-        let is_of_core_type = T::CORE_TYPE.is_some();
-        // SAFETY: expressions of the planner.
-        unsafe {
-            let clauses = match self.test {
-                _ if is_of_core_type => None,
-                Test::Time(operator) => self.with_constant::<T>(operator).or_else(|| self.with_first_id::<T>(operator)),
-                // Two comparisons would evaluate an ID that is not a column twice.
-                Test::Range if constant(self.operand).is_some() && expression::column(self.id).is_some() => {
-                    self.within_range::<T>(root)
-                }
-                Test::Range | Test::Id(_) => None,
-            };
-            if clauses.is_some() {
-                return clauses;
-            }
-            let is_worth_it = match expression::skipping(root, self.id) {
-                Skipping::None => false,
-                Skipping::Constants => constant(self.operand).is_some(),
-                Skipping::All => true,
-            };
-            if !is_worth_it
-                || pg_sys::contain_volatile_functions(self.operand)
-                || pg_sys::contain_subplans(self.operand)
-                // The server's join estimator takes two comparisons for independent ones.
-                || self.test == Test::Range && pg_sys::contain_var_clause(self.operand)
-            {
+    pub fn of<T: StoredId>(function: Oid, arguments: Nodes<'p>) -> Option<Self> {
+        let (test, schema) = expression::name_and_schema(function, Test::named::<T>)?;
+        let (test, is_id_second) = test?;
+        let &[first, second] = arguments.as_slice() else { return None };
+        let (id, mut operand) = if is_id_second { (second, first) } else { (first, second) };
+        if test == Test::Range {
+            operand = operand.without_relabel();
+            if getBaseType(exprType(operand)) != pg_sys::TSTZRANGEOID {
                 return None;
             }
-            match self.test {
-                Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
-                _ => self.comparisons::<T>(root),
+        }
+        Some(Self { test, schema, id, id_type: exprType(id), operand })
+    }
+
+    /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
+    fn clauses<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
+        let is_of_core_type = T::CORE_TYPE.is_some();
+        let is_constant = self.operand.constant().is_some();
+        let clauses = match self.test {
+            _ if is_of_core_type => None,
+            Test::Time(operator) => self.with_constant::<T>(operator).or_else(|| self.with_first_id::<T>(operator)),
+            // Two comparisons would evaluate an ID that is not a column twice.
+            Test::Range if is_constant && self.id.column().is_some() => self.within_range::<T>(root),
+            Test::Range | Test::Id(_) => None,
+        };
+        if clauses.is_some() {
+            return clauses;
+        }
+        let is_worth_it = match expression::skipping(root, self.id) {
+            Skipping::None => false,
+            Skipping::Constants => is_constant,
+            Skipping::All => true,
+        };
+        if !is_worth_it
+            || contain_volatile_functions(self.operand)
+            || contain_subplans(self.operand)
+            // The server's join estimator takes two comparisons for independent ones.
+            || self.test == Test::Range && contain_var_clause(self.operand)
+        {
+            return None;
+        }
+        match self.test {
+            Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
+            _ => self.comparisons::<T>(root),
+        }
+    }
+
+    /// Whether the time or the range is no constant, and can be computed more than once before a scan.
+    pub fn is_computable(&self) -> bool {
+        !self.operand.is_constant() && !contain_volatile_functions(self.operand) && !contain_subplans(self.operand)
+    }
+
+    /// The native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or if the user
+    /// must not execute it.
+    pub fn comparisons<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
+        match self.test {
+            Test::Id(_) => None,
+            Test::Time(operator) => {
+                self.with_constant::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator))
             }
+            Test::Range => self.within_range::<T>(root),
         }
     }
 
-    /// Returns whether the time or the range is no constant, and can be computed more than once before a scan.
-    ///
-    /// # Safety
-    /// Must be called during planning.
-    pub unsafe fn is_computable(&self) -> bool {
-        // SAFETY: an expression of the planner.
-        unsafe {
-            (*self.operand).type_ != NodeTag::T_Const
-                && !pg_sys::contain_volatile_functions(self.operand)
-                && !pg_sys::contain_subplans(self.operand)
-        }
-    }
-
-    /// Returns the native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or
-    /// if the user must not execute it.
-    ///
-    /// # Safety
-    /// Must be called during planning.
-    pub unsafe fn comparisons<T: StoredId>(&self, root: *mut PlannerInfo) -> Option<*mut List> {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match self.test {
-                Test::Id(_) => None,
-                Test::Time(operator) => {
-                    self.with_constant::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator))
-                }
-                Test::Range => self.within_range::<T>(root),
-            }
-        }
-    }
-
-    /// Returns the number of comparisons that replace this condition in an index if the bound of one of them is a call of a function
-    /// with these arguments; `None` if it is not. Two conditions on one time differ in the symbol.
-    ///
-    /// # Safety
-    /// Must be called during planning.
-    pub unsafe fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: *mut List) -> Option<u8> {
+    /// The number of comparisons that replace this condition in an index if the bound of one of them is a call of a function with these
+    /// arguments; `None` if it is not. Two conditions on one time differ in the symbol.
+    pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<u8> {
         let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
             (Test::Time(operator), b"_time_bound") => Some((1, Some(operator))),
             (Test::Range, b"_range_lower" | b"_range_upper") => Some((2, None)),
             _ => None,
         };
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let (number, operator) = expression::name_and_schema(function, number)?.0?;
-            let has_symbol = |operator| {
-                let second = expression::elements::<Node>(arguments).get(1);
-                second.is_some_and(|&second| pg_sys::equal(second.cast(), symbol(operator).1.cast()))
-            };
-            operator.is_none_or(has_symbol).then_some(number)
-        }
+        let (number, operator) = expression::name_and_schema(function, number)?.0?;
+        let has_symbol = |operator| {
+            let second = arguments.as_slice().get(1);
+            second.is_some_and(|&second| equal(Some(second), Some(symbol(operator).1)))
+        };
+        operator.is_none_or(has_symbol).then_some(number)
     }
 
-    /// Returns whether the operator family of an index contains the operators of these comparisons. The family's own strategy
-    /// numbers may differ: a user can create a family, for example with descending order.
-    unsafe fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
-        // SAFETY: look-ups in the system cache.
-        let contains = |operator: Operator| unsafe {
-            pg_sys::op_in_opfamily(expression::operator(self.id_type, operator.strategy()), family)
+    /// Whether the operator family of an index contains the operators of these comparisons. The family's own strategy numbers may
+    /// differ: a user can create a family, for example with descending order.
+    fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
+        let contains = |operator: Operator| {
+            let operator = expression::operator(self.id_type, operator.strategy());
+            // SAFETY: a look-up in the system cache.
+            unsafe { pg_sys::op_in_opfamily(operator, family) }
         };
         match self.test {
             Test::Id(_) => false,
@@ -216,135 +187,106 @@ impl Condition {
         }
     }
 
-    /// Returns the equivalent comparison with an ID; `None` if the time is not a constant.
-    unsafe fn with_constant<T: StoredId>(&self, operator: Operator) -> Option<*mut List> {
-        // SAFETY: a constant time is a timestamptz.
-        unsafe {
-            let time = constant(self.operand)?.constvalue.value() as i64;
-            let (operator, id) = operator.with_id::<T>(epoch::saturated_unix_micros(time));
-            Some(expression::list([self.with_id(operator, id)?]))
-        }
+    /// The equivalent comparison with an ID; `None` if the time is not a constant.
+    fn with_constant<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
+        let time = self.operand.constant()?.constvalue.value() as i64;
+        let (operator, id) = operator.with_id::<T>(epoch::saturated_unix_micros(time));
+        Some(expression::list([self.with_id(operator, id)?]))
     }
 
-    /// For a time near the clock, returns `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
+    /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
     /// `T_time_lower(time, '>')` instead.
-    unsafe fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<*mut List> {
-        // SAFETY: builds an expression in the planner's memory; the function takes a time and returns an ID.
-        unsafe {
-            if !near_clock::is_before::<T>(self.operand) {
-                return None;
-            }
-            let bound = if operator.is_at_start_of_tick() {
-                self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
-            } else {
-                self.bound::<T>("lower", Operator::Greater)?
-            };
-            let operator = if operator.is_lower_bound() { Operator::GreaterOrEqual } else { Operator::Less };
-            Some(expression::list([self.compared(operator, bound)?]))
+    fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
+        if !near_clock::is_before::<T>(self.operand) {
+            return None;
         }
+        let bound = if operator.is_at_start_of_tick() {
+            self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
+        } else {
+            self.bound::<T>("lower", Operator::Greater)?
+        };
+        let operator = if operator.is_lower_bound() { Operator::GreaterOrEqual } else { Operator::Less };
+        Some(expression::list([self.compared(operator, bound)?]))
     }
 
-    /// Returns `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`.
-    unsafe fn with_nearest_bound<T: StoredId>(&self, operator: Operator) -> Option<*mut List> {
-        // SAFETY: builds an expression in the planner's memory.
-        unsafe {
-            let bound = self.bound::<T>("bound", operator)?;
-            Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?]))
-        }
+    /// `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`
+    fn with_nearest_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
+        let bound = self.bound::<T>("bound", operator)?;
+        Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?]))
     }
 
-    /// Returns `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or with `<=` and `T_time_upper`.
-    unsafe fn with_possible_bound<T: StoredId>(&self, operator: Operator) -> Option<*mut List> {
-        // SAFETY: builds expressions in the planner's memory; the function takes an ID, a time and a text.
-        unsafe {
-            let bound = self.bound::<T>(if operator.is_lower_bound() { "lower" } else { "upper" }, operator)?;
-            let arguments = [(self.id_type, self.id), (pg_sys::TIMESTAMPTZOID, self.operand), symbol(operator)];
-            let possible = self.call(&[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
-            Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?.cast(), possible]))
-        }
+    /// `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or with `<=` and `T_time_upper`
+    fn with_possible_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
+        let bound = self.bound::<T>(if operator.is_lower_bound() { "lower" } else { "upper" }, operator)?;
+        let arguments = [(self.id_type, self.id), (pg_sys::TIMESTAMPTZOID, self.operand), symbol(operator)];
+        let possible = self.call(&[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
+        Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?, possible]))
     }
 
-    /// Returns `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, returns comparisons with the
-    /// first ID of a tick where possible, as for constant times, and only one of them if the other holds for every value of the
-    /// type. Computing these IDs here saves the look-up and the evaluation of a function for each of them.
-    unsafe fn within_range<T: StoredId>(&self, root: *mut PlannerInfo) -> Option<*mut List> {
-        // SAFETY: builds expressions in the planner's memory; the functions take a range and return an ID.
-        unsafe {
-            if let Some(range) = constant(self.operand) {
-                let (first, last): (T, T) = first_and_last(range);
-                let has_other_values = T::CORE_TYPE.is_some();
-                let has_lower = first != T::MIN || has_other_values;
-                let has_upper = last != T::MAX || has_other_values || !has_lower;
-                let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
-                let upper = has_upper.then(|| Operator::LessOrEqual.at_tick(last));
-                let mut clauses = ptr::null_mut();
-                for (operator, id) in lower.into_iter().chain(upper) {
-                    clauses = lappend(clauses, self.with_id(operator, id)?.cast());
-                }
-                return Some(clauses);
-            }
-            let compared = |operator, bound| {
-                let range = [(pg_sys::TSTZRANGEOID, copy_node(self.operand))];
-                let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
-                // The bound of NULL is NULL.
-                let is_constant = (*self.operand).type_ == NodeTag::T_Const;
-                self.compared(operator, if is_constant { pg_sys::eval_const_expressions(root, call) } else { call })
-            };
-            let lower = compared(Operator::GreaterOrEqual, "lower")?;
-            Some(expression::list([lower, compared(Operator::LessOrEqual, "upper")?]))
+    /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, comparisons with the first ID of a tick
+    /// where possible, as for constant times, and only one of them if the other holds for every value of the type. Computing these
+    /// IDs here saves the look-up and the evaluation of a function for each of them.
+    fn within_range<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
+        if let Some(range) = self.operand.constant() {
+            // SAFETY: `of` has checked the type.
+            let (first, last): (T, T) = unsafe { first_and_last(range) };
+            let has_other_values = T::CORE_TYPE.is_some();
+            let has_lower = first != T::MIN || has_other_values;
+            let has_upper = last != T::MAX || has_other_values || !has_lower;
+            let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
+            let upper = has_upper.then(|| Operator::LessOrEqual.at_tick(last));
+            let bounds = lower.into_iter().chain(upper);
+            return bounds
+                .map(|(operator, id)| self.with_id(operator, id))
+                .try_fold(Nodes::EMPTY, |clauses, clause| Some(lappend(clauses, clause?)));
         }
+        let compared = |operator, bound| {
+            let range = [(pg_sys::TSTZRANGEOID, copy_node(self.operand))];
+            let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
+            // The bound of NULL is NULL.
+            self.compared(operator, if self.operand.is_constant() { eval_const_expressions(root, call) } else { call })
+        };
+        let lower = compared(Operator::GreaterOrEqual, "lower")?;
+        Some(expression::list([lower, compared(Operator::LessOrEqual, "upper")?]))
     }
 
-    /// Returns the call `T_time_NAME(time, symbol)`; `None` if the function does not exist.
-    unsafe fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<*mut Node> {
-        // SAFETY: the function takes a time and a text, and returns an ID.
-        unsafe {
-            let time = (pg_sys::TIMESTAMPTZOID, copy_node(self.operand));
-            self.call(&[T::NAME, "_time_", name], self.id_type, [time, symbol(operator)])
-        }
+    /// The call `T_time_NAME(time, symbol)`; `None` if the function does not exist.
+    fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<NodeRef<'p>> {
+        let time = (pg_sys::TIMESTAMPTZOID, copy_node(self.operand));
+        self.call(&[T::NAME, "_time_", name], self.id_type, [time, symbol(operator)])
     }
 
-    /// Returns a call of the function with a name, in parts, in the schema of the condition's function; `None` if there is none.
-    /// The arguments have these types.
-    unsafe fn call<const N: usize>(
+    /// A call of the function with a name, in parts, in the schema of the condition's function; `None` if there is none. The arguments
+    /// have these types.
+    fn call<const N: usize>(
         &self,
         name: &[&str],
         returns: Oid,
-        arguments: [(Oid, *mut Node); N],
-    ) -> Option<*mut Node> {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let function = expression::function_in(self.schema, name, &arguments.map(|(type_, _)| type_))?;
-            Some(expression::call(function, returns, arguments.map(|(_, node)| node)))
-        }
+        arguments: [(Oid, NodeRef<'p>); N],
+    ) -> Option<NodeRef<'p>> {
+        let function = expression::function_in(self.schema, name, &arguments.map(|(type_, _)| type_))?;
+        Some(expression::call(function, returns, arguments.map(|(_, node)| node)))
     }
 
-    /// Returns the comparison with an ID; `None` as [`Self::compared`].
-    unsafe fn with_id<T: StoredId>(&self, operator: Operator, id: T) -> Option<*mut Expr> {
+    /// The comparison with an ID; `None` as [`Self::compared`].
+    fn with_id<T: StoredId>(&self, operator: Operator, id: T) -> Option<NodeRef<'p>> {
         let (length, by_value) = (size_of::<T::Stored>() as c_int, T::Stored::BY_VALUE);
-        // SAFETY: `length` and `by_value` are those of the type.
-        unsafe {
-            let id = pg_sys::makeConst(self.id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value);
-            self.compared(operator, id.cast())
-        }
+        self.compared(operator, expression::constant(self.id_type, Oid::INVALID, length, id.to_datum(), by_value))
     }
 
-    /// Returns the native comparison `id op bound`; `None` if there is none, as for the type of a user's function with the name of
-    /// ours, or if the user must not execute its function: a query must not fail because of an operator that it does not contain.
-    unsafe fn compared(&self, operator: Operator, bound: *mut Node) -> Option<*mut Expr> {
-        // SAFETY: builds an expression in the planner's memory.
-        unsafe {
-            let operator = expression::operator(self.id_type, operator.strategy());
-            if operator == Oid::INVALID || !expression::may_execute(operator) {
-                return None;
-            }
-            let (id, none) = (copy_node(self.id), Oid::INVALID);
-            Some(make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none))
+    /// The native comparison `id op bound`; `None` if there is none, as for the type of a user's function with the name of ours, or if
+    /// the user must not execute its function: a query must not fail because of an operator that it does not contain.
+    fn compared(&self, operator: Operator, bound: NodeRef<'p>) -> Option<NodeRef<'p>> {
+        let operator = expression::operator(self.id_type, operator.strategy());
+        if operator == Oid::INVALID || !expression::may_execute(operator) {
+            return None;
         }
+        let (id, none) = (copy_node(self.id), Oid::INVALID);
+        Some(make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none))
     }
 }
 
-/// Returns the operator of the native comparison with the nearest ID that satisfies an operator; for a core type, the operator itself.
+/// The operator of the native comparison with the nearest ID that satisfies an operator; for a core type, the operator itself.
 const fn of_nearest<T: StoredId>(operator: Operator) -> Operator {
     if T::CORE_TYPE.is_some() {
         operator
@@ -355,15 +297,13 @@ const fn of_nearest<T: StoredId>(operator: Operator) -> Operator {
     }
 }
 
-/// Returns the symbol of an operator as a constant of type text.
-unsafe fn symbol(operator: Operator) -> (Oid, *mut Node) {
+/// The symbol of an operator as a constant of type text.
+fn symbol<'p>(operator: Operator) -> (Oid, NodeRef<'p>) {
     let (symbol, collation) = (datum::varlena(operator.symbol().as_bytes()), pg_sys::DEFAULT_COLLATION_OID);
-    // SAFETY: a text is of variable length.
-    let constant = unsafe { pg_sys::makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) };
-    (pg_sys::TEXTOID, constant.cast())
+    (pg_sys::TEXTOID, expression::constant(pg_sys::TEXTOID, collation, -1, symbol, false))
 }
 
-/// Returns the first and the last ID in a constant range; the largest and the smallest of all if there is none.
+/// The first and the last ID in a constant range; the largest and the smallest of all if there is none.
 ///
 /// # Safety
 /// `range` is a tstzrange other than NULL.
@@ -378,11 +318,12 @@ pub unsafe fn first_and_last<T: StoredId>(range: &Const) -> (T, T) {
 /// The request is for one of our functions, during planning.
 pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let condition = Condition::of::<T>((*request.fcall).funcid, (*request.fcall).args);
-        let clauses = condition.and_then(|condition| condition.clauses::<T>(request.root));
-        clauses.map_or(ptr::null_mut(), |clauses| pg_sys::make_ands_explicit(clauses))
-    }
+    let (root, call, arguments) = unsafe {
+        let call = &*request.fcall;
+        (Root::new(request.root), call.funcid, Nodes::new(call.args))
+    };
+    let clauses = Condition::of::<T>(call, arguments).and_then(|condition| condition.clauses::<T>(root));
+    clauses.map_or(ptr::null_mut(), |clauses| make_ands_explicit(clauses).as_ptr())
 }
 
 /// Answers the server's request for an exact index condition; null if the index does not support the operators.
@@ -391,15 +332,16 @@ pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) ->
 /// The request is for one of our functions or operators, with the index column as an argument, during planning.
 pub unsafe fn index<T: StoredId>(request: &mut pg_sys::SupportRequestIndexCondition) -> *mut List {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let comparisons = expression::called(request.node).and_then(|(function, arguments)| {
-            let condition = Condition::of::<T>(function, arguments)?;
-            let is_supported = expression::elements(arguments)[request.indexarg as usize] == condition.id
-                && condition.is_indexable::<T>(request.opfamily)
-                && pg_sys::is_pseudo_constant_for_index(request.root, condition.operand, request.index);
-            if is_supported { condition.comparisons::<T>(request.root) } else { None }
-        });
-        request.lossy = comparisons.is_none();
-        comparisons.unwrap_or(ptr::null_mut())
-    }
+    let (root, node) = unsafe { (Root::new(request.root), NodeRef::new(request.node)) };
+    let comparisons = node.and_then(expression::called).and_then(|(function, arguments)| {
+        let condition = Condition::of::<T>(function, arguments)?;
+        let operand = condition.operand.as_ptr();
+        // SAFETY: the index is that of the request.
+        let is_supported = arguments.as_slice()[request.indexarg as usize] == condition.id
+            && condition.is_indexable::<T>(request.opfamily)
+            && unsafe { pg_sys::is_pseudo_constant_for_index(request.root, operand, request.index) };
+        if is_supported { condition.comparisons::<T>(root) } else { None }
+    });
+    request.lossy = comparisons.is_none();
+    comparisons.map_or(ptr::null_mut(), Nodes::as_ptr)
 }

@@ -1,11 +1,11 @@
 //! Planner expressions that depend only on the clock, such as `now() - interval '1 day'` or `current_date`.
 
-use pgrx::pg_sys::{self, Interval, Node, NodeTag, SQLValueFunction, SQLValueFunctionOp as Keyword};
+use pgrx::pg_sys::{self, Interval, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
-use crate::by_time::expression::{self, constant};
-use crate::by_time::time_of_id;
+use crate::by_time::{expression, time_of_id};
 use crate::call::epoch;
 use crate::call::stored::StoredId;
+use crate::pg::nodes::NodeRef;
 use crate::pg::unguarded::GetCurrentTransactionStartTimestamp;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
@@ -14,66 +14,55 @@ const DAYS_PER_LONGEST_MONTH: i128 = 31;
 /// An upper bound of how long a session keeps a plan, in microseconds: a century.
 const CLOCK_RANGE: i128 = 36_525 * MICROS_PER_DAY;
 
-/// Returns whether an expression depends only on the clock and remains before the time of the type's largest ID for as long as
-/// a session keeps the plan.
-///
-/// # Safety
-/// `node` is an expression of type timestamptz, and a transaction is in progress.
-pub unsafe fn is_before<T: StoredId>(node: *mut Node) -> bool {
-    // SAFETY: guaranteed by the caller.
-    let latest = unsafe { latest(node) };
-    latest.is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
+/// Whether an expression of type timestamptz depends only on the clock and remains before the time of the type's largest ID for as long
+/// as a session keeps the plan.
+pub fn is_before<T: StoredId>(node: NodeRef) -> bool {
+    latest(node).is_some_and(|latest| latest + CLOCK_RANGE < i128::from(epoch::of(T::MAX)))
 }
 
-/// Returns an upper bound of the current value of an expression of type timestamptz or date, in microseconds since
-/// 2000-01-01 UTC; `None` if the expression depends on more than the clock.
-unsafe fn latest(node: *mut Node) -> Option<i128> {
-    // SAFETY: the tag identifies the struct.
-    unsafe {
-        if let Some(value) = expression::cast::<SQLValueFunction>(node, NodeTag::T_SQLValueFunction) {
-            let is_clock = matches!(
-                value.op,
-                Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
-            );
-            return is_clock.then(now);
+/// An upper bound of the current value of an expression of type timestamptz or date, in microseconds since 2000-01-01 UTC; `None` if
+/// the expression depends on more than the clock.
+fn latest(node: NodeRef) -> Option<i128> {
+    if let Some(value) = node.cast::<SQLValueFunction>() {
+        let is_clock = matches!(
+            value.op,
+            Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
+        );
+        return is_clock.then(now);
+    }
+    let (function, arguments) = expression::called(node)?;
+    latest_of_call(function.to_u32(), arguments.as_slice())
+}
+
+/// The same bound for a function call; `None` if the function is not one of those known here.
+fn latest_of_call(function: u32, arguments: &[NodeRef]) -> Option<i128> {
+    match (function, arguments) {
+        (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(now()),
+        (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) => latest(time),
+        (pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, ..]) => {
+            latest(time)
         }
-        let (function, arguments) = expression::called(node)?;
-        latest_of_call(function.to_u32(), expression::elements(arguments))
+        (pg_sys::F_TIMESTAMPTZ_PL_INTERVAL | pg_sys::F_TIMESTAMPTZ_MI_INTERVAL, &[time, interval]) => {
+            let interval = interval.constant()?.constvalue.cast_mut_ptr::<Interval>();
+            // SAFETY: the second argument of these functions is an interval.
+            Some(latest(time)? + longest(unsafe { &*interval }))
+        }
+        (pg_sys::F_DATE_PLI | pg_sys::F_DATE_MII, &[date, days]) => {
+            let days = days.constant()?.constvalue.value() as i32;
+            Some(latest(date)? + i128::from(days).abs() * MICROS_PER_DAY)
+        }
+        // `scru_before`
+        (function, &[time]) if time_of_id::find(|known| known.before == function.into()).is_some() => latest(time),
+        _ => None,
     }
 }
 
-/// Returns the same bound for a function call; `None` if the function is not one of those known here.
-unsafe fn latest_of_call(function: u32, arguments: &[*mut Node]) -> Option<i128> {
-    // SAFETY: these functions of the server and of this extension have these arguments.
-    unsafe {
-        match (function, arguments) {
-            (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(now()),
-            (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) => latest(time),
-            (pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, ..]) => {
-                latest(time)
-            }
-            (pg_sys::F_TIMESTAMPTZ_PL_INTERVAL | pg_sys::F_TIMESTAMPTZ_MI_INTERVAL, &[time, interval]) => {
-                let interval = constant(interval)?.constvalue.cast_mut_ptr::<Interval>();
-                Some(latest(time)? + longest(&*interval))
-            }
-            (pg_sys::F_DATE_PLI | pg_sys::F_DATE_MII, &[date, days]) => {
-                let days = constant(days)?.constvalue.value() as i32;
-                Some(latest(date)? + i128::from(days).abs() * MICROS_PER_DAY)
-            }
-            // `scru_before`
-            (function, &[time]) if time_of_id::find(|known| known.before == function.into()).is_some() => latest(time),
-            _ => None,
-        }
-    }
-}
-
-/// Returns the start of the transaction plus two days, an upper bound of the current date in any time zone.
+/// The start of the transaction plus two days, an upper bound of the current date in any time zone.
 fn now() -> i128 {
-    // SAFETY: reads a variable of the server.
-    i128::from(unsafe { GetCurrentTransactionStartTimestamp() }) + 2 * MICROS_PER_DAY
+    i128::from(GetCurrentTransactionStartTimestamp()) + 2 * MICROS_PER_DAY
 }
 
-/// Returns an upper bound of the length of an interval in either direction, in microseconds.
+/// An upper bound of the length of an interval in either direction, in microseconds.
 fn longest(interval: &Interval) -> i128 {
     let days = i128::from(interval.month).abs() * DAYS_PER_LONGEST_MONTH + i128::from(interval.day).abs();
     days * MICROS_PER_DAY + i128::from(interval.time).abs()

@@ -9,14 +9,14 @@
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, List, Node, NodeTag, Oid, ParamPathInfo, PlannerInfo, RangeTblEntry, RelOptInfo,
-    RestrictInfo,
+    self, BoolExpr, BoolExprType, Oid, ParamPathInfo, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo,
 };
 
 use crate::by_time::condition::Condition;
-use crate::by_time::expression::{self, cast, elements};
+use crate::by_time::expression::{self, list};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    check_stack_depth, get_func_support, lappend, list_concat, make_ands_explicit, makeBoolExpr,
+    check_stack_depth, get_func_support, lappend, list_concat, make_ands_explicit, makeBoolExpr, palloc,
 };
 
 /// Adds native comparisons to the conditions of a partitioned table or of a UNION ALL, and to those of its parameterized paths.
@@ -32,13 +32,15 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
         if !(*table).inh || !(is_partitioned || is_union) {
             return;
         }
-        let relation = &mut *relation;
+        let (root, relation) = (Root::new(root), &mut *relation);
+        let conditions = Nodes::new(relation.baserestrictinfo);
         pg_sys::panic::pgrx_extern_c_guard(|| {
-            for &parameters in elements::<ParamPathInfo>(relation.ppilist) {
-                let all = [(*parameters).ppi_clauses, relation.baserestrictinfo];
-                (*parameters).ppi_clauses = with_comparisons(root, all);
+            for parameters in Nodes::new(relation.ppilist).as_slice() {
+                let parameters = parameters.as_ptr::<ParamPathInfo>();
+                let own = Nodes::new((*parameters).ppi_clauses);
+                (*parameters).ppi_clauses = with_comparisons(root, own, conditions).as_ptr();
             }
-            relation.baserestrictinfo = with_comparisons(root, [relation.baserestrictinfo, ptr::null_mut()]);
+            relation.baserestrictinfo = with_comparisons(root, conditions, Nodes::EMPTY).as_ptr();
         });
     }
 }
@@ -48,79 +50,82 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
 /// The server uses a comparison of a column of the partition key only with comparisons of the columns before it, which it finds
 /// only in the same AND. One condition therefore becomes an AND of all conditions, of the others that hold as well, and of their
 /// comparisons.
-unsafe fn with_comparisons(root: *mut PlannerInfo, [conditions, others]: [*mut List; 2]) -> *mut List {
-    // SAFETY: structs of the planner. A copy of a condition is complete except for its derived properties, which are only read of
+///
+/// # Safety
+/// The lists have conditions.
+unsafe fn with_comparisons<'p>(root: Root<'p>, conditions: Nodes<'p>, others: Nodes<'p>) -> Nodes<'p> {
+    // SAFETY: guaranteed by the caller. A copy of a condition is complete except for its derived properties, which are only read of
     // conditions that are evaluated.
     unsafe {
-        let is_or = |condition: *mut RestrictInfo| !(*condition).orclause.is_null();
-        let [conditions, others] = [conditions, others].map(|list| elements::<RestrictInfo>(list));
-        let (mut first, mut all) = (None, ptr::null_mut());
-        for &condition in conditions.iter().chain(others).filter(|&&each| !is_or(each) && !(*each).pseudoconstant) {
-            let clause = (*condition).clause.cast();
+        let [conditions, others] = [conditions, others].map(|list| list.structs::<RestrictInfo>());
+        let is_or = |condition: &RestrictInfo| !condition.orclause.is_null();
+        let clause = |condition: &RestrictInfo| NodeRef::new(condition.clause);
+        let (mut first, mut all) = (None, Nodes::EMPTY);
+        for &condition in conditions.iter().chain(others).filter(|each| !is_or(each) && !each.pseudoconstant) {
+            let Some(clause) = clause(condition) else { continue };
             let extended = extended(root, clause);
-            first = first.or(extended.map(|_| condition));
-            all = list_concat(all, extended.unwrap_or_else(|| expression::list([clause])));
+            first = first.or(extended.map(|_| ptr::from_ref(condition)));
+            all = list_concat(all, extended.unwrap_or_else(|| list([clause])));
         }
-        expression::list(conditions.iter().map(|&condition| {
+        list(conditions.iter().map(|&condition| {
             let conjuncts = match is_or(condition) {
-                true => extended(root, (*condition).clause.cast()),
-                false => (first == Some(condition)).then_some(all),
+                true => clause(condition).and_then(|clause| extended(root, clause)),
+                false => (first == Some(ptr::from_ref(condition))).then_some(all),
             };
-            let Some(conjuncts) = conjuncts else { return condition };
-            let copy = pg_sys::palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
-            copy.copy_from_nonoverlapping(condition, 1);
-            ((*copy).clause, (*copy).orclause) = (make_ands_explicit(conjuncts).cast(), ptr::null_mut());
-            copy
+            let Some(conjuncts) = conjuncts else { return NodeRef::of(condition) };
+            let copy = palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
+            copy.write(RestrictInfo {
+                clause: make_ands_explicit(conjuncts).as_ptr(),
+                orclause: ptr::null_mut(),
+                ..*condition
+            });
+            NodeRef::of(&*copy)
         }))
     }
 }
 
-/// Returns the conjuncts of an expression and of the comparisons of each condition on time in its ANDs and ORs; `None` if it has
-/// none. They are true for the same rows. Where the expression is false, they may be NULL instead.
-unsafe fn extended(root: *mut PlannerInfo, node: *mut Node) -> Option<*mut List> {
-    // SAFETY: expressions of the planner.
-    unsafe {
-        let Some(junction) = cast::<BoolExpr>(node, NodeTag::T_BoolExpr) else {
-            let (function, arguments) = expression::called(node)?;
-            return Some(lappend(comparisons(root, function, arguments)?, node.cast()));
-        };
-        if junction.boolop == BoolExprType::NOT_EXPR {
-            return None;
-        }
-        check_stack_depth();
-        let (is_and, mut is_extended) = (junction.boolop == BoolExprType::AND_EXPR, false);
-        let arguments = elements(junction.args).iter().fold(ptr::null_mut(), |list, &argument| {
-            let conjuncts = extended(root, argument);
-            is_extended |= conjuncts.is_some();
-            let conjuncts = conjuncts.unwrap_or_else(|| expression::list([argument]));
-            match is_and {
-                true => list_concat(list, conjuncts),
-                false => lappend(list, make_ands_explicit(conjuncts).cast()),
-            }
-        });
-        is_extended.then(|| match is_and {
-            true => arguments,
-            false => expression::list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
-        })
+/// The conjuncts of an expression and of the comparisons of each condition on time in its ANDs and ORs; `None` if it has none. They
+/// are true for the same rows. Where the expression is false, they may be NULL instead.
+fn extended<'p>(root: Root<'p>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
+    let Some(junction) = node.cast::<BoolExpr>() else {
+        let (function, arguments) = expression::called(node)?;
+        return Some(lappend(comparisons(root, function, arguments)?, node));
+    };
+    if junction.boolop == BoolExprType::NOT_EXPR {
+        return None;
     }
+    check_stack_depth();
+    let (is_and, mut is_extended) = (junction.boolop == BoolExprType::AND_EXPR, false);
+    // SAFETY: the arguments are expressions.
+    let arguments = unsafe { Nodes::new(junction.args) };
+    let arguments = arguments.as_slice().iter().fold(Nodes::EMPTY, |all, &argument| {
+        let conjuncts = extended(root, argument);
+        is_extended |= conjuncts.is_some();
+        let conjuncts = conjuncts.unwrap_or_else(|| list([argument]));
+        match is_and {
+            true => list_concat(all, conjuncts),
+            false => lappend(all, make_ands_explicit(conjuncts)),
+        }
+    });
+    is_extended.then(|| match is_and {
+        true => arguments,
+        false => list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
+    })
 }
 
-/// Returns the native comparisons that follow from a call of a function of any ID system; `None` if it is none of ours, or if they
-/// cannot be computed before the scan.
-unsafe fn comparisons(root: *mut PlannerInfo, function: Oid, arguments: *mut List) -> Option<*mut List> {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        if get_func_support(function) == Oid::INVALID {
-            return None;
-        }
-        macro_rules! of_system {
-            ($name:ident, $id:ident) => {
-                if let Some(condition) = Condition::of::<scru_ids::$id>(function, arguments) {
-                    return condition.is_computable().then(|| condition.comparisons::<scru_ids::$id>(root))?;
-                }
-            };
-        }
-        scru_ids::id_systems!(of_system);
-        None
+/// The native comparisons that follow from a call of a function of any ID system; `None` if it is none of ours, or if they cannot be
+/// computed before the scan.
+fn comparisons<'p>(root: Root<'p>, function: Oid, arguments: Nodes<'p>) -> Option<Nodes<'p>> {
+    if get_func_support(function) == Oid::INVALID {
+        return None;
     }
+    macro_rules! of_system {
+        ($name:ident, $id:ident) => {
+            if let Some(condition) = Condition::of::<scru_ids::$id>(function, arguments) {
+                return condition.is_computable().then(|| condition.comparisons::<scru_ids::$id>(root))?;
+            }
+        };
+    }
+    scru_ids::id_systems!(of_system);
+    None
 }

@@ -31,18 +31,17 @@ pub fn contains<T: StoredId>(call: Call) -> Result<Datum, Error> {
     is_within::<T>(call, 1, 0)
 }
 
-/// Returns whether one argument of the call is an ID within the other, a range.
+/// Whether one argument of the call is an ID within the other, a range.
 fn is_within<T: StoredId>(call: Call, id: usize, range: usize) -> Result<Datum, Error> {
     let (&(first, last), id) = (remembered(call, range, stored::<T>)?, call.stored::<T>(id));
     Ok(Datum::from(first.order(id).is_le() && id.order(last).is_le()))
 }
 
-/// Returns the stored forms of two IDs.
 fn stored<T: StoredId>((first, last): (T, T)) -> (T::Stored, T::Stored) {
     (first.to_stored(), last.to_stored())
 }
 
-/// Returns what `part` makes of the first and the last ID in the range that is an argument of the call.
+/// What `part` makes of the first and the last ID in the range that is an argument of the call.
 fn remembered<T: StoredId, V: Copy>(call: Call<'_>, index: usize, part: fn((T, T)) -> V) -> Result<&V, Error> {
     let range = call.varlena(index);
     let mut bytes = Bytes::default();

@@ -16,7 +16,7 @@ use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, RestrictInfo,
+    self, Bitmapset, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, NodeTag, Oid, OpExpr, RestrictInfo,
     VariableStatData,
 };
 use scru_ids::Stored;
@@ -24,11 +24,12 @@ use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::Operator;
 
 use crate::by_time::condition::{self, Condition, Test};
-use crate::by_time::expression::{self, cast, elements};
+use crate::by_time::expression;
 use crate::by_time::tick_statistics::TickStatistics;
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     bms_num_members, contain_volatile_functions, copy_node, equal, estimate_expression_value, examine_variable,
@@ -40,13 +41,12 @@ use crate::pg::{clock, datum};
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
 /// two IDs or between an ID and a time, and of `<@` and `@>`.
 pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let (root, operator, arguments) = (call.datum(0).cast_mut_ptr(), call.oid(1), call.datum(2).cast_mut_ptr());
+    let operator = call.oid(1);
     // SAFETY: the server passes the planner's state, the operator, its arguments and the relation.
-    let fraction = unsafe {
-        let test = Test::of::<T>(get_opcode(operator));
-        let of_test = |test| estimate::<T>(root, test, get_oprrest(operator), arguments, call.int4(3));
-        test.map_or(UNKNOWN_BOUND, of_test)
-    };
+    let (root, arguments) =
+        unsafe { (Root::new(call.datum(0).cast_mut_ptr()), Nodes::new(call.datum(2).cast_mut_ptr())) };
+    let of_test = |test| estimate::<T>(root, test, get_oprrest(operator), arguments, call.int4(3));
+    let fraction = Test::of::<T>(get_opcode(operator)).map_or(UNKNOWN_BOUND, of_test);
     Ok(Datum::from(fraction.to_bits()))
 }
 
@@ -60,12 +60,12 @@ pub unsafe fn of_function<T: StoredId>(
 ) -> *mut pg_sys::SupportRequestSelectivity {
     // SAFETY: the request has the arguments of an estimator.
     unsafe {
-        let (root, arguments, relation) = ((*request).root, (*request).args, (*request).varRelid);
+        let (root, arguments) = (Root::new((*request).root), Nodes::new((*request).args));
         let is_possible = |name: &[u8]| name.strip_prefix(T::NAME.as_bytes()) == Some(b"_time_possible");
         if let Some((true, _)) = expression::name_and_schema((*request).funcid, is_possible) {
             (*request).selectivity = 1.0;
         } else if !(*request).is_join && Test::of::<T>((*request).funcid) == Some(Test::Range) {
-            (*request).selectivity = estimate::<T>(root, Test::Range, Oid::INVALID, arguments, relation);
+            (*request).selectivity = estimate::<T>(root, Test::Range, Oid::INVALID, arguments, (*request).varRelid);
         } else {
             return ptr::null_mut();
         }
@@ -73,34 +73,26 @@ pub unsafe fn of_function<T: StoredId>(
     }
 }
 
-/// Returns the estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions with the same
-/// estimator. Returns the server's default if no argument is a column, or if an argument is none of the type.
-unsafe fn estimate<T: StoredId>(
-    root: *mut PlannerInfo,
-    test: Test,
-    estimator: Oid,
-    arguments: *mut List,
-    relation: c_int,
-) -> f64 {
+/// The estimated fraction of a column's rows that satisfy a condition; its share if there are other conditions with the same estimator.
+/// The server's default if no argument is a column, or if an argument is none of the type.
+fn estimate<T: StoredId>(root: Root, test: Test, estimator: Oid, arguments: Nodes, relation: c_int) -> f64 {
     let mut fraction = if test == Test::Range { UNKNOWN_RANGE } else { UNKNOWN_BOUND };
-    // SAFETY: structs of the planner; the statistics are released.
-    unsafe {
-        if let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator) {
-            if column.has_type_of::<T>() {
-                column.ticks = TickStatistics::of(&column.statistics);
-                fraction = column.share::<T>(test, arguments, other, is_left);
-                if let Some(ticks) = column.ticks {
-                    ticks.free();
-                }
+    if let Some((mut column, other, is_left)) = Column::of(root, arguments, relation, estimator) {
+        if column.has_type_of::<T>() {
+            // SAFETY: the statistics are those of the column, and are released once.
+            column.ticks = unsafe { TickStatistics::of(&column.statistics) };
+            fraction = column.share::<T>(test, arguments, other, is_left);
+            if let Some(ticks) = column.ticks {
+                // SAFETY: as above.
+                unsafe { ticks.free() };
             }
-            release(&column.statistics);
         }
+        release(&column.statistics);
     }
     fraction.clamp(0.0, 1.0)
 }
 
-/// Releases the row of the statistics of a column.
-unsafe fn release(statistics: &VariableStatData) {
+fn release(statistics: &VariableStatData) {
     if let (Some(free), false) = (statistics.freefunc, statistics.statsTuple.is_null()) {
         // SAFETY: the server sets the function for this row.
         unsafe { free(statistics.statsTuple) };
@@ -108,244 +100,216 @@ unsafe fn release(statistics: &VariableStatData) {
 }
 
 /// An ID in the conditions of a query, usually a column, with its statistics.
-struct Column {
-    root: *mut PlannerInfo,
-    id: *mut Node,
+struct Column<'p> {
+    root: Root<'p>,
+    id: NodeRef<'p>,
     type_: Oid,
     /// The estimator of the conditions.
     estimator: Oid,
     statistics: VariableStatData,
     ticks: Option<TickStatistics>,
     /// The range of a bound that was evaluated, and its value.
-    range: Option<(*mut Node, *mut Node)>,
+    range: Option<(NodeRef<'p>, NodeRef<'p>)>,
 }
 
-impl Column {
-    /// Returns the argument that depends on a table, with its statistics, then the other one, and whether the former is on the
-    /// left; `None` if both depend on tables, or none does. The caller releases the statistics.
-    unsafe fn of(
-        root: *mut PlannerInfo,
-        arguments: *mut List,
-        relation: c_int,
-        estimator: Oid,
-    ) -> Option<(Self, *mut Node, bool)> {
-        // SAFETY: the server fills the structs.
-        unsafe {
-            // An operator of a user can have this estimator and one argument.
-            let &[left, right] = elements(arguments) else { return None };
-            let [left, right] = [left, right].map(|id| {
-                let mut statistics = VariableStatData::default();
-                examine_variable(root, id, relation, &mut statistics);
-                Self { root, id, type_: statistics.vartype, estimator, statistics, ticks: None, range: None }
-            });
-            match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
-                (false, true) => Some((left, right.id, true)),
-                (true, false) => Some((right, left.id, false)),
-                _ => {
-                    release(&left.statistics);
-                    release(&right.statistics);
-                    None
-                }
+impl<'p> Column<'p> {
+    /// The argument that depends on a table, with its statistics, then the other one, and whether the former is on the left; `None` if
+    /// both depend on tables, or none does. The caller releases the statistics.
+    fn of(root: Root<'p>, arguments: Nodes<'p>, relation: c_int, estimator: Oid) -> Option<(Self, NodeRef<'p>, bool)> {
+        // An operator of a user can have this estimator and one argument.
+        let &[left, right] = arguments.as_slice() else { return None };
+        let [left, right] = [left, right].map(|id| {
+            let mut statistics = VariableStatData::default();
+            examine_variable(root, id, relation, &mut statistics);
+            Self { root, id, type_: statistics.vartype, estimator, statistics, ticks: None, range: None }
+        });
+        match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
+            (false, true) => Some((left, right.id, true)),
+            (true, false) => Some((right, left.id, false)),
+            _ => {
+                release(&left.statistics);
+                release(&right.statistics);
+                None
             }
         }
     }
 
-    /// Returns whether the values of the column have the length of the type's, so that reading one of them is safe.
-    unsafe fn has_type_of<T: StoredId>(&self) -> bool {
+    /// Whether the values of the column have the length of the type's, so that reading one of them is safe.
+    fn has_type_of<T: StoredId>(&self) -> bool {
         let (mut length, mut by_value) = (0, false);
-        // SAFETY: a look-up in the system cache.
-        unsafe { get_typlenbyval(self.type_, &mut length, &mut by_value) };
+        get_typlenbyval(self.type_, &mut length, &mut by_value);
         (length as usize, by_value) == (size_of::<T::Stored>(), T::Stored::BY_VALUE)
     }
 
-    /// Returns the condition's share of the joint selectivity of all conditions on the ID, and stores the shares of the others.
-    unsafe fn share<T: StoredId>(&mut self, test: Test, arguments: *mut List, other: *mut Node, is_left: bool) -> f64 {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let mut siblings = None;
-            if self.estimator != Oid::INVALID {
-                match self.origin::<T>(arguments, other) {
-                    Some(Origin::Derived(share)) => return share,
-                    Some(Origin::Condition(conjunction, join)) => siblings = Some((conjunction, join)),
-                    None => {}
-                }
-            }
-            let value = self.value_of(other);
-            let own = self.bounds::<T>(test, value, is_left);
-            let nulls = self.null_fraction();
-            let mut own_share = Tightest::of(&[own], nulls).share(0);
-            let Some((siblings, join)) = siblings else { return own_share };
-            let (conditions, bounds) = self.conditions::<T>(siblings, join, arguments, own);
-            let tightest = Tightest::of(bounds, nulls);
-            for (index, &condition) in conditions.iter().enumerate() {
-                let condition = &mut *condition;
-                if arguments_of(condition) == arguments {
-                    own_share = tightest.share(index);
-                } else if condition.norm_selec < 0.0 && condition.outer_selec < 0.0 {
-                    (condition.norm_selec, condition.outer_selec) = (tightest.share(index), tightest.share(index));
-                }
-            }
-            own_share
+    /// The condition's share of the joint selectivity of all conditions on the ID. Stores the shares of the others.
+    fn share<T: StoredId>(&mut self, test: Test, arguments: Nodes<'p>, other: NodeRef<'p>, is_left: bool) -> f64 {
+        let origin = self.origin::<T>(arguments, other);
+        if let Origin::Derived(share) = origin {
+            return share;
         }
+        let value = self.value_of(other);
+        let own = self.bounds::<T>(test, value, is_left);
+        let alone = [own];
+        let (conditions, bounds) = match origin {
+            Origin::Condition(siblings, join) => self.conditions::<T>(siblings, join, arguments, own),
+            _ => (&[][..], &alone[..]),
+        };
+        let tightest = Tightest::of(bounds, self.null_fraction());
+        let is_own = |condition: &NodeRef| arguments_of(*condition) == Some(arguments);
+        for (index, condition) in conditions.iter().enumerate().filter(|(_, condition)| !is_own(condition)) {
+            store_share(*condition, tightest.share(index));
+        }
+        tightest.share(conditions.iter().position(is_own).unwrap_or(0))
     }
 
-    /// Returns what the condition with these arguments is. `bound` is the argument that is not the ID.
-    unsafe fn origin<T: StoredId>(&self, arguments: *mut List, bound: *mut Node) -> Option<Origin> {
-        // SAFETY: structs of the planner.
-        unsafe {
+    /// What the condition with these arguments is. `bound` is the argument that is not the ID.
+    fn origin<T: StoredId>(&self, arguments: Nodes<'p>, bound: NodeRef<'p>) -> Origin<'p> {
+        if self.estimator == Oid::INVALID {
+            return Origin::Alone;
+        }
+        // SAFETY: the table and its lists of conditions are the planner's.
+        let (table, of_joins) = unsafe {
             let table = &*self.statistics.rel;
-            // The operand of the condition from which this one may be derived, which the bound contains; null if it is constant.
-            let operand = match expression::called(bound) {
-                Some((_, of_bound)) => elements::<Node>(of_bound).first().copied(),
-                None => {
-                    ((*bound).type_ == NodeTag::T_Const && exprType(bound) == self.type_).then_some(ptr::null_mut())
-                }
-            };
-            let test = |condition: *mut RestrictInfo| {
-                if arguments_of(condition) == arguments {
-                    return Some(None);
-                }
-                self.share_of_derived::<T>(condition, arguments, bound, operand?).map(Some)
-            };
-            match find(table.baserestrictinfo, &test) {
-                Some((_, _, Some(share))) => return Some(Origin::Derived(share)),
-                Some((list, _, None)) => return Some(Origin::Condition(list, ptr::null())),
-                None => {}
-            }
-            let own = |condition| (arguments_of(condition) == arguments).then_some(());
-            let (list, condition, ()) = find(table.joininfo, &own)?;
-            let is_of_join = list == table.joininfo;
-            Some(Origin::Condition(list, if is_of_join { (*condition).required_relids } else { ptr::null() }))
+            (Nodes::new(table.baserestrictinfo), Nodes::new(table.joininfo))
+        };
+        let source = match expression::called(bound) {
+            Some((_, of_bound)) => of_bound.as_slice().first().copied().map(Source::Operand),
+            None => (bound.is_constant() && exprType(bound) == self.type_).then_some(Source::Constant),
+        };
+        let is_own = |condition: NodeRef<'p>| arguments_of(condition) == Some(arguments);
+        let test = |condition: NodeRef<'p>| match is_own(condition) {
+            true => Some(None),
+            false => self.share_of_derived::<T>(condition, arguments, bound, source?).map(Some),
+        };
+        match find(0, table, &test) {
+            Some((.., Some(share))) => return Origin::Derived(share),
+            Some((siblings, _, None)) => return siblings.map_or(Origin::Alone, |all| Origin::Condition(all, None)),
+            None => {}
         }
+        let Some((siblings, condition, ())) = find(0, of_joins, &|condition| is_own(condition).then_some(())) else {
+            return Origin::Alone;
+        };
+        let join = condition.cast::<RestrictInfo>().map(|condition| condition.required_relids.cast_const());
+        siblings.map_or(Origin::Alone, |all| Origin::Condition(all, join.filter(|_| all == of_joins)))
     }
 
-    /// Returns the share of an index condition with these arguments, if a support function has derived it from `condition`: a root
-    /// of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
-    /// function. `bound` and `operand` are as in [`Self::origin`].
-    unsafe fn share_of_derived<T: StoredId>(
+    /// The share of an index condition with these arguments, if a support function has derived it from `condition`: a root of the
+    /// stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no function.
+    /// `bound` and `source` are as in [`Self::origin`].
+    fn share_of_derived<T: StoredId>(
         &self,
-        condition: *mut RestrictInfo,
-        arguments: *mut List,
-        bound: *mut Node,
-        operand: *mut Node,
+        condition: NodeRef<'p>,
+        arguments: Nodes<'p>,
+        bound: NodeRef<'p>,
+        source: Source<'p>,
     ) -> Option<f64> {
-        // SAFETY: structs of the planner; the tag identifies the struct.
-        unsafe {
-            let (function, of_condition) = expression::called((*condition).clause.cast())?;
-            let (other, _) = self.other(of_condition)?;
-            let other = expression::without_relabel(other);
-            let may_be_origin = if operand.is_null() {
-                (*other).type_ == NodeTag::T_Const && exprType(other) != self.type_
-            } else {
-                equal(other.cast(), expression::without_relabel(operand).cast())
+        let (function, of_condition) = expression::called(clause_of(condition)?)?;
+        let (other, _) = self.other(of_condition)?;
+        let other = other.without_relabel();
+        let may_be_origin = match source {
+            Source::Constant => other.is_constant() && exprType(other) != self.type_,
+            Source::Operand(operand) => equal(Some(other), Some(operand.without_relabel())),
+        };
+        let stored = condition.cast::<RestrictInfo>()?.norm_selec;
+        if !may_be_origin || stored < 0.0 {
+            return None;
+        }
+        let condition = Condition::of::<T>(function, of_condition)?;
+        let number = if let Some((bound, of_bound)) = expression::called(bound) {
+            usize::from(condition.comparisons_with::<T>(bound, of_bound)?)
+        } else {
+            let derived = condition.comparisons::<T>(self.root)?;
+            let is_derived = |&one: &NodeRef<'p>| {
+                expression::called(one).is_some_and(|(_, of_one)| equal(of_one.as_node(), arguments.as_node()))
             };
-            if !may_be_origin || (*condition).norm_selec < 0.0 {
-                return None;
-            }
-            let condition_on_time = Condition::of::<T>(function, of_condition)?;
-            if let Some((bound, of_bound)) = expression::called(bound) {
-                let share = 1.0 / condition_on_time.comparisons_with::<T>(bound, of_bound)? as f64;
-                return Some((*condition).norm_selec.min(1.0).powf(share));
-            }
-            let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);
-            let is_derived = derived.iter().any(|&one| equal((*one).args.cast(), arguments.cast()));
-            is_derived.then(|| (*condition).norm_selec.min(1.0).powf(1.0 / derived.len() as f64))
-        }
+            derived.as_slice().iter().any(is_derived).then_some(derived.as_slice().len())?
+        };
+        Some(stored.min(1.0).powf(1.0 / number as f64))
     }
 
-    /// Returns those of some conditions that are on the ID, and their bounds. The condition with the arguments `arguments` has the
-    /// bounds `own`. If `join` is not null, leaves out the conditions of other joins.
-    unsafe fn conditions<'a, T: StoredId>(
+    /// Those of some conditions that are on the ID, and their bounds. The condition with the arguments `arguments` has the bounds `own`.
+    /// With `join`, without the conditions of joins of other tables.
+    fn conditions<T: StoredId>(
         &mut self,
-        siblings: *mut List,
-        join: *const pg_sys::Bitmapset,
-        arguments: *mut List,
+        siblings: Nodes<'p>,
+        join: Option<*const Bitmapset>,
+        arguments: Nodes<'p>,
         own: Bounds,
-    ) -> (&'a [*mut RestrictInfo], &'a [Bounds]) {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let siblings = elements::<RestrictInfo>(siblings);
-            let conditions = datum::slice(siblings.len(), |_| ptr::null_mut::<RestrictInfo>());
-            let bounds = datum::slice(siblings.len(), |_| Bounds::default());
-            let mut count = 0;
-            for &condition in siblings {
-                clock::check_for_interrupts();
-                if (*condition).type_ != NodeTag::T_RestrictInfo
-                    || !join.is_null() && !pg_sys::bms_equal(join, (*condition).required_relids)
-                {
-                    continue;
-                }
-                let is_own = arguments_of(condition) == arguments;
-                let found = if is_own { Some(own) } else { self.bounds_of_other::<T>(condition) };
-                if let Some(found) = found {
-                    (conditions[count], bounds[count]) = (condition, found);
-                    count += 1;
-                }
+    ) -> (&'p [NodeRef<'p>], &'p [Bounds]) {
+        let siblings = siblings.as_slice();
+        // SAFETY: the memory of the planner.
+        let (conditions, bounds) =
+            unsafe { (datum::slice(siblings.len(), |index| siblings[index]), datum::slice(siblings.len(), |_| own)) };
+        let mut count = 0;
+        for &sibling in siblings {
+            clock::check_for_interrupts();
+            let Some(condition) = sibling.cast::<RestrictInfo>() else { continue };
+            // SAFETY: sets of the planner.
+            if join.is_some_and(|join| unsafe { !pg_sys::bms_equal(join, condition.required_relids) }) {
+                continue;
             }
-            (&conditions[..count], &bounds[..count])
+            let is_own = arguments_of(sibling) == Some(arguments);
+            if let Some(found) = if is_own { Some(own) } else { self.bounds_of_other::<T>(condition) } {
+                (conditions[count], bounds[count]) = (sibling, found);
+                count += 1;
+            }
         }
+        (&conditions[..count], &bounds[..count])
     }
 
-    /// Returns the bounds of another condition; `None` if it has another estimator, if it is not on the same ID, or if it
-    /// compares the ID with a column or with the result of a volatile function.
-    unsafe fn bounds_of_other<T: StoredId>(&mut self, condition: *mut RestrictInfo) -> Option<Bounds> {
-        // SAFETY: structs of the planner.
-        unsafe {
-            let clause = cast::<OpExpr>((*condition).clause.cast(), NodeTag::T_OpExpr)?;
-            if get_oprrest(clause.opno) != self.estimator {
-                return None;
-            }
-            let (other, is_left) = self.other(clause.args)?;
-            let tables = if is_left { (*condition).right_relids } else { (*condition).left_relids };
-            if bms_num_members(tables) > 0 {
-                return None;
-            }
-            let (function, _) = expression::called((*condition).clause.cast())?;
-            let test = Test::of::<T>(function)?;
-            let other = self.value_of(other);
-            if (*other).type_ != NodeTag::T_Const && contain_volatile_functions(other) {
-                return None;
-            }
-            Some(self.bounds::<T>(test, other, is_left))
+    /// The bounds of another condition; `None` if it has another estimator, if it is not on the same ID, or if it compares the ID with a
+    /// column or with the result of a volatile function.
+    fn bounds_of_other<T: StoredId>(&mut self, condition: &'p RestrictInfo) -> Option<Bounds> {
+        // SAFETY: the clause of a condition is an expression.
+        let clause = unsafe { NodeRef::new(condition.clause) }?;
+        if get_oprrest(clause.cast::<OpExpr>()?.opno) != self.estimator {
+            return None;
         }
+        let (function, arguments) = expression::called(clause)?;
+        let (other, is_left) = self.other(arguments)?;
+        let tables = if is_left { condition.right_relids } else { condition.left_relids };
+        // SAFETY: a set of the planner.
+        if unsafe { bms_num_members(tables) } > 0 {
+            return None;
+        }
+        let test = Test::of::<T>(function)?;
+        let other = self.value_of(other);
+        if !other.is_constant() && contain_volatile_functions(other) {
+            return None;
+        }
+        Some(self.bounds::<T>(test, other, is_left))
     }
 
-    /// Returns the operand with which arguments compare this ID, and whether the ID is on the left; `None` if they do not.
-    unsafe fn other(&self, arguments: *mut List) -> Option<(*mut Node, bool)> {
-        // SAFETY: expressions of the planner.
-        unsafe {
-            let &[left, right] = elements::<Node>(arguments) else { return None };
-            let is_id = |node: *mut Node| equal(node.cast(), self.id.cast());
-            if is_id(left) { Some((right, true)) } else { is_id(right).then_some((left, false)) }
-        }
+    /// The operand with which arguments compare this ID, and whether the ID is on the left; `None` if they do not.
+    fn other(&self, arguments: Nodes<'p>) -> Option<(NodeRef<'p>, bool)> {
+        let &[left, right] = arguments.as_slice() else { return None };
+        let is_id = |node| equal(Some(node), Some(self.id));
+        if is_id(left) { Some((right, true)) } else { is_id(right).then_some((left, false)) }
     }
 
     /// Evaluates an operand of a condition as far as the planner can. Two bounds can replace one range: its value is kept, so that
     /// its functions are called once.
-    unsafe fn value_of(&mut self, operand: *mut Node) -> *mut Node {
-        // SAFETY: expressions of the planner.
-        unsafe {
-            let (function, arguments) = expression::called(operand).unwrap_or((Oid::INVALID, ptr::null_mut()));
-            let &[range] = elements(arguments) else { return estimate_expression_value(self.root, operand) };
-            if exprType(range) != pg_sys::TSTZRANGEOID {
-                return estimate_expression_value(self.root, operand);
-            }
-            let value = match self.range {
-                Some((same, value)) if equal(same.cast(), range.cast()) => value,
-                _ => estimate_expression_value(self.root, range),
-            };
-            self.range = Some((range, value));
-            let bound = expression::call(function, exprType(operand), [copy_node(value)]);
-            estimate_expression_value(self.root, bound)
-        }
+    fn value_of(&mut self, operand: NodeRef<'p>) -> NodeRef<'p> {
+        let call = expression::called(operand).map(|(function, arguments)| (function, arguments.as_slice()));
+        let Some((function, &[range])) =
+            call.filter(|(_, arguments)| matches!(arguments, [range] if exprType(*range) == pg_sys::TSTZRANGEOID))
+        else {
+            return estimate_expression_value(self.root, operand);
+        };
+        let value = match self.range {
+            Some((same, value)) if equal(Some(same), Some(range)) => value,
+            _ => estimate_expression_value(self.root, range),
+        };
+        self.range = Some((range, value));
+        let bound = expression::call(function, exprType(operand), [copy_node(value)]);
+        estimate_expression_value(self.root, bound)
     }
 
-    /// Returns the bounds that a condition sets on the ID. `is_left` tells whether the ID is the left operand of a comparison
-    /// with another ID.
-    unsafe fn bounds<T: StoredId>(&mut self, test: Test, other: *mut Node, is_left: bool) -> Bounds {
-        // SAFETY: the tag identifies the struct, and the value is read only if it is of the expected type.
+    /// The bounds that a condition sets on the ID. `is_left` tells whether the ID is the left operand of a comparison with another ID.
+    fn bounds<T: StoredId>(&mut self, test: Test, other: NodeRef<'p>, is_left: bool) -> Bounds {
+        // SAFETY: the value is read only if it is of the expected type.
         unsafe {
-            let constant = cast::<Const>(other, NodeTag::T_Const);
+            let constant = other.cast::<Const>();
             if constant.is_some_and(|constant| constant.constisnull) {
                 return Bounds::NONE;
             }
@@ -380,18 +344,17 @@ impl Column {
         }
     }
 
-    /// Returns the bound that an operator sets with an ID on its right; `None` if the ID is unknown.
-    unsafe fn bound<T: StoredId>(&mut self, operator: Operator, id: Option<T>) -> Bounds {
-        // SAFETY: the column has the type of the ID.
-        let selectivity = id.and_then(|id| unsafe { self.selectivity(operator, id) });
+    /// The bound that an operator sets with an ID on its right; `None` if the ID is unknown.
+    fn bound<T: StoredId>(&mut self, operator: Operator, id: Option<T>) -> Bounds {
+        let selectivity = id.and_then(|id| self.selectivity(operator, id));
         Bounds::one(operator.is_lower_bound(), selectivity.unwrap_or(UNKNOWN_BOUND))
     }
 
-    /// Returns the fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
+    /// The fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
     /// ticks or values one by one, and estimates the others from the histogram.
-    unsafe fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
+    fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
         let (operator, id) = operator.at_tick(id);
-        // SAFETY: the arguments are those of the server's estimators, except for the types.
+        // SAFETY: the column has the type of the ID. The arguments are those of the server's estimators, except for the types.
         unsafe {
             if self.statistics.statsTuple.is_null() {
                 return None;
@@ -430,7 +393,7 @@ impl Column {
         }
     }
 
-    /// Returns the fraction of NULLs in the column, and 0 if there are no statistics.
+    /// The fraction of NULLs in the column, and 0 if there are no statistics.
     fn null_fraction(&self) -> f64 {
         let row = self.statistics.statsTuple;
         if row.is_null() {
@@ -442,13 +405,23 @@ impl Column {
 }
 
 /// What a condition is that the planner asks to estimate.
-enum Origin {
-    /// A condition of the table: the conditions that are ANDed with it, itself included. They are those of the table, those of an
-    /// outer join that concern only one table, or those of an arm of an OR; none if the condition is a whole arm. The tables of the
-    /// outer join come with them; null for the others.
-    Condition(*mut List, *const pg_sys::Bitmapset),
+enum Origin<'p> {
+    /// A condition of the table, and those that are ANDed with it, itself included: those of the table, those of an arm of an OR, or
+    /// those of all outer joins. Only those of the join of the given tables concern it.
+    Condition(Nodes<'p>, Option<*const Bitmapset>),
     /// An index condition that is derived from a condition of the table, and its share.
     Derived(f64),
+    /// A condition that is estimated on its own: it is a whole arm of an OR, or has no estimator, or is of another query.
+    Alone,
+}
+
+/// What the bound of an index condition is computed from.
+#[derive(Clone, Copy)]
+enum Source<'p> {
+    /// A constant.
+    Constant,
+    /// The operand of the condition from which the index condition may be derived.
+    Operand(NodeRef<'p>),
 }
 
 /// The lists in which [`find`] last found something, with the index, by depth: the conditions of a table, the arms of one that is an
@@ -456,59 +429,42 @@ enum Origin {
 /// there compares one or two of thousands. A list that has been freed since then is never read.
 static LAST_FOUND: PerProcess<Cell<[(*const List, usize); 3]>> = PerProcess::new(Cell::new([(ptr::null(), 0); 3]));
 
-/// Returns the first result of `test` for a condition in a list or in an arm of an OR, with the condition and the conjunction that
-/// contains it, which is null if the condition is a whole arm.
-unsafe fn find<R>(
-    list: *mut List,
-    test: &dyn Fn(*mut RestrictInfo) -> Option<R>,
-) -> Option<(*mut List, *mut RestrictInfo, R)> {
-    // SAFETY: guaranteed by the caller.
-    unsafe { find_at(0, list, test) }
-}
+/// A result of [`find`]: the conjunction that contains the condition, `None` if it is a whole arm; the condition; the test's result.
+type Found<'p, R> = (Option<Nodes<'p>>, NodeRef<'p>, R);
 
-/// Like [`find`], in a list at a depth.
-unsafe fn find_at<R>(
-    depth: usize,
-    list: *mut List,
-    test: &dyn Fn(*mut RestrictInfo) -> Option<R>,
-) -> Option<(*mut List, *mut RestrictInfo, R)> {
-    // SAFETY: structs of the planner.
-    unsafe {
-        from_last_found::<RestrictInfo, _>(depth, list, &|condition| {
-            if (*condition).type_ != NodeTag::T_RestrictInfo {
-                return None;
-            }
-            if let Some(result) = test(condition) {
-                return Some((list, condition, result));
-            }
-            let arms = (*condition).orclause.cast::<BoolExpr>().as_ref()?;
-            from_last_found::<Node, _>(depth + 1, arms.args, &|arm| match cast::<BoolExpr>(arm, NodeTag::T_BoolExpr) {
-                Some(conjunction) if conjunction.boolop == BoolExprType::AND_EXPR => {
-                    find_at(depth + 2, conjunction.args, test)
-                }
-                None if (*arm).type_ == NodeTag::T_RestrictInfo => {
-                    test(arm.cast()).map(|result| (ptr::null_mut(), arm.cast(), result))
-                }
-                _ => None,
-            })
+/// The first result of `test` for a condition in a list at a depth, or in an arm of an OR.
+fn find<'p, R>(depth: usize, list: Nodes<'p>, test: &dyn Fn(NodeRef<'p>) -> Option<R>) -> Option<Found<'p, R>> {
+    from_last_found(depth, list, &|condition| {
+        let restriction = condition.cast::<RestrictInfo>()?;
+        if let Some(result) = test(condition) {
+            return Some((Some(list), condition, result));
+        }
+        // SAFETY: an OR is an expression, whose arms are conditions, or ANDs of conditions.
+        let (arms, conjunction) = unsafe {
+            let arms = restriction.orclause.cast::<BoolExpr>().as_ref()?;
+            (Nodes::new(arms.args), |and: &BoolExpr| Nodes::new(and.args))
+        };
+        from_last_found(depth + 1, arms, &|arm| match arm.cast::<BoolExpr>() {
+            Some(and) if and.boolop == BoolExprType::AND_EXPR => find(depth + 2, conjunction(and), test),
+            None if arm.tag() == NodeTag::T_RestrictInfo => test(arm).map(|result| (None, arm, result)),
+            _ => None,
         })
-    }
+    })
 }
 
-/// Returns the first result of `test` for an element of a list. Starts with the one for which it had a result last.
-unsafe fn from_last_found<N, R>(depth: usize, list: *mut List, test: &dyn Fn(*mut N) -> Option<R>) -> Option<R> {
-    // SAFETY: a list of the planner.
-    let nodes = unsafe { elements::<N>(list) };
+/// The first result of `test` for an element of a list. Starts with the one for which it had a result last.
+fn from_last_found<'p, R>(depth: usize, list: Nodes<'p>, test: &dyn Fn(NodeRef<'p>) -> Option<R>) -> Option<R> {
+    let nodes = list.as_slice();
     let mut places = LAST_FOUND.get();
     let depth = depth.min(places.len() - 1);
     let (last_list, last) = places[depth];
-    let start = if last_list == list.cast_const() && last < nodes.len() { last } else { 0 };
+    let start = if last_list == list.as_ptr().cast_const() && last < nodes.len() { last } else { 0 };
     for index in (start..nodes.len()).chain(0..start) {
         clock::check_for_interrupts();
         if let Some(result) = test(nodes[index]) {
             // The test may have stored a place in a list below.
             places = LAST_FOUND.get();
-            places[depth] = (list, index);
+            places[depth] = (list.as_ptr(), index);
             LAST_FOUND.set(places);
             return Some(result);
         }
@@ -516,9 +472,23 @@ unsafe fn from_last_found<N, R>(depth: usize, list: *mut List, test: &dyn Fn(*mu
     None
 }
 
-/// Returns the arguments of a condition that is an operator; null for any other.
-unsafe fn arguments_of(condition: *mut RestrictInfo) -> *mut List {
-    // SAFETY: the tag identifies the struct.
-    let operator = unsafe { cast::<OpExpr>((*condition).clause.cast(), NodeTag::T_OpExpr) };
-    operator.map_or(ptr::null_mut(), |operator| operator.args)
+/// The expression of a condition; `None` if the node is none.
+fn clause_of(condition: NodeRef) -> Option<NodeRef> {
+    // SAFETY: the clause of a condition is an expression.
+    condition.cast::<RestrictInfo>().and_then(|condition| unsafe { NodeRef::new(condition.clause) })
+}
+
+/// The arguments of a condition that is an operator; `None` for any other.
+fn arguments_of(condition: NodeRef) -> Option<Nodes> {
+    // SAFETY: arguments are nodes.
+    clause_of(condition)?.cast::<OpExpr>().map(|operator| unsafe { Nodes::new(operator.args) })
+}
+
+/// Stores the share of a condition as its selectivity, unless the planner has stored one.
+fn store_share(condition: NodeRef, share: f64) {
+    // SAFETY: a condition of the planner. No reference to it is in use.
+    let condition = unsafe { &mut *condition.as_ptr::<RestrictInfo>() };
+    if condition.norm_selec < 0.0 && condition.outer_selec < 0.0 {
+        (condition.norm_selec, condition.outer_selec) = (share, share);
+    }
 }

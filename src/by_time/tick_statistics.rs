@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn compute<T: StoredId>(
     }
 }
 
-/// Returns the sampled IDs without NULLs, in ascending order.
+/// The sampled IDs without NULLs, in ascending order.
 unsafe fn sorted_sample<'a, T: StoredId>(
     column: *mut VacAttrStats,
     fetch: pg_sys::AnalyzeAttrFetchFunc,
@@ -131,7 +131,6 @@ unsafe fn add_ticks<T: StoredId>(column: &mut VacAttrStats, ids: &mut [T::Stored
     }
 }
 
-/// Returns the tick of a stored ID.
 fn tick<T: StoredId>(id: T::Stored) -> u64 {
     T::from_stored(id).map_or(0, T::tick)
 }
@@ -156,7 +155,7 @@ pub struct TickStatistics {
 }
 
 impl TickStatistics {
-    /// Returns the statistics; `None` if ANALYZE has stored none. The caller frees them.
+    /// The statistics; `None` if ANALYZE has stored none. The caller frees them.
     pub unsafe fn of(column: &VariableStatData) -> Option<Self> {
         let row = column.statsTuple;
         // SAFETY: the row is null or one of pg_statistic.
@@ -178,7 +177,7 @@ impl TickStatistics {
         }
     }
 
-    /// Returns the fraction of rows that are in common ticks and satisfy an operator, and of all in common ticks. Returns `None` if
+    /// The fraction of rows that are in common ticks and satisfy an operator, and of all in common ticks. Returns `None` if
     /// the bound is within a common tick, whose rows the server's histogram divides better.
     pub unsafe fn common<T: StoredId>(&self, operator: Operator, id: T) -> Option<(f64, f64)> {
         let (mut from_bound, mut below) = (0.0, 0.0);
@@ -197,12 +196,11 @@ impl TickStatistics {
         Some((if operator.is_lower_bound() { from_bound } else { below }, from_bound + below))
     }
 
-    /// Returns a row of `pg_statistic` whose histogram has the IDs that are in no common tick.
+    /// A row of `pg_statistic` whose histogram has the IDs that are in no common tick.
     pub fn others(&self) -> HeapTuple {
         self.others
     }
 
-    /// Frees the statistics.
     pub unsafe fn free(mut self) {
         // SAFETY: allocated by `of`.
         unsafe {
@@ -212,7 +210,7 @@ impl TickStatistics {
     }
 }
 
-/// Returns the kinds of the slots of a row of `pg_statistic`.
+/// The kinds of the slots of a row of `pg_statistic`.
 unsafe fn kinds<'a>(row: HeapTuple) -> &'a mut [i16] {
     // SAFETY: the kinds are adjacent columns of fixed length.
     unsafe {

@@ -8,11 +8,14 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Expr, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry};
+use pgrx::pg_sys::{
+    self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo, TargetEntry,
+};
 
-use crate::by_time::expression::{self, elements};
+use crate::by_time::expression;
 use crate::by_time::time_condition::{self, TIME_FAMILY};
 use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::pg::nodes::{NodeRef, Nodes};
 use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, exprType, is_dummy_rel, lappend, list_copy_head,
     makeTargetEntry, palloc,
@@ -62,31 +65,29 @@ pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry:
 }
 
 unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
-    // SAFETY: structs of the planner.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let real = (*relation).indexlist;
-        let mut all = ptr::null_mut();
-        for &index in elements::<IndexOptInfo>(real) {
-            for (column, function) in columns_with_ids(&*index) {
-                if let Some(of_time) = time_index(root, index, column, &function) {
-                    all = lappend(all, of_time.cast());
-                }
+        let mut all = Nodes::EMPTY;
+        for index in Nodes::new(real).as_slice() {
+            for (column, function) in columns_with_ids(&*index.as_ptr()) {
+                all = time_index(root, index.as_ptr(), column, &function).map_or(all, |index| lappend(all, index));
             }
         }
         // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
-        let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
-        let is_limited =
-            || conditions.iter().any(|&each| time_condition::has_comparison(&*relation, (*each).clause.cast()));
-        if !all.is_null() && !is_dummy_rel(relation) && !is_limited() {
-            (*relation).indexlist = all;
+        let conditions = Nodes::new((*relation).baserestrictinfo).structs::<RestrictInfo>();
+        let clauses = || conditions.iter().filter_map(|condition| NodeRef::new(condition.clause));
+        let is_limited = || clauses().any(|clause| time_condition::has_comparison(&*relation, clause));
+        if !all.is_empty() && !is_dummy_rel(relation) && !is_limited() {
+            (*relation).indexlist = all.as_ptr();
             create_index_paths(root, relation);
             (*relation).indexlist = real;
         }
     }
 }
 
-/// Returns the columns of a btree index with IDs, and the functions of their times.
-unsafe fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize, TimeOfId)> {
+/// The columns of a btree index with IDs, and the functions of their times.
+fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize, TimeOfId)> {
     // From PostgreSQL 16 on, a table with partitions has indexes without an order.
     let is_ordered = index.relam == pg_sys::BTREE_AM_OID && !index.sortopfamily.is_null() && index.amhasgettuple;
     let count = if is_ordered { index.nkeycolumns as usize } else { 0 };
@@ -98,17 +99,18 @@ unsafe fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize,
     })
 }
 
-/// Returns the copy of an index with the time of the ID in a column; `None` if the query has no use for this order.
-unsafe fn time_index(
+/// The copy of an index with the time of the ID in a column; `None` if the query has no use for this order.
+unsafe fn time_index<'p>(
     root: *mut PlannerInfo,
     real: *mut IndexOptInfo,
     column: usize,
     function: &TimeOfId,
-) -> Option<*mut IndexOptInfo> {
-    // SAFETY: structs of the planner, in its memory. The arrays have an element for each key column.
+) -> Option<NodeRef<'p>> {
+    // SAFETY: guaranteed by the caller. The arrays have an element for each key column.
     unsafe {
         let columns = (*real).nkeycolumns as usize;
-        let id = (**elements::<TargetEntry>((*real).indextlist).get(column)?).expr;
+        let entries = Nodes::new((*real).indextlist);
+        let id = NodeRef::new(entries.structs::<TargetEntry>().get(column)?.expr)?;
         let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
         of_time.write(TimeIndex { index: *real, real });
         let index = &raw mut (*of_time).index;
@@ -116,29 +118,24 @@ unsafe fn time_index(
         (*index).amhasgetbitmap = false;
         (*index).sortopfamily = with((*real).sortopfamily, columns, column, TIME_FAMILY.into());
         (*index).opcintype = with((*real).opcintype, columns, column, pg_sys::TIMESTAMPTZOID);
-        let ordered = |tail: Option<*mut Expr>| {
-            (*index).indextlist = list_copy_head((*real).indextlist, column as c_int);
-            if let Some(expression) = tail {
-                let entry = makeTargetEntry(expression, column as i16 + 1, ptr::null_mut(), false);
-                (*index).indextlist = lappend((*index).indextlist, entry.cast());
-            }
+        let ordered = |tail: Option<NodeRef<'p>>| {
+            let before = list_copy_head(entries, column as c_int);
+            let entry = tail.map(|time| makeTargetEntry(time, column as i16 + 1, ptr::null_mut(), false));
+            (*index).indextlist = entry.map_or(before, |entry| lappend(before, entry)).as_ptr();
             let keys = build_index_pathkeys(root, index, pg_sys::ScanDirection::ForwardScanDirection as c_int);
-            elements::<pg_sys::PathKey>(keys).len()
+            Nodes::new(keys).as_slice().len()
         };
         let before = ordered(None);
         // The ID of a domain is the argument of a cast as it is, and that of a function call below a conversion.
-        let plain = copy_node(id.cast());
-        let converted = time_condition::as_id(copy_node(id.cast()), function);
-        let is_useful = |id| {
-            let time = expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]);
-            ordered(Some(time.cast())) > before
-        };
+        let plain = copy_node(id);
+        let converted = time_condition::as_id(copy_node(id), function);
+        let is_useful = |id| ordered(Some(expression::call(function.function, pg_sys::TIMESTAMPTZOID, [id]))) > before;
         let is_domain = exprType(plain) != function.id_type;
-        (is_useful(converted) || is_domain && is_useful(plain)).then_some(index)
+        if is_useful(converted) || is_domain && is_useful(plain) { NodeRef::new(index) } else { None }
     }
 }
 
-/// Returns a copy of an array with another element.
+/// A copy of an array with another element.
 unsafe fn with(array: *const Oid, length: usize, index: usize, element: Oid) -> *mut Oid {
     // SAFETY: the array has that many elements.
     unsafe {

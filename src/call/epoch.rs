@@ -26,7 +26,7 @@ pub const INFINITY: i64 = i64::MAX;
 /// The earliest finite timestamptz: the first microsecond of 4714-11-24 BC, UTC.
 const EARLIEST: i64 = -211_813_488_000_000_000;
 
-/// Returns the timestamptz one microsecond earlier. Infinite times remain.
+/// The timestamptz one microsecond earlier. Infinite times remain.
 pub fn before(timestamptz: i64) -> i64 {
     match timestamptz {
         MINUS_INFINITY | INFINITY => timestamptz,
@@ -35,13 +35,13 @@ pub fn before(timestamptz: i64) -> i64 {
     }
 }
 
-/// Returns the time of an ID as a timestamptz: microseconds since 2000-01-01 UTC.
+/// The time of an ID as a timestamptz: microseconds since 2000-01-01 UTC.
 #[inline]
 pub fn of<T: SortableId>(id: T) -> i64 {
     id.timestamp_micros() - EPOCH_2000
 }
 
-/// Returns a timestamptz as text, with the session's DateStyle and TimeZone.
+/// A timestamptz as text, with the session's DateStyle and TimeZone.
 pub fn text(timestamptz: i64) -> String {
     // SAFETY: the function takes a timestamptz and returns a C string.
     let text: Option<&CStr> =
@@ -54,7 +54,7 @@ pub fn is_finite(timestamptz: i64) -> bool {
     unix_micros(timestamptz).is_some() && TimestampWithTimeZone::try_from(timestamptz).is_ok()
 }
 
-/// Returns the time of an ID as pgrx's type; `None` if the server has no such time.
+/// The time of an ID as pgrx's type; `None` if the server has no such time.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
     of_unix_micros(id.timestamp_micros())
 }
@@ -75,13 +75,13 @@ pub fn unix_micros(timestamptz: i64) -> Option<i64> {
     (timestamptz != MINUS_INFINITY && timestamptz != INFINITY).then(|| timestamptz.saturating_add(EPOCH_2000))
 }
 
-/// Returns the length, in microseconds, by which the server compares intervals.
+/// The length, in microseconds, by which the server compares intervals.
 pub fn compared_length(interval: &pg_sys::Interval) -> i128 {
     i128::from(interval.time)
         + (i128::from(interval.day) + i128::from(interval.month) * DAYS_PER_MONTH) * MICROS_PER_DAY
 }
 
-/// Returns the bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
+/// The bounds of a range, in microseconds since 1970-01-01 UTC; `None` if it is empty.
 ///
 /// # Safety
 /// `range` is a range of timestamptz.

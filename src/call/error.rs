@@ -31,7 +31,6 @@ struct Fields {
 }
 
 impl Error {
-    /// Creates an error with a primary message.
     pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
         let fields = Fields { sqlstate, message: copied(message.as_ref()), detail: ptr::null(), hint: ptr::null() };
         // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
@@ -42,27 +41,24 @@ impl Error {
         }
     }
 
-    /// Returns the primary message.
     pub fn message(self) -> String {
         // SAFETY: the memory context outlives the function that fails. The message is a C string.
         unsafe { CStr::from_ptr((*self.0).message) }.to_string_lossy().into_owned()
     }
 
-    /// Adds the DETAIL.
     pub fn detail(self, detail: impl AsRef<[u8]>) -> Self {
         // SAFETY: the memory context outlives the function that fails.
         unsafe { (*self.0).detail = copied(detail.as_ref()) };
         self
     }
 
-    /// Adds the HINT.
     pub fn hint(self, hint: impl AsRef<[u8]>) -> Self {
         // SAFETY: as in `detail`.
         unsafe { (*self.0).hint = copied(hint.as_ref()) };
         self
     }
 
-    /// Returns the error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
+    /// The error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
     #[cold]
     pub fn bad_text<T: SqlId>(text: &CStr, error: ParseError) -> Self {
         let bytes = text.to_bytes();
@@ -87,7 +83,7 @@ impl Error {
         }
     }
 
-    /// Returns the error for a text with another prefix than the expected one (22P02).
+    /// The error for a text with another prefix than the expected one (22P02).
     #[cold]
     pub fn wrong_prefix(type_name: &str, text: &[u8], expected: &[u8], received: &[u8]) -> Self {
         let detail =
@@ -95,7 +91,7 @@ impl Error {
         Self::malformed(type_name, text).detail(detail)
     }
 
-    /// Returns the error for a prefix that no ID can have (22023).
+    /// The error for a prefix that no ID can have (22023).
     #[cold]
     pub fn invalid_prefix(prefix: &[u8]) -> Self {
         let message = [b"invalid prefix \"", &*excerpt(prefix), b"\""].concat();
@@ -109,7 +105,7 @@ impl Error {
         Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
     }
 
-    /// Returns the error for a well-formed value that is out of range (22003). `value` is the input of the user.
+    /// The error for a well-formed value that is out of range (22003). `value` is the input of the user.
     #[cold]
     pub fn out_of_range<T: SqlId>(value: &[u8]) -> Self {
         if T::CORE_TYPE.is_some() {
@@ -119,21 +115,21 @@ impl Error {
         Self::beyond::<T>(value).detail(format!("The largest {} is \"{}\".", T::NAME, T::MAX))
     }
 
-    /// Returns the error for a value that is out of range (22003), without a DETAIL.
+    /// The error for a value that is out of range (22003), without a DETAIL.
     pub fn beyond<T: SqlId>(value: &[u8]) -> Self {
         let message =
             [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
         Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
     }
 
-    /// Returns the error for an integer argument that is out of range (22023).
+    /// The error for an integer argument that is out of range (22023).
     #[cold]
     pub fn argument_out_of_range(name: &str, argument: i32, range: &RangeInclusive<i32>) -> Self {
         Self::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, format!("{name} {argument} is out of range"))
             .detail(format!("The valid range is from {} to {}.", range.start(), range.end()))
     }
 
-    /// Returns the error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
+    /// The error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
     #[cold]
     pub fn bad_bytes<T: SqlId>(bytes: &[u8], error: BytesError) -> Self {
         if error == BytesError::OutOfRange {
@@ -144,7 +140,7 @@ impl Error {
         Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message).detail(sentence(&error))
     }
 
-    /// Returns the error for a time that has no ID of the type (22008).
+    /// The error for a time that has no ID of the type (22008).
     #[cold]
     pub fn time_out_of_range<T: SqlId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(|id| epoch::text(epoch::of(id)));
@@ -153,7 +149,7 @@ impl Error {
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }
 
-    /// Returns the error for a failure of the operating system's random source (58000).
+    /// The error for a failure of the operating system's random source (58000).
     #[cold]
     pub fn no_randomness(error: &dyn Display) -> Self {
         Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
@@ -161,7 +157,6 @@ impl Error {
     }
 }
 
-/// Returns a C string in the current memory context.
 fn copied(text: &[u8]) -> *const c_char {
     // SAFETY: copies that many bytes, and appends a NUL. pgrx's guard makes a panic of a server error, so that the caller's texts
     // are dropped.
@@ -190,7 +185,7 @@ pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned([&input[..length], b"..."].concat())
 }
 
-/// Returns the message of an error of the pure crate as a full sentence.
+/// The message of an error of the pure crate as a full sentence.
 fn sentence(error: &dyn Display) -> String {
     let mut sentence = format!("{error}.");
     if let Some(first) = sentence.get_mut(..1) {
@@ -199,7 +194,7 @@ fn sentence(error: &dyn Display) -> String {
     sentence
 }
 
-/// Returns the character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII), a run of
+/// The character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII), a run of
 /// non-ASCII bytes counts as one character, because a client with an encoding could not receive part of a character.
 fn character_at(text: &CStr, position: usize) -> &[u8] {
     let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();

@@ -5,7 +5,7 @@ use scru_ids::{SortableId, SqlId, Stored, registry};
 /// The length of a uuid in its standard form, in bytes.
 const UUID_LEN: usize = 36;
 
-/// Returns the 16 bytes of a uuid in its standard form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// The 16 bytes of a uuid in its standard form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 pub fn uuid_bytes(text: &[u8]) -> Option<[u8; 16]> {
     // Checks the length first: a long text of hyphens would allocate as many groups.
     let text = str::from_utf8(text).ok().filter(|text| text.len() == UUID_LEN)?;
@@ -14,13 +14,13 @@ pub fn uuid_bytes(text: &[u8]) -> Option<[u8; 16]> {
     is_uuid.then(|| hexadecimal(&groups.concat()))?
 }
 
-/// Returns the 16 bytes of 32 hexadecimal digits.
+/// The 16 bytes of 32 hexadecimal digits.
 fn hexadecimal(digits: &str) -> Option<[u8; 16]> {
     let is_hexadecimal = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hexadecimal.then(|| u128::from_str_radix(digits, 16).ok())?.map(u128::to_be_bytes)
 }
 
-/// Returns a HINT for a text that is malformed for the type, as a full sentence; `None` if no HINT applies.
+/// A HINT for a text that is malformed for the type, as a full sentence; `None` if no HINT applies.
 pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
     let name = T::NAME;
     if is_uuid(text) {
@@ -49,19 +49,19 @@ pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns whether a text is a uuid in one of its usual forms: with or without hyphens, with or without braces.
+/// Whether a text is a uuid in one of its usual forms: with or without hyphens, with or without braces.
 fn is_uuid(text: &[u8]) -> bool {
     let text = str::from_utf8(text).unwrap_or_default();
     let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
     uuid_bytes(text.as_bytes()).is_some() || hexadecimal(text).is_some()
 }
 
-/// Returns whether the type has 16 bytes. Such types have casts to uuid and to each other.
+/// Whether the type has 16 bytes. Such types have casts to uuid and to each other.
 fn is_wide<T: SqlId>() -> bool {
     <T::Stored as Stored>::LEN == 16
 }
 
-/// Returns the name of the server's number type that has a cast to the ID type; `None` if there is none.
+/// The name of the server's number type that has a cast to the ID type; `None` if there is none.
 fn number_type<T: SqlId>() -> Option<&'static str> {
     match <T::Stored as Stored>::LEN {
         8 => Some("bigint"),
@@ -69,7 +69,7 @@ fn number_type<T: SqlId>() -> Option<&'static str> {
     }
 }
 
-/// Returns the name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
+/// The name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
 fn other_type<T: SqlId>(text: &[u8]) -> Option<(&'static str, bool)> {
     let mut found = None;
     macro_rules! read {
@@ -83,7 +83,7 @@ fn other_type<T: SqlId>(text: &[u8]) -> Option<(&'static str, bool)> {
     found
 }
 
-/// Returns whether a text begins with a year and a month, or is one of the server's special date/time inputs.
+/// Whether a text begins with a year and a month, or is one of the server's special date/time inputs.
 fn is_time(text: &[u8]) -> bool {
     let is_date = text.iter().zip(b"0000-00").filter(|(byte, form)| match form {
         b'0' => byte.is_ascii_digit(),

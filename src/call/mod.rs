@@ -43,31 +43,29 @@ impl<'call> Call<'call> {
         Self(info, PhantomData)
     }
 
-    /// Returns an argument as a Datum.
     pub fn datum(self, index: usize) -> Datum {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().value }
     }
 
-    /// Returns whether an argument is NULL.
     pub fn is_null(self, index: usize) -> bool {
         // SAFETY: the SQL declares the argument, so it exists.
         unsafe { (*self.0).args.as_ptr().add(index).read().isnull }
     }
 
-    /// Returns the call as that of a trigger; `None` if the function was called in another way.
+    /// The call as that of a trigger; `None` if the function was called in another way.
     pub fn trigger(self) -> Option<Trigger<'call>> {
         // SAFETY: guaranteed by `new`.
         unsafe { Trigger::of(self.0) }
     }
 
-    /// Returns the schema of the function, which is that of the extension.
+    /// The schema of the function, which is that of the extension.
     pub fn schema(self) -> Schema {
         // SAFETY: the server passes a valid call of a function of the catalogs.
         Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
     }
 
-    /// Returns the value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
+    /// The value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
     /// until the statement ends. A function must keep values of one type only.
     pub fn kept<V: 'static>(
         self,
@@ -98,7 +96,7 @@ impl<'call> Call<'call> {
         Datum::null()
     }
 
-    /// Returns the next row of a set-returning function. `rows` runs in the first call only.
+    /// The next row of a set-returning function. `rows` runs in the first call only.
     pub fn rows<Row: 'static, Rows>(self, rows: impl FnOnce() -> Result<Rows, Error>) -> Result<Datum, Error>
     where
         Rows: IntoIterator<Item = Row, IntoIter: 'static> + 'static,
@@ -116,69 +114,63 @@ impl<'call> Call<'call> {
         }
     }
 
-    /// Returns an argument of the ID type.
+    /// An argument of the ID type.
     pub fn id<T: StoredId>(self, index: usize) -> T {
         let stored = self.stored::<T>(index);
         // Input, casts and generation make only valid IDs. An invalid one can only come from a corrupted page.
         T::from_stored(stored).unwrap_or(T::MAX)
     }
 
-    /// Returns an argument of the ID type in its stored form.
+    /// An argument of the ID type in its stored form.
     pub fn stored<T: StoredId>(self, index: usize) -> T::Stored {
         // SAFETY: the SQL declares the argument with this type.
         unsafe { <T::Stored as StoredDatum>::from_datum(self.datum(index)) }
     }
 
-    /// Returns an argument of type `bigint` or `timestamptz`.
+    /// An argument of type `bigint` or `timestamptz`.
     pub fn int8(self, index: usize) -> i64 {
         self.datum(index).value() as i64
     }
 
-    /// Returns an argument of type `integer`.
     pub fn int4(self, index: usize) -> i32 {
         self.datum(index).value() as i32
     }
 
-    /// Returns an argument of type `smallint`.
     pub fn int2(self, index: usize) -> i16 {
         self.datum(index).value() as i16
     }
 
-    /// Returns an argument of type `boolean`.
     pub fn boolean(self, index: usize) -> bool {
         self.datum(index).value() != 0
     }
 
-    /// Returns an argument of type `oid`.
     pub fn oid(self, index: usize) -> pg_sys::Oid {
         pg_sys::Oid::from(self.datum(index).value() as u32)
     }
 
-    /// Returns an argument of type `interval`.
     pub fn interval(self, index: usize) -> &'call pg_sys::Interval {
         // SAFETY: the server passes an interval that outlives the call.
         unsafe { &*self.datum(index).cast_mut_ptr() }
     }
 
-    /// Returns an argument of type `cstring`.
     pub fn cstring(self, index: usize) -> &'call CStr {
         // SAFETY: the server passes a C string that outlives the call.
         unsafe { CStr::from_ptr(self.datum(index).cast_mut_ptr()) }
     }
 
-    /// Returns the bytes of an argument of type `bytea`, `text` or `tstzrange`.
+    /// The bytes of an argument of type `bytea`, `text` or `tstzrange`.
     pub fn varlena(self, index: usize) -> &'call [u8] {
         // SAFETY: the server passes a varlena. It outlives the call, even when it is detoasted.
         unsafe { varlena_to_byte_slice(pg_detoast_datum_packed(self.datum(index).cast_mut_ptr())) }
     }
 
-    /// Returns the bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
+    /// The bounds of an argument of type `tstzrange`, in microseconds since 1970-01-01 UTC; `None` if it is empty.
     pub fn tstzrange(self, index: usize) -> Option<(Bound<i64>, Bound<i64>)> {
         // SAFETY: the server passes a range.
         unsafe { epoch::range_bounds(self.datum(index)) }
     }
 
-    /// Returns the result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
+    /// The result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
     /// a function of a parameter for each row. The next call overwrites the result, so a function returns a copy. A function uses one
     /// type of argument and one of result.
     #[inline]
@@ -213,7 +205,7 @@ impl<'call> Call<'call> {
         }
     }
 
-    /// Returns the remaining bytes of a binary message, and consumes them.
+    /// The remaining bytes of a binary message, and consumes them.
     pub fn message(self) -> &'call [u8] {
         // SAFETY: the argument of a receive function is a StringInfo, whose bytes from the cursor to the end are valid.
         unsafe {

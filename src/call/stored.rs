@@ -98,22 +98,20 @@ impl StoredDatum for i64 {
     }
 
     fn hash(self) -> u32 {
-        // SAFETY: a pure function, without pointers.
-        unsafe { hash_bytes_uint32(folded(self)) }
+        hash_bytes_uint32(folded(self))
     }
 
     fn hash_extended(self, seed: u64) -> u64 {
-        // SAFETY: a pure function, without pointers.
-        unsafe { hash_bytes_uint32_extended(folded(self), seed) }
+        hash_bytes_uint32_extended(folded(self), seed)
     }
 }
 
-/// Returns the 32 bits that hashint8() hashes. The value must not be negative.
+/// The 32 bits that hashint8() hashes. The value must not be negative.
 fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32
 }
 
-/// Returns the text of an ID as a Datum of type `cstring`, in the current memory context.
+/// The text of an ID as a Datum of type `cstring`, in the current memory context.
 pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
     // Writes the digits in place: a copy from a buffer would stall on store forwarding.
     // SAFETY: palloc returns that many bytes, or raises an error. All bytes are set to 0, then `digits` writes at most the first

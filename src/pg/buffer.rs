@@ -51,7 +51,7 @@ impl LockedPage {
         unsafe { pg_sys::BufferBlocks.add(index * pg_sys::BLCKSZ as usize).cast() }
     }
 
-    /// Returns the position of the end of the record that has last changed the page.
+    /// The position of the end of the record that has last changed the page.
     pub fn position(&self) -> XLogRecPtr {
         // SAFETY: the buffer is pinned.
         unsafe { pg_sys::BufferGetLSNAtomic(self.0) }

@@ -52,7 +52,7 @@ pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     table != Oid::INVALID && has_rows(table)
 }
 
-/// Returns the schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
+/// The schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
 /// this database does not have the extension.
 pub fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
     let mut found = None;

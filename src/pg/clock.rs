@@ -19,7 +19,7 @@ impl WaitEvent {
     }
 }
 
-/// Returns the time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
+/// The time of the system clock, in microseconds since 1970-01-01 UTC. Like GetCurrentTimestamp(), calls gettimeofday().
 #[inline]
 pub fn now() -> i64 {
     let mut now = MaybeUninit::<libc::timeval>::uninit();
@@ -70,9 +70,7 @@ pub fn wait(micros: i64, WaitEvent(name, number): &WaitEvent) {
 #[inline]
 pub fn check_for_interrupts() {
     // SAFETY: as in the server's macro CHECK_FOR_INTERRUPTS().
-    unsafe {
-        if pg_sys::InterruptPending != 0 {
-            ProcessInterrupts();
-        }
+    if unsafe { pg_sys::InterruptPending } != 0 {
+        ProcessInterrupts();
     }
 }

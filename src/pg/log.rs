@@ -6,11 +6,10 @@ use pgrx::pg_sys::{self, XLogRecPtr};
 
 use crate::pg::unguarded::RecoveryInProgress;
 
-/// Returns whether the server is in recovery. Recovery is never re-entered.
+/// Whether the server is in recovery. Recovery is never re-entered.
 #[inline]
 pub fn is_in_recovery() -> bool {
-    // SAFETY: reads the state of the server.
-    unsafe { RecoveryInProgress() }
+    RecoveryInProgress()
 }
 
 pub fn is_flushed(position: XLogRecPtr) -> bool {

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod clock;
 pub mod datum;
 pub mod log;
+pub mod nodes;
 pub mod paths;
 pub mod portal;
 pub mod process;

@@ -20,7 +20,7 @@ pub fn on_paths(function: OnPaths) {
     HOOKS.1.set(unsafe { (&raw mut pg_sys::set_rel_pathlist_hook).replace(Some(hook)) });
 }
 
-/// Returns whether another extension has this hook.
+/// Whether another extension has this hook.
 pub fn has_other_hook() -> bool {
     // SAFETY: as in `on_paths`.
     let first = unsafe { (&raw const pg_sys::set_rel_pathlist_hook).read() };

@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, MemoryContextData, PortalData, PortalStatus};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::GetPortalByName;
 
-/// Returns the start of the client's statement. A cursor keeps that of the statement that has opened it. All statements that a
+/// The start of the client's statement. A cursor keeps that of the statement that has opened it. All statements that a
 /// function runs, also in loops, which have portals of their own, have that of the oldest portal that runs: their caller's.
 pub fn statement() -> i64 {
     let running = open().filter(|portal| portal.status == PortalStatus::PORTAL_ACTIVE);
@@ -17,7 +17,7 @@ pub fn statement() -> i64 {
     running.last().map_or_else(current, |portal| portal.creation_time)
 }
 
-/// Returns whether code of a statement that [`statement`] has returned may still run.
+/// Whether code of a statement that [`statement`] has returned may still run.
 pub fn is_open(statement: i64) -> bool {
     statement == current() || open().any(|portal| portal.creation_time == statement)
 }

@@ -26,7 +26,7 @@ impl<T> Deref for PerProcess<T> {
     }
 }
 
-/// Returns whether a coordinator of Citus has opened the connection of this process to query shards. Connections of
+/// Whether a coordinator of Citus has opened the connection of this process to query shards. Connections of
 /// `run_command_on_all_nodes()` are others.
 pub fn is_internal_connection_of_citus() -> bool {
     // SAFETY: the server's setting is a C string, or null before it is set.

@@ -30,9 +30,7 @@ unsafe extern "C-unwind" {
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: pg_sys::AclMode) -> pg_sys::AclResult::Type;
 }
 
-/// # Safety
-/// Must be called in a transaction.
-pub unsafe fn may_execute(function: Oid) -> bool {
+pub fn may_execute(function: Oid) -> bool {
     // SAFETY: look-ups in the catalog. No frame has anything to drop if the server raises an error.
     unsafe {
         let (role, mode) = (pg_sys::GetUserId(), pg_sys::AclMode::from(pg_sys::ACL_EXECUTE));
@@ -77,7 +75,7 @@ pub unsafe fn finish_error(context: *mut Node, line: u32) {
     }
 }
 
-/// Returns the reset value of a setting that is not defined yet, and its source; `None` if it has no value.
+/// The reset value of a setting that is not defined yet, and its source; `None` if it has no value.
 ///
 /// Until a setting is defined, the server keeps a placeholder for it, with the value of the source with the highest priority.
 pub fn configured(name: &CStr) -> Option<(GucSource::Type, String)> {
@@ -99,7 +97,7 @@ pub fn reset_source(name: &CStr) -> GucSource::Type {
     unsafe { find_setting(name).as_ref() }.map_or(GucSource::PGC_S_DEFAULT, |setting| setting.reset_source)
 }
 
-/// Returns the server's record of a setting; null if the name is unknown.
+/// The server's record of a setting; null if the name is unknown.
 fn find_setting(name: &CStr) -> *mut pg_sys::config_generic {
     // SAFETY: look-ups. PostgreSQL 15 has an array of all settings.
     unsafe {
@@ -136,7 +134,7 @@ pub const ALLOW_IN_PARALLEL: c_int = 0x40_0000;
 #[cfg(not(feature = "pg15"))]
 pub const ALLOW_IN_PARALLEL: c_int = 0x8000;
 
-/// Returns the shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
+/// The shared memory with a name, zeroed when it is first allocated. All backends of the server find the same memory,
 /// even if the library is not preloaded. Up to PostgreSQL 16 it comes from the spare part of the main segment; from 17 on it is
 /// a dynamic segment. Raises 53200 if not enough shared memory is left.
 pub fn shared_memory(name: &CStr, size: usize) -> *mut c_void {
@@ -168,7 +166,7 @@ unsafe extern "C-unwind" fn zero(
     unsafe { memory.cast::<u8>().write_bytes(0, SEGMENT_SIZE.load(Ordering::Relaxed)) };
 }
 
-/// Returns whether the file of a page in `global/`, which belongs to no catalog, has a whole page; `None` if it does not exist.
+/// Whether the file of a page in `global/`, which belongs to no catalog, has a whole page; `None` if it does not exist.
 pub fn has_global_page(number: u32) -> Option<bool> {
     // SAFETY: the server caches the open file.
     unsafe {
@@ -207,7 +205,7 @@ pub fn create_global_page(number: u32, new: &CStr, page: &mut [u8]) -> io::Resul
     }
 }
 
-/// Returns whether the server logs changes of a permanent relation: with wal_level = minimal, not those of a new file.
+/// Whether the server logs changes of a permanent relation: with wal_level = minimal, not those of a new file.
 ///
 /// # Safety
 /// The relation is open.
@@ -243,7 +241,7 @@ fn global_file(number: u32) -> pg_sys::RelFileLocator {
     pg_sys::RelFileLocator { spcOid: pg_sys::GLOBALTABLESPACE_OID, dbOid: Oid::INVALID, relNumber: number.into() }
 }
 
-/// Returns the number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
+/// The number of a wait event, whose name pg_stat_activity shows. Up to PostgreSQL 16, all extensions share one event.
 pub fn wait_event(name: &CStr) -> u32 {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     {
@@ -257,7 +255,7 @@ pub fn wait_event(name: &CStr) -> u32 {
     }
 }
 
-/// Returns the number of the local transaction of a process; 0 if it has none.
+/// The number of the local transaction of a process; 0 if it has none.
 ///
 /// # Safety
 /// `process` is an entry of the server's array of processes.
@@ -273,7 +271,7 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
     }
 }
 
-/// Returns the shared memory with a name and a size that is too large for the spare part of the main segment; zeroed when it is
+/// The shared memory with a name and a size that is too large for the spare part of the main segment; zeroed when it is
 /// first allocated. `None` if the main segment has no room for the handle: then no process of this server will ever find room.
 ///
 /// Without `allocate`, up to PostgreSQL 16, also `None` if no process has allocated it. Later versions do not tell.

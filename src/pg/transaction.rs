@@ -31,7 +31,7 @@ pub fn processes() -> usize {
     unsafe { pg_sys::MaxBackends as usize }
 }
 
-/// Returns the index of the process that runs the transaction, and the transaction: for a parallel worker, those of its leader.
+/// The index of the process that runs the transaction, and the transaction: for a parallel worker, those of its leader.
 pub fn own() -> (usize, LocalTransaction) {
     // SAFETY: a worker's leader waits for it, so its entry remains.
     unsafe {
@@ -57,7 +57,7 @@ pub fn has_led() -> bool {
     unsafe { !(*pg_sys::MyProc).lockGroupLeader.is_null() }
 }
 
-/// Returns the transaction that a process runs, with the number 0 if none, if the process is connected to this database.
+/// The transaction that a process runs, with the number 0 if none, if the process is connected to this database.
 pub fn of_process(index: usize) -> Option<LocalTransaction> {
     assert!(index < processes());
     // SAFETY: the server's array has an entry for each of them.
@@ -95,7 +95,7 @@ impl Snapshot {
         unsafe { (*self.0).takenDuringRecovery }
     }
 
-    /// Returns the lowest transaction that it saw running, the first that it does not see, and all that it saw running.
+    /// The lowest transaction that it saw running, the first that it does not see, and all that it saw running.
     fn parts(&self) -> (TransactionId, TransactionId, &[TransactionId]) {
         // SAFETY: the snapshot is valid, and has `xcnt` entries.
         unsafe {
@@ -112,7 +112,7 @@ impl Snapshot {
         unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
     }
 
-    /// Returns whether the snapshot has a content that [`content`](Self::content) has returned.
+    /// Whether the snapshot has a content that [`content`](Self::content) has returned.
     pub fn has(&self, content: &[u32]) -> bool {
         let (first, end, running) = self.parts();
         let [of_first, of_end, of_running @ ..] = content else { return false };
@@ -122,20 +122,20 @@ impl Snapshot {
             && of_running.iter().zip(running).all(|(a, b)| *a == u32::from(*b))
     }
 
-    /// Returns the content of the snapshot: what it sees depends on nothing but that and on the statement's own changes.
+    /// The content of the snapshot: what it sees depends on nothing but that and on the statement's own changes.
     pub fn content(&self) -> Box<[u32]> {
         let (first, end, running) = self.parts();
         [first, end].iter().chain(running).map(|transaction| u32::from(*transaction)).collect()
     }
 
-    /// Returns whether no snapshot with this content can be in use.
+    /// Whether no snapshot with this content can be in use.
     pub fn is_gone(content: &[u32]) -> bool {
         // SAFETY: reads an entry of this process. It is at most the lowest of its snapshots.
         let oldest = unsafe { u32::from((*pg_sys::MyProc).xmin) };
         oldest != 0 && (content[0].wrapping_sub(oldest) as i32) < 0
     }
 
-    /// Returns the transactions that the snapshot saw running, and the first one that it does not see.
+    /// The transactions that the snapshot saw running, and the first one that it does not see.
     pub fn unseen(self, next: u64) -> (Vec<u64>, u64) {
         let (_, end, running) = self.parts();
         let full = |transaction: &TransactionId| {
@@ -163,7 +163,7 @@ pub fn assign_own_number() -> u64 {
     unsafe { pg_sys::GetTopFullTransactionId().value }
 }
 
-/// Returns whether a transaction has committed, and no longer runs.
+/// Whether a transaction has committed, and no longer runs.
 pub fn has_committed(number: u64) -> bool {
     let number = TransactionId::from(number as u32);
     // SAFETY: a snapshot in use keeps the status of its transactions. In this order: a transaction ends after its status is set.

@@ -24,7 +24,7 @@ pub struct TypeName {
 }
 
 impl<'call> Trigger<'call> {
-    /// Returns the trigger's call; `None` if the function was called in another way.
+    /// The trigger's call; `None` if the function was called in another way.
     ///
     /// # Safety
     /// The server has passed the call, which outlives the returned value.
@@ -33,7 +33,7 @@ impl<'call> Trigger<'call> {
         unsafe { called_as_trigger(info).then(|| Self(&*(*info).context.cast::<pg_sys::TriggerData>())) }
     }
 
-    /// Returns whether the trigger is AFTER INSERT or AFTER UPDATE FOR EACH ROW, and not on a foreign table.
+    /// Whether the trigger is AFTER INSERT or AFTER UPDATE FOR EACH ROW, and not on a foreign table.
     pub fn is_after_new_row(self) -> bool {
         let event = self.0.tg_event;
         // SAFETY: the functions read the bits of the event. The relation is open.
@@ -45,7 +45,6 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns the arguments of the trigger.
     pub fn arguments(self) -> Vec<&'call CStr> {
         // SAFETY: the arguments are C strings that outlive the call.
         unsafe {
@@ -54,13 +53,12 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns the name of the table.
     pub fn table(self) -> &'call CStr {
         // SAFETY: the relation is open during the call.
         unsafe { CStr::from_ptr((*(*self.0.tg_relation).rd_rel).relname.data.as_ptr()) }
     }
 
-    /// Returns a column of the table; `None` if there is none with this name, or if its values are not stored.
+    /// A column of the table; `None` if there is none with this name, or if its values are not stored.
     pub fn column(self, name: &CStr) -> Option<Column> {
         // SAFETY: the descriptor is valid during the call, and has the attribute.
         unsafe {
@@ -82,7 +80,7 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// Returns the value of a column in the new row of a trigger for which [`is_after_new_row`](Self::is_after_new_row) holds; `None`
+    /// The value of a column in the new row of a trigger for which [`is_after_new_row`](Self::is_after_new_row) holds; `None`
     /// if it is NULL.
     pub fn new_value(self, column: &Column) -> Option<Datum> {
         // The server passes the new row of an UPDATE apart.
@@ -104,7 +102,7 @@ impl<'call> Trigger<'call> {
     }
 }
 
-/// Returns a name as SQL writes it.
+/// A name as SQL writes it.
 pub fn quoted(name: &CStr) -> Vec<u8> {
     // SAFETY: the function takes and returns a C string.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() }

@@ -3,16 +3,21 @@
 //!
 //! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop. The server compares
 //! the `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
+//!
+//! A function is `safe` if every value of its arguments is valid. Catalogs are read in a transaction, in which all functions of this
+//! extension are called. A list to which one appends is one that nobody else has.
 
 use core::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
-    self, AttStatsSlot, BoolExprType, Datum, Expr, FmgrInfo, FunctionCallInfo, HeapTuple, IndexOptInfo, List, Node,
-    Oid, PlannerInfo, RelOptInfo, SortSupport, TargetEntry, VacAttrStats, VariableStatData,
+    self, AttStatsSlot, BoolExprType, Datum, FmgrInfo, FunctionCallInfo, HeapTuple, IndexOptInfo, List, Oid,
+    PlannerInfo, RelOptInfo, SortSupport, VacAttrStats, VariableStatData,
 };
 
+use crate::pg::nodes::{NodeRef, Nodes, Root};
+
 unsafe extern "C-unwind" {
-    pub fn ActiveSnapshotSet() -> bool;
+    pub safe fn ActiveSnapshotSet() -> bool;
     pub fn bms_is_member(member: c_int, set: *const pg_sys::Bitmapset) -> bool;
     pub fn bms_next_member(set: *const pg_sys::Bitmapset, previous: c_int) -> c_int;
     pub fn bms_num_members(set: *const pg_sys::Bitmapset) -> c_int;
@@ -24,53 +29,51 @@ unsafe extern "C-unwind" {
         argument: Datum,
     );
     /// Raises 54001 if the stack is nearly exhausted.
-    pub fn check_stack_depth();
-    pub fn contain_subplans(node: *mut Node) -> bool;
-    pub fn contain_var_clause(node: *mut Node) -> bool;
-    pub fn contain_volatile_functions(node: *mut Node) -> bool;
-    /// Returns a copy of a node.
+    pub safe fn check_stack_depth();
+    pub safe fn contain_subplans(node: NodeRef) -> bool;
+    pub safe fn contain_var_clause(node: NodeRef) -> bool;
+    pub safe fn contain_volatile_functions(node: NodeRef) -> bool;
     #[link_name = "copyObjectImpl"]
-    pub fn copy_node(node: *mut Node) -> *mut Node;
+    pub safe fn copy_node<'p>(node: NodeRef<'p>) -> NodeRef<'p>;
     pub fn create_index_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo);
     pub fn DirectFunctionCall1Coll(function: pg_sys::PGFunction, collation: Oid, argument: Datum) -> Datum;
     pub fn DirectFunctionCall2Coll(function: pg_sys::PGFunction, collation: Oid, first: Datum, second: Datum) -> Datum;
-    pub fn equal(one: *const c_void, other: *const c_void) -> bool;
-    pub fn errcode(sqlstate: c_int) -> c_int;
+    pub safe fn equal(one: Option<NodeRef>, other: Option<NodeRef>) -> bool;
+    pub safe fn errcode(sqlstate: c_int) -> c_int;
     pub fn errdetail_internal(format: *const c_char, ...) -> c_int;
     pub fn errhint(format: *const c_char, ...) -> c_int;
     pub fn errmsg_internal(format: *const c_char, ...) -> c_int;
-    pub fn estimate_expression_value(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
-    pub fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
-    pub fn examine_variable(root: *mut PlannerInfo, node: *mut Node, relation: c_int, column: *mut VariableStatData);
-    /// Returns the type of an expression.
-    pub fn exprType(node: *const Node) -> Oid;
-    pub fn fmgr_info(function: Oid, info: *mut FmgrInfo);
+    pub safe fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
+    pub safe fn eval_const_expressions<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
+    pub safe fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
+    pub safe fn exprType(node: NodeRef) -> Oid;
+    pub safe fn fmgr_info(function: Oid, info: &mut FmgrInfo);
     pub fn free_attstatsslot(slot: *mut AttStatsSlot);
     pub fn get_attstatsslot(slot: *mut AttStatsSlot, row: HeapTuple, kind: c_int, operator: Oid, flags: c_int) -> bool;
-    pub fn get_func_support(function: Oid) -> Oid;
-    pub fn get_negator(operator: Oid) -> Oid;
-    /// Returns the function of an operator; 0 if there is no such operator.
-    pub fn get_opcode(operator: Oid) -> Oid;
-    pub fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
-    pub fn get_oprrest(operator: Oid) -> Oid;
-    pub fn get_typlenbyval(type_: Oid, length: *mut i16, by_value: *mut bool);
-    pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
-    /// Returns the type below a domain; any other type itself.
-    pub fn getBaseType(type_: Oid) -> Oid;
-    pub fn GetCurrentTransactionStartTimestamp() -> i64;
+    pub safe fn get_func_support(function: Oid) -> Oid;
+    pub safe fn get_negator(operator: Oid) -> Oid;
+    /// 0 if there is no such operator.
+    pub safe fn get_opcode(operator: Oid) -> Oid;
+    pub safe fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
+    pub safe fn get_oprrest(operator: Oid) -> Oid;
+    pub safe fn get_typlenbyval(type_: Oid, length: &mut i16, by_value: &mut bool);
+    pub safe fn GetActiveSnapshot() -> pg_sys::Snapshot;
+    /// The type below a domain; any other type itself.
+    pub safe fn getBaseType(type_: Oid) -> Oid;
+    pub safe fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetPortalByName(name: *const c_char) -> pg_sys::Portal;
     pub fn GetSysCacheOid(cache: c_int, column: i16, name: Datum, left: Datum, right: Datum, schema: Datum) -> Oid;
     pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
     pub fn hash_bytes_extended(bytes: *const u8, length: c_int, seed: u64) -> u64;
-    pub fn hash_bytes_uint32(value: u32) -> u32;
-    pub fn hash_bytes_uint32_extended(value: u32, seed: u64) -> u64;
+    pub safe fn hash_bytes_uint32(value: u32) -> u32;
+    pub safe fn hash_bytes_uint32_extended(value: u32, seed: u64) -> u64;
     pub fn heap_copytuple(row: HeapTuple) -> HeapTuple;
     pub fn heap_freetuple(row: HeapTuple);
     pub fn ineq_histogram_selectivity(
-        root: *mut PlannerInfo,
-        column: *mut VariableStatData,
+        root: Root,
+        column: &mut VariableStatData,
         operator: Oid,
-        function: *mut FmgrInfo,
+        function: &mut FmgrInfo,
         is_greater: bool,
         is_equal: bool,
         collation: Oid,
@@ -78,56 +81,63 @@ unsafe extern "C-unwind" {
         type_: Oid,
     ) -> f64;
     pub fn is_dummy_rel(relation: *mut RelOptInfo) -> bool;
-    /// Appends a node to a list, which is null if it is empty.
-    pub fn lappend(list: *mut List, node: *mut c_void) -> *mut List;
-    pub fn list_concat(one: *mut List, other: *const List) -> *mut List;
-    pub fn list_concat_copy(one: *const List, other: *const List) -> *mut List;
-    pub fn list_copy_head(list: *const List, length: c_int) -> *mut List;
-    pub fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
-    pub fn make_ands_explicit(clauses: *mut List) -> *mut Node;
-    pub fn make_ands_implicit(clause: *mut Node) -> *mut List;
-    /// Builds an expression with an operator.
-    pub fn make_opclause(
+    pub safe fn lappend<'p>(list: Nodes<'p>, node: NodeRef<'p>) -> Nodes<'p>;
+    pub safe fn list_concat<'p>(one: Nodes<'p>, other: Nodes<'p>) -> Nodes<'p>;
+    pub safe fn list_concat_copy<'p>(one: Nodes<'p>, other: Nodes<'p>) -> Nodes<'p>;
+    pub safe fn list_copy_head<'p>(list: Nodes<'p>, length: c_int) -> Nodes<'p>;
+    pub safe fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
+    pub safe fn make_ands_explicit<'p>(clauses: Nodes<'p>) -> NodeRef<'p>;
+    pub safe fn make_ands_implicit<'p>(clause: NodeRef<'p>) -> Nodes<'p>;
+    pub safe fn make_opclause<'p>(
         operator: Oid,
         returns: Oid,
         returns_set: bool,
-        left: *mut Node,
-        right: *mut Node,
+        left: NodeRef<'p>,
+        right: NodeRef<'p>,
         collation: Oid,
         input_collation: Oid,
-    ) -> *mut Expr;
-    pub fn makeBoolExpr(operator: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Node;
-    pub fn makeFuncExpr(
+    ) -> NodeRef<'p>;
+    pub safe fn makeBoolExpr<'p>(operator: BoolExprType::Type, arguments: Nodes<'p>, location: c_int) -> NodeRef<'p>;
+    pub fn makeConst<'p>(
+        type_: Oid,
+        modifier: i32,
+        collation: Oid,
+        length: c_int,
+        value: Datum,
+        is_null: bool,
+        by_value: bool,
+    ) -> NodeRef<'p>;
+    pub safe fn makeFuncExpr<'p>(
         function: Oid,
         returns: Oid,
-        arguments: *mut List,
+        arguments: Nodes<'p>,
         collation: Oid,
         input_collation: Oid,
         form: pg_sys::CoercionForm::Type,
-    ) -> *mut pg_sys::FuncExpr;
-    pub fn makeRelabelType(
-        node: *mut Node,
+    ) -> NodeRef<'p>;
+    pub safe fn makeRelabelType<'p>(
+        node: NodeRef<'p>,
         type_: Oid,
         modifier: i32,
         collation: Oid,
         form: pg_sys::CoercionForm::Type,
-    ) -> *mut Node;
-    pub fn makeTargetEntry(expression: *mut Expr, number: i16, name: *mut c_char, is_junk: bool) -> *mut TargetEntry;
+    ) -> NodeRef<'p>;
+    pub fn makeTargetEntry<'p>(expression: NodeRef<'p>, number: i16, name: *mut c_char, is_junk: bool) -> NodeRef<'p>;
     pub fn mcv_selectivity(
-        column: *mut VariableStatData,
-        function: *mut FmgrInfo,
+        column: &mut VariableStatData,
+        function: &mut FmgrInfo,
         collation: Oid,
         value: Datum,
         is_left: bool,
-        common: *mut f64,
+        common: &mut f64,
     ) -> f64;
     pub fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
     pub fn palloc(size: usize) -> *mut c_void;
     pub fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
-    pub fn predicate_implied_by(predicate: *mut List, conditions: *mut List, is_weak: bool) -> bool;
-    pub fn ProcessInterrupts();
-    pub fn pull_varnos(root: *mut PlannerInfo, node: *mut Node) -> *mut pg_sys::Bitmapset;
+    pub safe fn predicate_implied_by(predicate: Nodes, conditions: Nodes, is_weak: bool) -> bool;
+    pub safe fn ProcessInterrupts();
+    pub safe fn pull_varnos(root: Root, node: NodeRef) -> *mut pg_sys::Bitmapset;
     pub fn range_deserialize(
         typcache: *mut pg_sys::TypeCacheEntry,
         range: *const pg_sys::RangeType,
@@ -135,13 +145,13 @@ unsafe extern "C-unwind" {
         upper: *mut pg_sys::RangeBound,
         is_empty: *mut bool,
     );
-    pub fn RecoveryInProgress() -> bool;
+    pub safe fn RecoveryInProgress() -> bool;
     pub fn ReleaseSysCache(row: HeapTuple);
     pub fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
     pub fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> HeapTuple;
     pub fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
-    pub fn statistic_proc_security_check(column: *mut VariableStatData, function: Oid) -> bool;
+    pub safe fn statistic_proc_security_check(column: &mut VariableStatData, function: Oid) -> bool;
     pub fn std_typanalyze(column: *mut VacAttrStats) -> bool;
     pub fn timestamptz_date(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_mi_interval(call: FunctionCallInfo) -> Datum;

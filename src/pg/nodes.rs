@@ -1,0 +1,162 @@
+//! Nodes of the planner: trees in its memory, which remain while it plans a query. A value with the lifetime `'p` is used during
+//! that time only. Whoever makes the first one guarantees that: a hook, a support function or an estimator.
+
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+use core::slice;
+
+use pgrx::pg_sys::{
+    BoolExpr, Const, FuncExpr, List, Node, NodeTag, NullTest, OpExpr, PlannerInfo, RelabelType, RestrictInfo,
+    RowCompareExpr, SQLValueFunction, Var,
+};
+
+/// The state of the planner; null where an expression is simplified on its own.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Root<'p>(*mut PlannerInfo, PhantomData<&'p PlannerInfo>);
+
+impl<'p> Root<'p> {
+    /// # Safety
+    /// The planner has passed the pointer.
+    pub const unsafe fn new(root: *mut PlannerInfo) -> Self {
+        Self(root, PhantomData)
+    }
+
+    pub fn get(self) -> Option<&'p PlannerInfo> {
+        // SAFETY: guaranteed by `new`.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+/// A node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct NodeRef<'p>(NonNull<Node>, PhantomData<&'p Node>);
+
+/// The struct of a kind of nodes.
+///
+/// # Safety
+/// Every node with the tag is this struct.
+pub unsafe trait Tagged {
+    const TAG: NodeTag;
+}
+
+macro_rules! tagged {
+    ($($struct:ident $tag:ident)*) => {
+        // SAFETY: the server names the tag of a struct after it.
+        $(unsafe impl Tagged for $struct {
+            const TAG: NodeTag = NodeTag::$tag;
+        })*
+    };
+}
+
+tagged! {
+    BoolExpr T_BoolExpr
+    Const T_Const
+    FuncExpr T_FuncExpr
+    NullTest T_NullTest
+    OpExpr T_OpExpr
+    RelabelType T_RelabelType
+    RestrictInfo T_RestrictInfo
+    RowCompareExpr T_RowCompareExpr
+    SQLValueFunction T_SQLValueFunction
+    Var T_Var
+}
+
+impl<'p> NodeRef<'p> {
+    /// `None` if the pointer is null.
+    ///
+    /// # Safety
+    /// The pointer is null, or the planner has made the node.
+    pub unsafe fn new<N>(node: *mut N) -> Option<Self> {
+        Some(Self(NonNull::new(node.cast())?, PhantomData))
+    }
+
+    pub fn of<S: Tagged>(node: &'p S) -> Self {
+        Self(NonNull::from(node).cast(), PhantomData)
+    }
+
+    pub const fn as_ptr<N>(self) -> *mut N {
+        self.0.as_ptr().cast()
+    }
+
+    pub fn tag(self) -> NodeTag {
+        // SAFETY: every node begins with its tag.
+        unsafe { (*self.as_ptr::<Node>()).type_ }
+    }
+
+    /// The node as the struct of its tag; `None` if it has another tag.
+    pub fn cast<S: Tagged>(self) -> Option<&'p S> {
+        // SAFETY: the tag identifies the struct.
+        (self.tag() == S::TAG).then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    /// `None` if the expression is NULL or not a constant.
+    pub fn constant(self) -> Option<&'p Const> {
+        self.cast().filter(|constant: &&Const| !constant.constisnull)
+    }
+
+    pub fn is_constant(self) -> bool {
+        self.tag() == NodeTag::T_Const
+    }
+
+    pub fn column(self) -> Option<&'p Var> {
+        self.without_relabel().cast()
+    }
+
+    /// The expression below binary-coercible casts, such as that of a tstzrange to a domain.
+    pub fn without_relabel(self) -> Self {
+        // SAFETY: a cast has an argument.
+        match self.cast::<RelabelType>().and_then(|relabel| unsafe { Self::new(relabel.arg) }) {
+            Some(argument) => argument.without_relabel(),
+            None => self,
+        }
+    }
+}
+
+/// A list of nodes. Two lists are equal (`==`) if they are the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Nodes<'p>(*mut List, PhantomData<&'p List>);
+
+impl<'p> Nodes<'p> {
+    pub const EMPTY: Self = Self(ptr::null_mut(), PhantomData);
+
+    /// # Safety
+    /// The planner has made the list, which has nodes.
+    pub const unsafe fn new(list: *mut List) -> Self {
+        Self(list, PhantomData)
+    }
+
+    pub const fn as_ptr(self) -> *mut List {
+        self.0
+    }
+
+    /// `None` if the list is empty.
+    pub fn as_node(self) -> Option<NodeRef<'p>> {
+        // SAFETY: a list is a node.
+        unsafe { NodeRef::new(self.0) }
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The nodes. The list must remain unchanged while they are in use.
+    pub fn as_slice(self) -> &'p [NodeRef<'p>] {
+        self.elements()
+    }
+
+    /// The nodes, as references to structs of one kind.
+    ///
+    /// # Safety
+    /// All nodes of the list are such structs.
+    pub unsafe fn structs<S>(self) -> &'p [&'p S] {
+        self.elements()
+    }
+
+    fn elements<E>(self) -> &'p [E] {
+        // SAFETY: an element is a union of the size of a pointer, and none is null.
+        unsafe { self.0.as_ref().map_or(&[], |list| slice::from_raw_parts(list.elements.cast(), list.length as usize)) }
+    }
+}
