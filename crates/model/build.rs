@@ -2,10 +2,15 @@
 //! deletes one statement, or swaps two adjacent ones that access what backends share. The number of the change that runs is that
 //! of the access.
 
+use std::error::Error;
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
-use std::{env, fs, io};
+use std::{env, fs};
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Expr, Item, ItemFn, Stmt};
 
 /// The path of the protocol's text.
 const PROTOCOL: &str = "../server/src/protocol.rs";
@@ -18,7 +23,7 @@ const HEAD: &str = "
     use rand::Rng;
     use scru_ids::{FastRange, GeneratedId, NodeCode, SortableId, State, Step, Word};
     use scru_server::mark::{self, Cover, Mark, Reservation};
-    use scru_server::protocol::{Access, Carried, Pending, Position, Version};
+    use scru_server::protocol::{Access, Carried, Entered, FastAccess, Pending, Position, Version};
     use crate::Changed;
 ";
 
@@ -38,57 +43,45 @@ struct Change {
 /// A block of a function.
 struct Block<'a> {
     text: &'a [&'a str],
-    function: &'a str,
-    /// The line before the block.
+    function: String,
+    /// The line that opens the block; empty for the body of the function.
     head: &'a str,
     statements: Vec<Statement>,
-    /// Whether its value is `Ok(())` or an error.
+    /// Whether it is the body of a function that returns `()` or an error.
     returns_unit: bool,
 }
 
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
-}
-
-/// Returns whether a line has code.
+/// Whether a line has code.
 fn is_code(line: &str) -> bool {
     let line = line.trim_start();
     !line.is_empty() && !line.starts_with("//") && !line.starts_with("#[")
 }
 
-/// Returns the words of a text.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
-/// Returns whether a statement has an access that another backend can observe or influence, or that can fail.
+/// Whether a statement has an access that another backend can observe or influence, or that can fail.
 fn has_access(text: &str) -> bool {
     text.contains("access") && text.contains('?')
 }
 
-/// Returns the statements of a block.
-fn statements(text: &[&str], block: Range<usize>) -> Vec<Statement> {
-    let code: Vec<usize> = block.filter(|line| is_code(text[*line])).collect();
-    let depth = code.first().map_or(0, |line| indent(text[*line]));
-    let mut found = Vec::new();
-    let mut start = None;
-    for (at, line) in code.iter().copied().enumerate() {
-        let first = *start.get_or_insert(line);
-        let next = code.get(at + 1).map(|next| text[*next]);
-        let has_end = indent(text[line]) == depth && text[line].ends_with([';', '}']);
-        let continues = next.is_some_and(|next| next.trim_start().starts_with('.'));
-        if next.is_none() || has_end && !continues {
-            let lines = first..line + 1;
-            let is_unit = ["if ", "for "].iter().any(|keyword| text[first].trim_start().starts_with(keyword));
-            let is_value = next.is_none() && !text[line].ends_with(';') && !is_unit;
-            found.push(Statement { lines, is_value });
-            start = None;
-        }
-    }
-    found
+/// The lines of a node of the syntax tree.
+fn lines(node: &impl Spanned) -> Range<usize> {
+    node.span().start().line - 1..node.span().end().line
 }
 
-/// Returns the names that a `let` binds.
+fn statements(block: &syn::Block) -> Vec<Statement> {
+    let is_value = |value: &Expr| !matches!(value, Expr::If(_) | Expr::ForLoop(_));
+    let last = block.stmts.len().saturating_sub(1);
+    let statement = |(at, each): (usize, &Stmt)| {
+        let is_value = at == last && matches!(each, Stmt::Expr(value, None) if is_value(value));
+        Statement { lines: lines(each), is_value }
+    };
+    block.stmts.iter().enumerate().map(statement).collect()
+}
+
+/// The names that a `let` binds.
 fn bound(text: &str) -> Vec<&str> {
     let pattern = text.trim_start().strip_prefix("let ").and_then(|rest| rest.split(" = ").next());
     let names =
@@ -96,7 +89,7 @@ fn bound(text: &str) -> Vec<&str> {
     names.collect()
 }
 
-/// Returns a short form of a statement's first line.
+/// A short form of a statement's first line.
 fn short(first: &str) -> String {
     let first = if first.contains(" let ") && !first.contains("if ") {
         first.split(" = ").next().unwrap_or(first)
@@ -115,7 +108,7 @@ impl Block<'_> {
         short(self.text[statement.lines.start])
     }
 
-    /// Returns the change that deletes a statement.
+    /// The change that deletes a statement.
     fn without(&self, statement: &Statement) -> Option<Change> {
         let body = self.text_of(statement);
         let new = match statement.is_value {
@@ -132,7 +125,7 @@ impl Block<'_> {
         Some(Change { name, lines: statement.lines.clone(), new: new.to_owned() })
     }
 
-    /// Returns the change that swaps a statement with the next one.
+    /// The change that swaps a statement with the next one.
     fn swapped(&self, statement: &Statement, next: &Statement) -> Option<Change> {
         let (first, second) = (self.text_of(statement), self.text_of(next));
         let leaves = |text: &str| ["return", "break"].iter().any(|word| text.trim_start().starts_with(word));
@@ -168,54 +161,31 @@ impl Block<'_> {
     }
 }
 
-/// A function: its name, and the indices of its lines.
-struct Function<'a> {
-    name: &'a str,
-    first: usize,
-    /// The line that opens the body, and the one that closes it.
-    open: usize,
-    end: usize,
+/// The blocks of a function, each after the one that contains it.
+struct Blocks<'a> {
+    text: &'a [&'a str],
+    function: String,
+    found: Vec<Block<'a>>,
 }
 
-fn is_function(line: &str) -> bool {
-    line.starts_with("pub fn ") || line.starts_with("fn ")
-}
-
-fn functions<'a>(text: &[&'a str]) -> Vec<Function<'a>> {
-    let find = |from: usize, is_it: fn(&str) -> bool| (from..text.len()).find(|line| is_it(text[*line]));
-    let starts = (0..text.len()).filter(|line| is_function(text[*line]));
-    let function = |first: usize| {
-        let name = text[first].split("fn ").nth(1)?.split(['<', '(']).next()?;
-        let open = find(first, |line| line.ends_with('{'))?;
-        Some(Function { name, first, open, end: find(open, |line| line == "}")? })
-    };
-    starts.filter_map(function).collect()
-}
-
-/// Returns the changes of a function.
-fn changes(text: &[&str], function: &Function<'_>) -> Vec<Change> {
-    let &Function { name, open, end, .. } = function;
-    let block = |head, lines, returns_unit| Block {
-        text,
-        function: name,
-        head,
-        statements: statements(text, lines),
-        returns_unit,
-    };
-    let mut found: Vec<Change> = block("", open + 1..end, text[open].contains("Result<(), ")).changes().collect();
-    for line in open + 1..end {
-        let closes = |close: &usize| is_code(text[*close]) && indent(text[*close]) == indent(text[line]);
-        let close =
-            (line + 1..end).find(closes).filter(|_| text[line].ends_with('{') && !text[line].contains("match "));
-        found.extend(close.into_iter().flat_map(|close| {
-            let inner = block(text[line], line + 1..close, false);
-            inner.changes().collect::<Vec<_>>()
-        }));
+impl<'ast> Visit<'ast> for Blocks<'_> {
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        let (text, function) = (self.text, self.function.clone());
+        let open = text[block.brace_token.span.open().start().line - 1];
+        let is_body = self.found.is_empty();
+        let (head, returns_unit) = (if is_body { "" } else { open }, is_body && open.contains("Result<(), "));
+        self.found.push(Block { text, function, head, statements: statements(block), returns_unit });
+        visit::visit_block(self, block);
     }
-    found
 }
 
-fn main() -> io::Result<()> {
+fn changes(text: &[&str], function: &ItemFn) -> Vec<Change> {
+    let mut blocks = Blocks { text, function: function.sig.ident.to_string(), found: Vec::new() };
+    blocks.visit_block(&function.block);
+    blocks.found.iter().flat_map(|block| block.changes().collect::<Vec<_>>()).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={PROTOCOL}");
     println!("cargo::rerun-if-changed=build.rs");
     let source = fs::read_to_string(PROTOCOL)?;
@@ -223,22 +193,28 @@ fn main() -> io::Result<()> {
     let mut output =
         format!("#[allow(warnings, clippy::all, reason = \"written by a program\")]\nmod changed {{ {HEAD}");
     let mut names = Vec::new();
-    for function in functions(&text).iter().filter(|function| function.name != UNUSED) {
-        let head = text[function.first..=function.open].join("\n").replace("A: Access<T>", "A: Access<T> + Changed");
-        let _ = writeln!(output, "{head}\n    match access.change() {{");
-        for Change { name, lines, new } in changes(&text, function) {
-            names.push(name);
-            let before = text[function.open + 1..lines.start].join("\n");
-            let after = text[lines.end..function.end].join("\n");
-            let _ = writeln!(output, "{} => {{ {before}\n{new}\n{after} }}", names.len());
+    for item in syn::parse_file(&source)?.items {
+        let Item::Fn(function) = item else { continue };
+        if function.sig.ident == UNUSED {
+            continue;
         }
-        let whole = text[function.open + 1..function.end].join("\n");
-        let _ = writeln!(output, "_ => {{ {whole} }}\n    }}\n}}");
+        let body = lines(&function.block);
+        let head =
+            text[lines(&function.sig).start..=body.start].join("\n").replace("Access<T>>", "Access<T> + Changed>");
+        writeln!(output, "{head}\n    match access.change() {{")?;
+        let inner = body.start + 1..body.end - 1;
+        for Change { name, lines, new } in changes(&text, &function) {
+            names.push(name);
+            let before = text[inner.start..lines.start].join("\n");
+            let after = text[lines.end..inner.end].join("\n");
+            writeln!(output, "{} => {{ {before}\n{new}\n{after} }}", names.len())?;
+        }
+        writeln!(output, "_ => {{ {} }}\n    }}\n}}", text[inner].join("\n"))?;
     }
-    let _ = writeln!(
+    writeln!(
         output,
         "}}\n/// The names of the changes. The first has the number 1.\nconst CHANGES: &[&str] = &{names:#?};"
-    );
+    )?;
     let directory = env::var_os("OUT_DIR").unwrap_or_default();
-    fs::write(Path::new(&directory).join("changed.rs"), output)
+    Ok(fs::write(Path::new(&directory).join("changed.rs"), output)?)
 }

@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
-use scru_server::horizon::behind;
+use scru_server::horizon;
 use scru_server::mark::{self, Forecast, Reservation};
 use scru_server::protocol::Carried;
 
@@ -69,8 +69,8 @@ fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
     let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
     let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
-    let outlook = outlook::<T>(schema, state, reserved);
-    let (mark, wait, reason) = outlook.unwrap_or_else(|reason| (None, None, Some(reason)));
+    let refused = |reason| Outlook { reason: Some(reason), ..Outlook::default() };
+    let Outlook { mark, wait, reason } = outlook::<T>(schema, state, reserved).unwrap_or_else(refused);
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, Some(_)) => "wait",
@@ -99,9 +99,16 @@ fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     ))
 }
 
-/// The last tick up to which IDs may have been generated, if a mark says so; the time that the next draw waits, in microseconds; the
-/// reason why it is refused. On a standby: after its promotion.
-type Outlook = (Option<u64>, Option<i64>, Option<String>);
+/// What the next draw will do; on a standby, after its promotion.
+#[derive(Default)]
+struct Outlook {
+    /// The last tick up to which IDs may have been generated, if a mark says so.
+    mark: Option<u64>,
+    /// The time that the draw waits, in microseconds.
+    wait: Option<i64>,
+    /// Why it is refused.
+    reason: Option<String>,
+}
 
 /// An error is the reason of a refusal that depends on no mark.
 fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
@@ -112,8 +119,8 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
     }
     let settings = settings::of::<T>();
     let mut context = Context { settings, on_clock_rollback: settings::common().on_clock_rollback, now: clock::now() };
-    let horizon = memory::of_horizon().map_err(Error::message)?;
-    let mut from = horizon.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
+    let memory = memory::of_horizon().map_err(Error::message)?;
+    let mut from = memory.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
     // A draw does without the sequence if that is unlogged.
     let carried = transaction::attempt(|| mark_sequence::read_floor(schema, false))?.unwrap_or_default();
     let carried = carried.filter(|carried| carried.has_arrived);
@@ -125,7 +132,7 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
         let node = T::node(&settings);
         let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
         let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
-        if horizon.is_some_and(|memory| !memory.has_begun()) {
+        if memory.is_some_and(|memory| !memory.has_begun()) {
             from = from.max(durable);
         }
         let floor = if mark::is_of::<T>(reserved, node) {
@@ -142,16 +149,16 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
         (T::process().generator.get(), of_bound, None, None)
     };
     let arrived = arrived.filter(|arrived| state.is_none_or(|state| T::state_tick(state) <= arrived.tick));
+    let bound = bound.filter(|bound| from < *bound).unwrap_or(i64::MIN);
     let delay = |now| {
         let of_arrival = arrived.and_then(|arrived| mark::delay_of_arrival(arrived, now));
-        let of_bound = || bound.filter(|bound| from < *bound).and_then(|bound| mark::delay(bound, now, 0));
-        of_arrival.or_else(of_bound).map_or_else(|| behind(from, now, context.on_clock_rollback), Err)
+        of_arrival.map_or_else(|| horizon::time(from.max(bound), bound, now, context.on_clock_rollback), Err)
     };
     let word = state.map_or_else(Word::<T>::default, State::pack);
     let mut random = Random::get().map_err(Error::message)?;
     let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, delay, &context, &mut random);
     let reason = refusal.map(|refusal| generate::refused::<T>(refusal, server_wide).message());
-    Ok((mark, (wait > 0).then_some(wait), reason))
+    Ok(Outlook { mark, wait: (wait > 0).then_some(wait), reason })
 }
 
 fn interval(micros: i64) -> Option<Interval> {

@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
-use scru_server::horizon::behind;
+use scru_server::horizon;
 
 use crate::call::error::Error;
 use crate::call::{Call, epoch};
@@ -17,12 +17,10 @@ use crate::shared::waits;
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
-    let id = match server_wide::draw_fast::<T>() {
-        Some(id) => id,
-        None if T::FAST_PATH.is_some() => draw_out_of_line::<T>(call)?,
-        None => draw::<T>(call)?,
-    };
-    Ok(id.to_datum())
+    if T::FAST_PATH.is_none() {
+        return draw::<T>(call).map(T::to_datum);
+    }
+    server_wide::draw_fast::<T>().map_or_else(|| draw_out_of_line::<T>(call), Ok).map(T::to_datum)
 }
 
 /// Out-of-line slow path; keeps the fast path free of register spills.
@@ -51,28 +49,24 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
     let is_shared = T::SERVER_WIDE || common.server_wide;
     loop {
         let from = feed::begin(call.schema())?;
-        let step = if is_shared {
-            // `None`: the shared state has changed, or a reservation was required. Retry from the new state.
-            let Some(step) = server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)? else {
-                clock::check_for_interrupts();
-                continue;
-            };
-            step
-        } else {
-            own_step::<T>(common.on_clock_rollback, from)?
+        let step = match is_shared {
+            true => server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)?,
+            false => Some(own_step::<T>(common.on_clock_rollback, from)?),
         };
         match step {
-            Step::Made(_, id) => return Ok(id),
+            Some(Step::Made(_, id)) => return Ok(id),
+            // The shared state has changed, or a reservation was required. Retry from the new state.
+            None => clock::check_for_interrupts(),
             // The clock is far behind the transaction's bound. Generation continues without it.
-            Step::Wait(until) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
+            Some(Step::Wait(until)) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
                 transaction::advance(until);
             }
-            Step::Wait(until) => {
+            Some(Step::Wait(until)) => {
                 // Not always to the end, because an administrator may set the mark back. Waits within a tick are shorter.
                 clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
                 transaction::begin_anew(call.schema())?;
             }
-            Step::Refused(refusal) => return Err(refused::<T>(refusal, common.server_wide)),
+            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, common.server_wide)),
         }
     }
 }
@@ -93,13 +87,10 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 /// Takes one step from the state of this process. The clock counts as reading at least `from`.
 #[inline(always)]
 fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<Step<T>, Error> {
-    let mut now = clock::now();
-    if now < from {
-        match behind(from, now, on_clock_rollback) {
-            Ok(time) => now = time,
-            Err(delay) => return Ok(delay),
-        }
-    }
+    let now = match horizon::time(from, i64::MIN, clock::now(), on_clock_rollback) {
+        Ok(time) => time,
+        Err(delay) => return Ok(delay),
+    };
     let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };
     let generator = &T::process().generator;
     let step = T::step(generator.get().unwrap_or_default(), context, &mut Random::get()?);

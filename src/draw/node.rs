@@ -52,7 +52,7 @@ pub fn announce<T: Type>() -> Result<(), Error> {
 #[inline(never)]
 fn announce_change<T: Type>() -> Result<(), Error> {
     check_host::<T>()?;
-    log::<T>()?;
+    log_node::<T>()?;
     let is_first = T::process().announced.replace(Some(settings::changes())).is_none();
     // A parallel query warns at most once.
     if is_first && !transaction::is_parallel_worker() { warn::<T>() } else { Ok(()) }
@@ -75,7 +75,7 @@ pub fn check_host<T: Type>() -> Result<(), Error> {
 }
 
 /// Logs the node after each start of the server, and when it differs from that of the last message by any process.
-fn log<T: Type>() -> Result<(), Error> {
+fn log_node<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
@@ -161,7 +161,7 @@ pub extern "C-unwind" fn scru_name_node(_argument: Datum) {
             // While a value is refused, no ID is generated, and each attempt raises the error.
             if scru_ids::$id::SERVER_WIDE
                 && settings::check_none_refused::<scru_ids::$id>().is_ok()
-                && let Err(error) = check_host::<scru_ids::$id>().and_then(|()| log::<scru_ids::$id>())
+                && let Err(error) = check_host::<scru_ids::$id>().and_then(|()| log_node::<scru_ids::$id>())
             {
                 // SAFETY: nothing is left to drop. The process ends, and the server writes the error to its log.
                 unsafe { error::report(error, ptr::null_mut()) };

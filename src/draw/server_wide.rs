@@ -1,14 +1,15 @@
 //! Server-wide generators: one shared word per type, an atomic integer in shared memory, and the extension's accesses for the
 //! [`protocol`] by which the backends share it.
 
+use core::convert::Infallible;
 use std::time::Instant;
 
 use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::{Context, OnClockRollback, Step, Word};
-use scru_server::horizon::behind;
-use scru_server::mark::{self, Mark};
-use scru_server::protocol::{self, Access, Carried, Pending, Position, Version};
+use scru_server::horizon;
+use scru_server::mark::Mark;
+use scru_server::protocol::{self, Access, Carried, FastAccess, Pending, Position, Version};
 
 use crate::call::error::Error;
 use crate::feed;
@@ -21,7 +22,7 @@ use crate::shared::random::Random;
 use crate::shared::{mark_sequence, memory, waits};
 
 /// A backend's access to what the backends share.
-struct Backend<T: Type> {
+struct SharedGenerator<T: Type> {
     memory: Memory<T>,
     /// The schema of the function that draws, in which the extension's sequences are.
     schema: Schema,
@@ -33,7 +34,7 @@ struct Backend<T: Type> {
     page: Option<MarkPage>,
 }
 
-impl<T: Type> Backend<T> {
+impl<T: Type> SharedGenerator<T> {
     fn new(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Self, Error> {
         Ok(Self { memory: memory::of_type::<T>()?, schema, on_clock_rollback, from, clock: 0, page: None })
     }
@@ -44,28 +45,13 @@ impl<T: Type> Backend<T> {
     }
 }
 
-impl<T: Type> Access<T> for Backend<T> {
+impl<T: Type> FastAccess<T> for SharedGenerator<T> {
     type Error = Error;
-    type Random = Random;
-
-    #[inline(always)]
-    fn context(&self, now: i64) -> Context<T::Settings> {
-        Context { settings: settings::of::<T>(), on_clock_rollback: self.on_clock_rollback, now }
-    }
 
     #[inline(always)]
     fn now(&mut self) -> Result<i64, Error> {
         self.clock = clock::now();
         Ok(self.clock.max(self.from))
-    }
-
-    #[inline(always)]
-    fn delay(&self) -> Option<Step<T>> {
-        let Self { from, clock, on_clock_rollback, .. } = *self;
-        let delay = || {
-            mark::delay(feed::transaction::bound(), clock, 0).or_else(|| behind(from, clock, on_clock_rollback).err())
-        };
-        if clock < from { delay() } else { None }
     }
 
     #[inline(always)]
@@ -76,6 +62,20 @@ impl<T: Type> Access<T> for Backend<T> {
     #[inline(always)]
     fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
         Ok(Word::<T>::replace(self.memory.word, old, new))
+    }
+}
+
+impl<T: Type> Access<T> for SharedGenerator<T> {
+    type Random = Random;
+
+    #[inline(always)]
+    fn context(&self, now: i64) -> Context<T::Settings> {
+        Context { settings: settings::of::<T>(), on_clock_rollback: self.on_clock_rollback, now }
+    }
+
+    #[inline(always)]
+    fn delay(&self) -> Option<Step<T>> {
+        horizon::time(self.from, feed::transaction::bound(), self.clock, self.on_clock_rollback).err()
     }
 
     #[inline(always)]
@@ -189,31 +189,38 @@ impl<T: Type> Access<T> for Backend<T> {
 /// Takes a full step, as [`protocol::draw`]. The clock counts as reading at least `from`.
 #[inline(always)]
 pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
-    let mut backend = Backend::<T>::new(schema, on_clock_rollback, from)?;
+    let mut access = SharedGenerator::<T>::new(schema, on_clock_rollback, from)?;
     // During recovery, there is no such time.
     if !T::SERVER_WIDE && from == i64::MIN && log::is_in_recovery() {
-        return protocol::draw_unlogged(&mut backend);
+        return protocol::draw_unlogged(&mut access);
     }
-    let step = protocol::draw(&mut backend)?;
-    if let (Some(Step::Made(_, id)), Some(fast_path)) = (&step, T::FAST_PATH) {
-        let range = (fast_path.range)(*id, &settings::of::<T>());
-        let open = OpenFastPath { memory: backend.memory, range, as_of: settings::changes() };
-        T::process().fast_path.set(Some(open));
+    let step = protocol::draw(&mut access)?;
+    if let Some(Step::Made(_, id)) = step {
+        open_fast_path(access.memory, id);
     }
     Ok(step)
 }
 
+/// Opens the fast path, if the type has one, in the range of an ID.
+#[inline(always)]
+fn open_fast_path<T: Type>(memory: Memory<T>, id: T) {
+    if let Some(fast_path) = T::FAST_PATH {
+        let range = (fast_path.range)(id, &settings::of::<T>());
+        T::process().fast_path.set(Some(OpenFastPath { memory, range, as_of: settings::changes() }));
+    }
+}
+
 /// Sets the high-water mark of a type's generator, for this session's node, to a time. With `at_least`, only raises it.
 pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<(), Error> {
-    let mut backend = Backend::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
+    let mut access = SharedGenerator::<T>::new(schema, OnClockRollback::default(), i64::MIN)?;
     let (node, tick) = (T::node(&settings::of::<T>()), T::TICKS.nearest(micros));
-    if at_least { protocol::raise_mark(&mut backend, node, tick) } else { protocol::set_mark(&mut backend, node, tick) }
+    if at_least { protocol::raise_mark(&mut access, node, tick) } else { protocol::set_mark(&mut access, node, tick) }
 }
 
 /// The type's marks, the number of the run, the durable floor, and the mark that the database carries.
 pub type Marks = (Vec<Mark>, u64, i64, Carried);
 
-/// Returns the marks for a look at what the next draw will do, also on a standby, or the message of the error that it would raise.
+/// The marks for a look at what the next draw will do, also on a standby, or the message of the error that it would raise.
 pub fn marks<T: Type>(schema: Schema) -> Result<Marks, String> {
     let look = || {
         let run = &memory::of_type::<T>()?.shared.run;
@@ -234,6 +241,32 @@ pub fn marks<T: Type>(schema: Schema) -> Result<Marks, String> {
     }
 }
 
+/// The accesses of the fast path, and its last reading of the clock.
+struct Fast<T: Type> {
+    memory: Memory<T>,
+    clock: i64,
+}
+
+impl<T: Type> FastAccess<T> for Fast<T> {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn now(&mut self) -> Result<i64, Infallible> {
+        self.clock = clock::now();
+        Ok(self.clock)
+    }
+
+    #[inline(always)]
+    fn word(&mut self) -> Result<Word<T>, Infallible> {
+        Ok(Word::<T>::load(self.memory.word))
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Infallible> {
+        Ok(Word::<T>::replace(self.memory.word, old, new))
+    }
+}
+
 /// The fast path: one compare-and-swap of the word. `None` if a full [`step`] is required, or if another backend was faster.
 #[inline(always)]
 pub fn draw_fast<T: Type>() -> Option<T> {
@@ -246,8 +279,7 @@ pub fn draw_fast<T: Type>() -> Option<T> {
     }
     // The first ID of a transaction is drawn by a full step.
     let from = feed::transaction::published()?;
-    let (schema, on_clock_rollback) = (Schema::NONE, OnClockRollback::Reset);
-    let mut backend = Backend { memory: *memory, schema, on_clock_rollback, from: i64::MIN, clock: 0, page: None };
-    let drawn = protocol::draw_fast(&mut backend, range).ok().flatten();
-    drawn.filter(|_| backend.clock >= from).map(fast_path.id)
+    let mut access = Fast { memory: *memory, clock: 0 };
+    let Ok(drawn) = protocol::draw_fast(&mut access, range);
+    drawn.filter(|_| access.clock >= from).map(fast_path.id)
 }

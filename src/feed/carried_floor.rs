@@ -9,7 +9,7 @@ use scru_server::horizon::LEAD_MICROS;
 
 use crate::call::error::Error;
 use crate::feed::floor;
-use crate::feed::horizon_access::Backend;
+use crate::feed::horizon_access::SharedHorizon;
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, log, transaction};
@@ -20,7 +20,7 @@ use crate::shared::memory::{self, Header, HorizonMemory};
 /// The time at or above which the IDs of this database are, which [`horizon::learn`] has returned; the smallest number if none.
 pub static BOUND: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(i64::MIN));
 
-/// Returns the shared memory for a reader; `None` if no process of this server can allocate it.
+/// The shared memory for a reader; `None` if no process of this server can allocate it.
 pub fn memory(schema: Schema) -> Result<Option<HorizonMemory>, Error> {
     let memory = memory::of_horizon()?;
     if let Some(memory) = memory.filter(|memory| !is_known(*memory)) {
@@ -29,7 +29,7 @@ pub fn memory(schema: Schema) -> Result<Option<HorizonMemory>, Error> {
     Ok(memory)
 }
 
-/// Returns whether this process need not call [`memory()`] or [`learn_to_draw`].
+/// Whether this process need not call [`memory()`] or [`learn_to_draw`].
 #[inline]
 pub fn is_known(memory: HorizonMemory) -> bool {
     OWN_FLOOR.get().is_some() && memory.has_begun()
@@ -41,9 +41,9 @@ fn learn(memory: HorizonMemory, schema: Schema) -> Result<(), Error> {
     if !memory.has_begun() {
         floor::begin(memory)?;
     }
-    let mut backend = Backend::new(memory);
-    backend.schema = schema;
-    let bound = horizon::learn(&mut backend)?;
+    let mut access = SharedHorizon::new(memory);
+    access.schema = schema;
+    let bound = horizon::learn(&mut access)?;
     BOUND.set(bound.unwrap_or(i64::MIN));
     // Whether it reaches up to a horizon, `carry` looks.
     OWN_FLOOR.set(bound.is_none().then_some(0));

@@ -43,7 +43,7 @@ pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the floor of this server for a look, also before the first draw since its start and on a standby; `None` if there is none,
+/// The floor of this server for a look, also before the first draw since its start and on a standby; `None` if there is none,
 /// or if another backend has locked the page. XX001 if the page is damaged, 53200 if not enough shared memory is left.
 pub fn look() -> Result<Option<i64>, Error> {
     let floor = match memory::of_horizon()?.filter(HorizonMemory::has_begun) {
@@ -53,7 +53,6 @@ pub fn look() -> Result<Option<i64>, Error> {
     Ok((floor != 0).then_some(floor))
 }
 
-/// Locks the page of the marks.
 pub fn page() -> Result<MarkPage, Error> {
     Pinned::new()?.lock(true).ok_or_else(memory::no_memory)
 }

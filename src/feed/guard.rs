@@ -44,7 +44,7 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// Returns the system of a column; `None` if it must be named, or if no system has IDs of this type.
+/// The system of a column; `None` if it must be named, or if no system has IDs of this type.
 fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<System> {
     let named = named.map_or(of_type.name.as_slice(), |name| name.to_bytes());
     macro_rules! find {
@@ -58,7 +58,7 @@ fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<S
     None
 }
 
-/// Returns the system `T` if a column of a type can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
+/// The system `T` if a column of a type can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
 /// An ID system of a core type has no type of its own: another user's type with its name has values of another form.
 fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<System> {
     let of_server = match T::Stored::LEN {
@@ -78,7 +78,7 @@ fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<S
     })
 }
 
-/// Returns the timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
+/// The timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
 fn timeliness<T: Type>(call: Call, trigger: Trigger, column: &Column, lag: i64) -> Result<Timeliness, Error> {
     // SAFETY: the type of the column has this stored form.
     let stored = |datum| unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
@@ -91,7 +91,7 @@ fn timeliness<T: Type>(call: Call, trigger: Trigger, column: &Column, lag: i64) 
     reader::timeliness::<T>(call, new, lag)
 }
 
-/// Returns the lag of an argument of the trigger, in microseconds.
+/// The lag of an argument of the trigger, in microseconds.
 fn lag_of(text: &CStr) -> Result<i64, Error> {
     // SAFETY: the function takes a C string, the OID of a type for its messages, and a modifier, and returns an interval.
     let lag = unsafe {

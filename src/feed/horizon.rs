@@ -7,7 +7,7 @@ use pgrx::PgSqlErrorCode as SqlState;
 use scru_server::horizon::{self, Access, Owner};
 
 use crate::call::error::Error;
-use crate::feed::horizon_access::Backend;
+use crate::feed::horizon_access::SharedHorizon;
 use crate::feed::{carried_floor, prepared};
 use crate::pg::catalog::Schema;
 use crate::pg::portal;
@@ -61,7 +61,7 @@ fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
     returned.last = Some((statement, content, value));
 }
 
-/// Returns the horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
+/// The horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
 /// 25000 in a parallel worker.
 pub fn of_statement(schema: Schema) -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
@@ -75,18 +75,18 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
         return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut backend = Backend::new(carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?);
-    backend.snapshot = Some(snapshot);
-    let value = horizon::horizon(&mut backend)?.ok_or_else(too_old)?;
-    carried_floor::carry(backend.memory, schema, value)?;
+    let mut access = SharedHorizon::new(carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?);
+    access.snapshot = Some(snapshot);
+    let value = horizon::horizon(&mut access)?.ok_or_else(too_old)?;
+    carried_floor::carry(access.memory, schema, value)?;
     remember(statement, &snapshot, value);
     Ok(value)
 }
 
-/// Returns the time up to which this database knows its IDs.
+/// The time up to which this database knows its IDs.
 pub fn floor(schema: Schema) -> Result<i64, Error> {
     let memory = carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?;
-    Ok(horizon::raise(&mut Backend::new(memory))?.max(carried_floor::BOUND.get()))
+    Ok(horizon::raise(&mut SharedHorizon::new(memory))?.max(carried_floor::BOUND.get()))
 }
 
 #[cold]
@@ -99,18 +99,18 @@ fn too_old() -> Error {
         .hint("Call the function first in the transaction, or retry in a new one.")
 }
 
-/// Returns the transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
+/// The transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.
 pub fn holders() -> Result<Vec<(Option<i32>, i64)>, Error> {
-    let mut backend = Backend::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
+    let mut access = SharedHorizon::new(memory::of_horizon()?.ok_or_else(memory::no_memory)?);
     let mut holders = Vec::new();
-    for slot in 0..backend.slots() {
-        let owner = backend.owner_of(slot)?;
-        let bound = backend.bound_of(slot)?;
-        if owner != Owner::NONE && backend.runs(slot, owner)? {
+    for slot in 0..access.slots() {
+        let owner = access.owner_of(slot)?;
+        let bound = access.bound_of(slot)?;
+        if owner != Owner::NONE && access.runs(slot, owner)? {
             holders.push((Some(owner.pid() as i32), bound));
         }
     }
-    holders.extend(prepared::bounds(backend.memory).into_iter().map(|bound| (None, bound)));
+    holders.extend(prepared::bounds(access.memory).into_iter().map(|bound| (None, bound)));
     holders.sort_by_key(|(_, bound)| *bound);
     Ok(holders)
 }

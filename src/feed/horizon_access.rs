@@ -13,7 +13,7 @@ use crate::shared::mark_sequence::{self, Value};
 use crate::shared::memory::{HorizonMemory, Slot};
 
 /// This process's access to the shared memory.
-pub struct Backend {
+pub struct SharedHorizon {
     pub memory: HorizonMemory,
     /// The schema of the extension, to access the sequence.
     pub schema: Schema,
@@ -23,13 +23,13 @@ pub struct Backend {
     pub snapshot: Option<Snapshot>,
 }
 
-impl Backend {
+impl SharedHorizon {
     pub fn new(memory: HorizonMemory) -> Self {
         let (index, own) = transaction::own();
         Self { memory, schema: Schema::NONE, slot: &memory.slots[index], own: owner(own), snapshot: None }
     }
 
-    /// Returns the bound that this process's transaction has published; `None` if it has drawn no ID.
+    /// The bound that this process's transaction has published; `None` if it has drawn no ID.
     pub fn own_bound(&self) -> Option<i64> {
         let is_published = self.slot.owner.load(Ordering::SeqCst) == self.own.0;
         is_published.then(|| self.slot.bound.load(Ordering::SeqCst))
@@ -46,7 +46,7 @@ impl Backend {
     }
 }
 
-impl Access for Backend {
+impl Access for SharedHorizon {
     type Error = Error;
 
     fn now(&mut self) -> Result<i64, Error> {

@@ -53,7 +53,7 @@ pub fn carried_bounds() -> Vec<(Oid, i64)> {
     }
 }
 
-/// Returns the bounds of this database's prepared transactions.
+/// The bounds of this database's prepared transactions.
 ///
 /// Listing the locks costs time, and few servers have prepared transactions. A transaction that takes its lock after the list was
 /// made, and is counted later, still runs, or has ended.

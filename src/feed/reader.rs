@@ -37,7 +37,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     checked_horizon::<T>(call).map(|micros| first_of::<T>(micros).to_datum())
 }
 
-/// Returns the horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
+/// The horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
 fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
     refuse_elsewhere::<T>()?;
     if call.is_null(0) {
@@ -59,7 +59,7 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
     Ok(horizon)
 }
 
-/// Returns the last tick of which this server may have generated an ID. The marks include what is reserved.
+/// The last tick of which this server may have generated an ID. The marks include what is reserved.
 fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
     let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
     let page = Pinned::existing()?.and_then(|page| page.lock(true));
@@ -147,7 +147,7 @@ pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> R
     Ok(Timeliness::Ahead(from.max(clock::now()).saturating_add(lead)))
 }
 
-/// Returns an argument that is a lag, in microseconds.
+/// An argument that is a lag, in microseconds.
 fn lag(call: Call, index: usize) -> Result<i64, Error> {
     if call.is_null(index) {
         return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
@@ -155,7 +155,7 @@ fn lag(call: Call, index: usize) -> Result<i64, Error> {
     lag_micros(call.interval(index))
 }
 
-/// Returns the length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.
+/// The length of a lag, in microseconds: a month has 30 days, as where the server compares intervals.
 pub fn lag_micros(lag: &Interval) -> Result<i64, Error> {
     let micros = epoch::compared_length(lag);
     if micros < 0 {

@@ -9,7 +9,7 @@ use scru_server::horizon;
 
 use crate::call::error::{self, Error};
 use crate::feed::carried_floor;
-use crate::feed::horizon_access::Backend;
+use crate::feed::horizon_access::SharedHorizon;
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
 use crate::pg::{log, transaction};
@@ -38,7 +38,7 @@ pub fn register() {
     unsafe { pg_sys::RegisterXactCallback(Some(on_event), ptr::null_mut()) };
 }
 
-/// Returns the time at or above which this process draws the IDs of its transaction; `None` if [`begin`] must be called first.
+/// The time at or above which this process draws the IDs of its transaction; `None` if [`begin`] must be called first.
 #[inline(always)]
 pub fn published() -> Option<i64> {
     let local = u64::from(transaction::local());
@@ -46,7 +46,7 @@ pub fn published() -> Option<i64> {
     (drawing.local == local).then_some(drawing.from)
 }
 
-/// Returns the bound that the database carried when the transaction was published; the smallest number if none.
+/// The bound that the database carried when the transaction was published; the smallest number if none.
 #[inline(always)]
 pub fn bound() -> i64 {
     DRAWING.get().bound
@@ -78,11 +78,11 @@ pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
                 carried_floor::learn_to_draw(memory, schema)?;
             }
             let bound = carried_floor::BOUND.get();
-            let mut backend = Backend::new(memory);
-            let from = horizon::publish(&mut backend)?.max(bound);
+            let mut access = SharedHorizon::new(memory);
+            let from = horizon::publish(&mut access)?.max(bound);
             let (ending, is_prepared) = ENDING.get();
             if ending == local && !transaction::is_parallel_worker() {
-                backend.record(transaction::assign_own_number(), is_prepared)?;
+                access.record(transaction::assign_own_number(), is_prepared)?;
             }
             (from, bound)
         }
@@ -127,8 +127,8 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
     };
     if !log::is_in_recovery()
         && let Some(number) = transaction::own_number()
-        && let Err(error) =
-            memory().and_then(|memory| memory.map_or(Ok(()), |memory| Backend::new(memory).record(number, is_prepared)))
+        && let Err(error) = memory()
+            .and_then(|memory| memory.map_or(Ok(()), |memory| SharedHorizon::new(memory).record(number, is_prepared)))
     {
         // SAFETY: nothing is left to drop. The transaction rolls back.
         unsafe { error::report(error, ptr::null_mut()) };

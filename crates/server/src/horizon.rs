@@ -16,6 +16,8 @@
 
 use scru_ids::{GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Step};
 
+use crate::mark;
+
 /// The number of entries of the table: a reader finds each transaction whose number is among this many before the latest.
 pub const ENTRIES: u64 = 1 << 16;
 
@@ -33,22 +35,22 @@ impl Owner {
     /// No transaction.
     pub const NONE: Self = Self(0);
 
-    /// Returns the owner with this process ID and local transaction number.
+    /// The owner with this process ID and local transaction number.
     pub const fn new(pid: u32, number: u32) -> Self {
         Self((pid as u64) << 33 | (number as u64) << 1)
     }
 
-    /// Returns the process ID.
+    /// The process ID.
     pub const fn pid(self) -> u32 {
         (self.0 >> 33) as u32
     }
 
-    /// Returns the owner while it stores its bound.
+    /// The owner while it stores its bound.
     const fn busy(self) -> Self {
         Self(self.0 | 1)
     }
 
-    /// Returns whether the bound is not yet stored.
+    /// Whether the bound is not yet stored.
     const fn is_busy(self) -> bool {
         self.0 & 1 == 1
     }
@@ -73,14 +75,14 @@ pub trait Access {
     fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
     /// Orders the preceding accesses before the following ones.
     fn fence(&mut self) -> Result<(), Self::Error>;
-    /// Returns the floor with which this database has arrived from another server; `None` if the database calls its floor its own.
+    /// The floor with which this database has arrived from another server; `None` if the database calls its floor its own.
     fn arrived(&mut self) -> Result<Option<i64>, Self::Error>;
     /// Lets the database call this floor its own, if it is still the one with which it has arrived.
     fn adopt(&mut self, floor: i64) -> Result<(), Self::Error>;
     /// Waits a moment for another process.
     fn pause(&mut self) -> Result<(), Self::Error>;
 
-    /// Returns the transaction of this process.
+    /// The transaction of this process.
     fn own(&self) -> Owner;
     /// Loads the owner of the transaction's slot.
     fn owner(&mut self) -> Result<Owner, Self::Error>;
@@ -104,27 +106,27 @@ pub trait Access {
     /// Stores the bound of the entry.
     fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Self::Error>;
 
-    /// Returns the number of slots.
+    /// The number of slots.
     fn slots(&self) -> usize;
     /// Loads the owner of a slot.
     fn owner_of(&mut self, slot: usize) -> Result<Owner, Self::Error>;
     /// Loads the bound of a slot.
     fn bound_of(&mut self, slot: usize) -> Result<i64, Self::Error>;
-    /// Returns whether the server says that the transaction runs in the process of the slot, in the reader's database.
+    /// Whether the server says that the transaction runs in the process of the slot, in the reader's database.
     fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Self::Error>;
-    /// Returns the lowest bound of the database's prepared transactions; `None` if there are none.
+    /// The lowest bound of the database's prepared transactions; `None` if there are none.
     fn prepared(&mut self) -> Result<Option<i64>, Self::Error>;
-    /// Returns the number of the next transaction.
+    /// The number of the next transaction.
     fn next_transaction(&mut self) -> Result<u64, Self::Error>;
-    /// Returns the number before which transactions may have ended without an entry.
+    /// The number before which transactions may have ended without an entry.
     fn since(&mut self) -> Result<u64, Self::Error>;
-    /// Returns the transactions that the snapshot saw running, and the number from which on it saw none.
+    /// The transactions that the snapshot saw running, and the number from which on it saw none.
     fn unseen(&mut self, next: u64) -> Result<(Vec<u64>, u64), Self::Error>;
-    /// Returns whether a transaction has committed, and no longer runs.
+    /// Whether a transaction has committed, and no longer runs.
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
 }
 
-/// Returns the time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
+/// The time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
 /// has arrived from another server, until the clock has passed it. Whoever owns the database can choose it, so nothing shared is
 /// raised above the clock because of it. The database calls it its own last, because its other processes then draw.
 pub fn learn<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
@@ -168,13 +170,13 @@ pub fn publish<A: Access>(access: &mut A) -> Result<i64, A::Error> {
     Ok(access.bound()?.max(access.floor()?))
 }
 
-/// Returns the time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
+/// The time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
 ///
 /// # Errors
 /// Returns a wait or a refusal if the clock is too far behind: for [`SERVER_WIDE`](GeneratedId::SERVER_WIDE) types, as
 /// [`place_strictly`](scru_ids::place_strictly) does, and for others if they refuse whenever the clock moves back.
 #[inline]
-pub fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRollback) -> Result<i64, Step<T>> {
+fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRollback) -> Result<i64, Step<T>> {
     let behind = bound.saturating_sub(now);
     let refuses = on_clock_rollback == OnClockRollback::Error;
     if T::SERVER_WIDE && behind > MAX_BEHIND_MICROS || refuses && behind > MAX_ROLLBACK_MICROS as i64 {
@@ -184,6 +186,24 @@ pub fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRo
     } else {
         Ok(bound.max(now))
     }
+}
+
+/// The time with which a draw of a transaction continues if the clock reads `now`. It draws at or above `from`; `carried` is the
+/// part of `from` that the database carries, and that nothing shared may reach before the clock.
+///
+/// # Errors
+/// Returns a wait or a refusal if the clock is too far behind.
+#[inline]
+pub fn time<T: GeneratedId>(
+    from: i64,
+    carried: i64,
+    now: i64,
+    on_clock_rollback: OnClockRollback,
+) -> Result<i64, Step<T>> {
+    if now >= from {
+        return Ok(now);
+    }
+    mark::delay(carried, now, 0).map_or_else(|| behind(from, now, on_clock_rollback), Err)
 }
 
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
@@ -206,7 +226,7 @@ pub fn record<A: Access>(access: &mut A, transaction: u64, bound: i64) -> Result
     }
 }
 
-/// Returns the horizon of a snapshot, in microseconds since 1970-01-01 UTC; `None` if the snapshot is too old: a transaction that it
+/// The horizon of a snapshot, in microseconds since 1970-01-01 UTC; `None` if the snapshot is too old: a transaction that it
 /// does not see has ended, and its bound is no longer known.
 ///
 /// A transaction that the snapshot does not see either published before the slots are loaded, or draws above the floor. In the
@@ -264,7 +284,7 @@ pub fn raise<A: Access>(access: &mut A) -> Result<i64, A::Error> {
     }
 }
 
-/// Returns the bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
+/// The bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
 /// not known. Transactions before `since` may have ended without an entry.
 fn look_up<A: Access>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
     let own = transaction << 1;

@@ -40,7 +40,7 @@ impl Mark {
         Self { node: self.node.join(other.node), tick: self.tick.max(other.tick), run: 0 }
     }
 
-    /// Returns whether every ID that the other mark covers is one that this mark covers.
+    /// Whether every ID that the other mark covers is one that this mark covers.
     pub fn covers(self, other: Self) -> bool {
         self.tick >= other.tick && self.node.join(other.node) == self.node
     }
@@ -72,13 +72,13 @@ pub fn set_back(marks: &mut Vec<Mark>, node: NodeCode, tick: u64) {
     add(marks, Mark { node: broadest, tick, run: 0 });
 }
 
-/// Returns the last tick of which a run other than `own` may have generated IDs of a node; `None` if there is no such mark.
+/// The last tick of which a run other than `own` may have generated IDs of a node; `None` if there is no such mark.
 pub fn floor(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
     let is_foreign = |mark: &&Mark| mark.run == 0 || mark.run != own;
     marks.iter().filter(|mark| mark.node.overlaps(node)).filter(is_foreign).map(|mark| mark.tick).max()
 }
 
-/// Returns the word from which a node's first ID continues: `word`, or one above the tick `floor`, which must replace it. `now` is
+/// The word from which a node's first ID continues: `word`, or one above the tick `floor`, which must replace it. `now` is
 /// in microseconds since 1970-01-01 UTC. An error is a wait or a refusal, because the clock is too far behind.
 pub fn enter<T: GeneratedId>(
     word: Word<T>,
@@ -97,7 +97,7 @@ pub fn enter<T: GeneratedId>(
     }
 }
 
-/// Returns the wait until a time is no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None` if
+/// The wait until a time is no more than `patience` ahead of the clock, in microseconds, or the refusal to wait; `None` if
 /// there is no need. What a database carries delays its draws without patience: shared state must not be ahead of the clock because of it.
 pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<T>> {
     match time.saturating_sub(now) {
@@ -107,7 +107,7 @@ pub fn delay<T: GeneratedId>(time: i64, now: i64, patience: i64) -> Option<Step<
     }
 }
 
-/// Returns the delay by a mark that arrived with the data of another server: until its last tick has passed.
+/// The delay by a mark that arrived with the data of another server: until its last tick has passed.
 pub fn delay_of_arrival<T: GeneratedId>(arrived: Mark, now: i64) -> Option<Step<T>> {
     delay(T::TICKS.start(arrived.tick.saturating_add(1)), now, 0)
 }
@@ -121,7 +121,7 @@ pub struct Forecast {
     pub refusal: Option<Refusal>,
 }
 
-/// Returns what the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
+/// What the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
 /// `delay` returns the other waits and refusals at a reading of the clock, or the time with which the draw then continues.
 pub fn forecast<T: GeneratedId>(
     word: Word<T>,
@@ -151,13 +151,13 @@ pub fn forecast<T: GeneratedId>(
     }
 }
 
-/// Returns the tick to which an administrator sets a mark back that is above it: `tick`, or the last one that a session would wait
+/// The tick to which an administrator sets a mark back that is above it: `tick`, or the last one that a session would wait
 /// for, if that is later. IDs up to it may have been generated with a right clock.
 pub fn lowest<T: GeneratedId>(tick: u64, now: i64) -> u64 {
     tick.max(T::TICKS.nearest(now.saturating_add(MAX_BEHIND_MICROS)))
 }
 
-/// Returns the tick that a reservation must include: that of the word or of the clock, whichever is later.
+/// The tick that a reservation must include: that of the word or of the clock, whichever is later.
 pub fn first_tick<T: GeneratedId>(word: Word<T>, now: i64) -> u64 {
     T::state_tick(T::State::unpack(word)).max(T::TICKS.generated_at(now).unwrap_or_default())
 }
@@ -186,32 +186,32 @@ impl Reservation {
     /// The word for no reservation.
     pub const NONE: u64 = 0;
 
-    /// Returns the reservation to make when the node's IDs have reached a tick. `flush` is the time that a flush takes, in
+    /// The reservation to make when the node's IDs have reached a tick. `flush` is the time that a flush takes, in
     /// microseconds: the reservation must outlast the flush of its own mark and that of the next one.
     pub fn from<T: GeneratedId>(node: NodeCode, tick: u64, flush: i64) -> Self {
         let lead = LEAD_MICROS.saturating_add(flush.saturating_mul(2)).min(MAX_LEAD_MICROS);
         Self { node, until: T::TICKS.nearest(T::TICKS.start(tick).saturating_add(lead)) }
     }
 
-    /// Returns the reservation packed into one word.
+    /// The reservation packed into one word.
     pub const fn pack<T: GeneratedId>(self) -> u64 {
         self.until << T::NODE_BITS | self.node.to_u32() as u64
     }
 
-    /// Returns the reservation that is packed into a word, until the last tick of the type at most; `None` if there is none.
+    /// The reservation that is packed into a word, until the last tick of the type at most; `None` if there is none.
     pub fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
         let node = NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1))?;
         Some(Self { node, until: (word >> T::NODE_BITS).min(T::TICKS.max) })
     }
 }
 
-/// Returns whether a packed reservation is that of a node.
+/// Whether a packed reservation is that of a node.
 #[inline(always)]
 pub fn is_of<T: GeneratedId>(reserved: u64, node: NodeCode) -> bool {
     reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.to_u32()
 }
 
-/// Returns the position of a node's IDs of a tick relative to a packed reservation. `flush` is as in [`Reservation::from`].
+/// The position of a node's IDs of a tick relative to a packed reservation. `flush` is as in [`Reservation::from`].
 #[inline(always)]
 pub fn cover<T: GeneratedId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
     let until = reserved >> T::NODE_BITS;

@@ -40,7 +40,7 @@ pub enum Carried {
 }
 
 impl Carried {
-    /// Returns the mark, whoever wrote it.
+    /// The mark, whoever wrote it.
     pub const fn mark(self) -> Option<Mark> {
         match self {
             Self::Nothing => None,
@@ -50,30 +50,35 @@ impl Carried {
     }
 }
 
-/// Access to what the backends of a server share. An error ends the function that gets it.
-pub trait Access<T: GeneratedId> {
+/// The accesses of the fast path. An error ends the function that gets it.
+pub trait FastAccess<T: GeneratedId> {
     /// The error of an access.
     type Error;
-    /// The random source.
-    type Random: Rng;
 
-    /// Returns the context of a step at a reading of the clock. It is private to the process.
-    fn context(&self, now: i64) -> Context<T::Settings>;
     /// Reads the clock, in microseconds since 1970-01-01 UTC. It counts as reading at least the time from which this process draws.
     fn now(&mut self) -> Result<i64, Self::Error>;
-    /// Returns the wait or the refusal of this process if the clock, as last read, is too far behind the time from which it draws.
-    fn delay(&self) -> Option<Step<T>>;
     /// Loads the word.
     fn word(&mut self) -> Result<Word<T>, Self::Error>;
     /// Replaces the word `old` by `new`. Returns `false` if another backend has changed the word.
     fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Self::Error>;
+}
+
+/// Access to what the backends of a server share.
+pub trait Access<T: GeneratedId>: FastAccess<T> {
+    /// The random source.
+    type Random: Rng;
+
+    /// The context of a step at a reading of the clock. It is private to the process.
+    fn context(&self, now: i64) -> Context<T::Settings>;
+    /// The wait or the refusal of this process if the clock, as last read, is too far behind the time from which it draws.
+    fn delay(&self) -> Option<Step<T>>;
     /// Loads the packed reservation.
     fn reserved(&mut self) -> Result<u64, Self::Error>;
     /// Calls `draw` with the random source.
     fn random<R>(&mut self, draw: impl FnOnce(&mut Self::Random) -> R) -> Result<R, Self::Error>;
-    /// Returns the time that a flush takes on this disk, in microseconds. An outdated value is harmless.
+    /// The time that a flush takes on this disk, in microseconds. An outdated value is harmless.
     fn flush_time(&self) -> i64;
-    /// Returns whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
+    /// Whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
     fn is_due(&mut self, reserved: u64) -> bool;
 
     /// Locks the page. Returns `false` if another backend has locked it and `wait` is false.
@@ -95,14 +100,14 @@ pub trait Access<T: GeneratedId> {
     /// Under the lock: stores the number of the run.
     fn set_run(&mut self, run: u64) -> Result<(), Self::Error>;
 
-    /// Returns whether the log is flushed up to a position.
+    /// Whether the log is flushed up to a position.
     fn is_flushed(&mut self, position: Position) -> Result<bool, Self::Error>;
     /// Flushes the log up to a position, and measures the time.
     fn flush(&mut self, position: Position) -> Result<(), Self::Error>;
     /// Asks the server to flush the log up to a position, and does not wait.
     fn flush_later(&mut self, position: Position) -> Result<(), Self::Error>;
 
-    /// Returns the reservation up to which this process knows the database's own mark to reach; 0 if none.
+    /// The reservation up to which this process knows the database's own mark to reach; 0 if none.
     fn known_carried(&self) -> u64;
     /// Remembers that the database's own mark reaches up to a reservation.
     fn know_carried(&mut self, reserved: u64);
@@ -158,7 +163,7 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
 ///
 /// Needs no reservation of its own: whoever brought the word into this tick had reserved the tick as a whole.
 #[inline(always)]
-pub fn draw_fast<T: GeneratedId, A: Access<T>>(
+pub fn draw_fast<T: GeneratedId, A: FastAccess<T>>(
     access: &mut A,
     range: &FastRange<T>,
 ) -> Result<Option<Word<T>>, A::Error> {
@@ -191,27 +196,33 @@ fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result
     let entered = enter_locked(access, node);
     access.unlock()?;
     match entered? {
-        Ok(position) => {
+        Entered::Reserved(position) => {
             settle(access, position)?;
             Ok(None)
         }
-        Err(step) => Ok(step),
+        Entered::Changed => Ok(None),
+        Entered::Delayed(delay) => Ok(Some(delay)),
     }
 }
 
-/// Returns the position to flush, or the result of the step.
-#[allow(clippy::type_complexity, reason = "a Result within the Result of an access")]
-fn enter_locked<T: GeneratedId, A: Access<T>>(
-    access: &mut A,
-    node: NodeCode,
-) -> Result<Result<Position, Option<Step<T>>>, A::Error> {
+/// The result of preparing the first ID of a node under the lock.
+pub enum Entered<T: GeneratedId> {
+    /// The node has a reservation, which counts once the log is flushed up to this position.
+    Reserved(Position),
+    /// Another backend has changed what is shared.
+    Changed,
+    /// The clock is too far behind: a wait or a refusal.
+    Delayed(Step<T>),
+}
+
+fn enter_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Entered<T>, A::Error> {
     // Another backend may have entered the node.
     let pending = access.pending()?;
     if mark::is_of::<T>(access.reserved()?, node) {
-        return Ok(Err(None));
+        return Ok(Entered::Changed);
     }
     if mark::is_of::<T>(pending.reserved, node) {
-        return Ok(Ok(pending.position));
+        return Ok(Entered::Reserved(pending.position));
     }
     let marks = access.marks()?;
     let run = match access.run()? {
@@ -228,14 +239,14 @@ fn enter_locked<T: GeneratedId, A: Access<T>>(
     };
     let word = match access.random(|rng| mark::enter::<T>(old, floor, now, rng))? {
         Ok(word) => word,
-        Err(delay) => return Ok(Err(Some(delay))),
+        Err(delay) => return Ok(Entered::Delayed(delay)),
     };
     if word != old && !access.swap(old, word)? {
-        return Ok(Err(None));
+        return Ok(Entered::Changed);
     }
     access.set_run(run)?;
     let tick = mark::first_tick::<T>(word, now);
-    make(access, marks, node, tick, run).map(Ok)
+    make(access, marks, node, tick, run).map(Entered::Reserved)
 }
 
 /// Under the lock: logs the mark of a reservation from a tick on. Returns the position up to which it must be flushed.
@@ -270,7 +281,7 @@ fn renew<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, wait: boo
     }
 }
 
-/// Returns the position to flush; `None` if the step must be repeated.
+/// The position to flush; `None` if the step must be repeated.
 fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Position>, A::Error> {
     settle_locked(access)?;
     // Read again under the lock: a backend that was suspended may have an outdated word or clock.
@@ -447,7 +458,7 @@ pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, ti
     access.flush(position)
 }
 
-/// Returns the position to flush, and the new mark that the database carries.
+/// The position to flush, and the new mark that the database carries.
 fn set_mark_locked<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     new: Mark,

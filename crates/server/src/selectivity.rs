@@ -28,7 +28,7 @@ impl Bounds {
     /// Two bounds of unknown value.
     pub const UNKNOWN: Self = Self { lower: Some(UNKNOWN_BOUND), upper: Some(UNKNOWN_BOUND) };
 
-    /// Returns one bound.
+    /// One bound.
     pub const fn one(is_lower: bool, selectivity: f64) -> Self {
         match is_lower {
             true => Self { lower: Some(selectivity), upper: None },
@@ -48,7 +48,7 @@ pub struct Tightest {
 }
 
 impl Tightest {
-    /// Returns the tightest bounds of the conditions. `nulls` is the fraction of rows without an ID.
+    /// The tightest bounds of the conditions. `nulls` is the fraction of rows without an ID.
     pub fn of(conditions: &[Bounds], nulls: f64) -> Self {
         let [lower, upper] = [|bounds: &Bounds| bounds.lower, |bounds: &Bounds| bounds.upper].map(|side| {
             let sides = conditions.iter().enumerate().filter_map(|(index, bounds)| Some((index, side(bounds)?)));
@@ -63,7 +63,7 @@ impl Tightest {
         Self { lower, upper, upper_share }
     }
 
-    /// Returns the share of the condition with this index: the selectivity of the lower bound if it is the condition's, times
+    /// The share of the condition with this index: the selectivity of the lower bound if it is the condition's, times
     /// the share of the upper bound if it is the condition's. It is 1 for a condition with looser bounds.
     pub fn share(&self, index: usize) -> f64 {
         let of_lower =
@@ -73,7 +73,7 @@ impl Tightest {
     }
 }
 
-/// Returns the joint selectivity of two bounds, divided by that of the lower bound.
+/// The joint selectivity of two bounds, divided by that of the lower bound.
 fn share_of_upper(lower: f64, upper: f64, nulls: f64) -> f64 {
     let joint = if lower == UNKNOWN_BOUND || upper == UNKNOWN_BOUND {
         UNKNOWN_RANGE
@@ -97,7 +97,7 @@ pub struct Commonness {
 }
 
 impl Commonness {
-    /// Returns the rule for a sample with these numbers of rows in its ticks. `sampled` is the fraction of the table that is in the
+    /// The rule for a sample with these numbers of rows in its ticks. `sampled` is the fraction of the table that is in the
     /// sample, and `target` the number of ticks that the statistics can have.
     pub fn of(ticks: impl Iterator<Item = usize> + Clone, sampled: f64, target: usize) -> Self {
         let (mut count, mut single, mut rows) = (0, 0, 0);
@@ -113,7 +113,7 @@ impl Commonness {
         Self { rows: rows as f64, average, unsampled, is_complete: single == 0 && count <= target }
     }
 
-    /// Returns whether a tick with this number of rows in the sample is common.
+    /// Whether a tick with this number of rows in the sample is common.
     pub fn includes(&self, rows: usize) -> bool {
         let rows = rows as f64;
         let deviation = (rows * (1.0 - rows / self.rows) * self.unsampled).sqrt();

@@ -39,12 +39,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns whether the value is the default.
+    /// Whether the value is the default.
     pub fn is_default(self) -> bool {
         self <= Self::PassedDefault
     }
 
-    /// Returns whether the value is read when a session starts. Such a value can differ between a leader and its later worker.
+    /// Whether the value is read when a session starts. Such a value can differ between a leader and its later worker.
     fn is_of_session(self) -> bool {
         self > Self::CommandLine
     }
@@ -104,7 +104,7 @@ impl<V> SettingState<V> {
         }
     }
 
-    /// Returns the value to use; `None` if the setting is not yet defined.
+    /// The value to use; `None` if the setting is not yet defined.
     ///
     /// # Errors
     /// Returns the value that is refused. If the context admits its source, the value is malformed.
@@ -116,7 +116,7 @@ impl<V> SettingState<V> {
         }
     }
 
-    /// Returns the source that the assigned value must get so that the server passes this process's decision to parallel workers;
+    /// The source that the assigned value must get so that the server passes this process's decision to parallel workers;
     /// `None` if it already does.
     ///
     /// The refusal of a value of the server's configuration is not passed: it would outrank the correction that a reload brings. A

@@ -57,7 +57,7 @@ impl Default for SortKeys {
 }
 
 impl SortKeys {
-    /// Returns the key of the ID with these big-endian bytes. If two keys differ, they have the order of their IDs.
+    /// The key of the ID with these big-endian bytes. If two keys differ, they have the order of their IDs.
     ///
     /// The type must begin with a 48-bit timestamp in milliseconds.
     #[inline]
@@ -76,7 +76,7 @@ impl SortKeys {
         key
     }
 
-    /// Returns whether the keys of this number of IDs have too few distinct values to be worth their cost.
+    /// Whether the keys of this number of IDs have too few distinct values to be worth their cost.
     pub fn are_useless_for(&mut self, ids: usize) -> bool {
         let different = self.seen.as_ref().map_or(ENOUGH, LinearCounter::len);
         if different >= ENOUGH {
@@ -85,7 +85,7 @@ impl SortKeys {
         ids >= 10_000 && different < ids.min(100_000) * ENOUGH / 100_000
     }
 
-    /// Returns the place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. If the type's sequence numbers have
+    /// The place of a sequence number within its millisecond, in [`PLACE_BITS`] bits. If the type's sequence numbers have
     /// at most [`PLACE_BITS`] bits, each is its own place. Otherwise, the middle half of the range is exact around the origin, and
     /// the outer quarters hold only the leading bits of lower and higher sequence numbers.
     fn place(&mut self, millis: u64, sequence: u128, bits: u32) -> u64 {
@@ -110,7 +110,7 @@ impl SortKeys {
         }
     }
 
-    /// Returns the origin of a millisecond, which is `sequence` if the millisecond is new, or `None` if it has no slot.
+    /// The origin of a millisecond, which is `sequence` if the millisecond is new, or `None` if it has no slot.
     #[inline]
     fn origin(&mut self, millis: u64, sequence: u128) -> Option<u128> {
         let origin = *self.slot(millis);
@@ -150,7 +150,7 @@ impl SortKeys {
     }
 }
 
-/// Returns the first 16 bytes as a number. Shorter input is padded with zeros.
+/// The first 16 bytes as a number. Shorter input is padded with zeros.
 #[inline]
 fn head(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(bytes.first_chunk().copied().unwrap_or_else(|| {

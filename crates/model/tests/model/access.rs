@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use rand::TryRng;
 use scru_ids::{Context, FastRange, NodeCode, OnClockRollback, Scru64, Scru64Settings, Step};
 use scru_server::mark::{self, Mark, Reservation};
-use scru_server::protocol::{Access, Carried, Pending, Position, Version};
+use scru_server::protocol::{Access, Carried, FastAccess, Pending, Position, Version};
 
 use crate::Bounds;
 use crate::world::{Call, Fault, World};
@@ -42,7 +42,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Returns the position that the answer contains.
+    /// The position that the answer contains.
     pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
         match self {
             Self::Position(position) | Self::Pending(Pending { position, .. }) => Some(position),
@@ -62,7 +62,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of an access to shared memory. A single backend shares it with no other, and a crash clears it.
+    /// The kind of an access to shared memory. A single backend shares it with no other, and a crash clears it.
     fn of_memory(world: &World) -> Self {
         if world.backends.len() > 1 { Self::Shared } else { Self::Private }
     }
@@ -110,24 +110,24 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the time from which the transaction draws.
+    /// The time from which the transaction draws.
     fn from(&self) -> i64 {
         self.world.backends[self.backend].from
     }
 
-    /// Returns the part of that time that the database carried when the transaction began; as a fault, what it carries now.
+    /// The part of that time that the database carried when the transaction began; as a fault, what it carries now.
     fn bound(&self) -> i64 {
         let database = self.world.backends[self.backend].database;
         if self.bounds.is_bound_read_late { self.world.bounds[database] } else { self.from() }
     }
 
-    /// Returns whether the operation draws an ID: it must not delay the backends of other databases.
+    /// Whether the operation draws an ID: it must not delay the backends of other databases.
     fn draws(&self) -> bool {
         let operation = self.world.backends[self.backend].operation.as_ref();
         operation.is_some_and(|operation| matches!(operation.call, Call::Draw | Call::DrawFast))
     }
 
-    /// Returns the first reading of the clock, which an ID was generated from.
+    /// The first reading of the clock, which an ID was generated from.
     pub(crate) fn first_time(&self) -> i64 {
         let times = self.answers.iter();
         times.flat_map(|answer| if let Answer::Time(now) = answer { Some(*now) } else { None }).next().unwrap_or(0)
@@ -220,14 +220,8 @@ impl Changed for Run<'_> {
     }
 }
 
-impl Access<Scru64> for Run<'_> {
+impl FastAccess<Scru64> for Run<'_> {
     type Error = Halt;
-    type Random = Random;
-
-    fn context(&self, now: i64) -> Context<Scru64Settings> {
-        let settings = self.bounds.settings(self.world.backends[self.backend].node);
-        Context { now, on_clock_rollback: OnClockRollback::Error, settings }
-    }
 
     fn now(&mut self) -> Result<i64, Halt> {
         let kind = if self.bounds.can_move_clock(self.world) { Kind::Shared } else { Kind::Private };
@@ -238,10 +232,6 @@ impl Access<Scru64> for Run<'_> {
             }
             _ => Ok(0),
         }
-    }
-
-    fn delay(&self) -> Option<Step<Scru64>> {
-        mark::delay(self.bound(), self.clock, 0)
     }
 
     fn word(&mut self) -> Result<u64, Halt> {
@@ -257,6 +247,19 @@ impl Access<Scru64> for Run<'_> {
             Answer::Flag(is_current)
         };
         self.access(Kind::of_memory(self.world), swap).map(Self::flag)
+    }
+}
+
+impl Access<Scru64> for Run<'_> {
+    type Random = Random;
+
+    fn context(&self, now: i64) -> Context<Scru64Settings> {
+        let settings = self.bounds.settings(self.world.backends[self.backend].node);
+        Context { now, on_clock_rollback: OnClockRollback::Error, settings }
+    }
+
+    fn delay(&self) -> Option<Step<Scru64>> {
+        mark::delay(self.bound(), self.clock, 0)
     }
 
     fn reserved(&mut self) -> Result<u64, Halt> {
@@ -448,11 +451,11 @@ pub struct Protocol {
 
 /// Access by a changed protocol.
 pub trait Changed {
-    /// Returns the number of the change; 0 if there is none.
+    /// The number of the change; 0 if there is none.
     fn change(&self) -> usize;
 }
 
-/// Returns the [`Protocol`] whose functions a module has.
+/// The [`Protocol`] whose functions a module has.
 macro_rules! protocol {
     ($($module:ident)::+) => {
         crate::Protocol {
@@ -466,7 +469,7 @@ macro_rules! protocol {
 
 pub(crate) use protocol;
 
-/// Returns the protocol as the extension runs it.
+/// The protocol as the extension runs it.
 impl Default for Protocol {
     fn default() -> Self {
         protocol!(scru_server::protocol)

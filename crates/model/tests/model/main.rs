@@ -146,7 +146,7 @@ impl Bounds {
         Scru64::node(&self.settings(node))
     }
 
-    /// Returns the first ID of a node in a tick.
+    /// The first ID of a node in a tick.
     fn first_id(&self, node: usize, tick: u64) -> u64 {
         let node = self.settings(node).node;
         Scru64::from_fields(tick, node.id() << (24 - node.size())).unwrap_or(Scru64::MIN).to_u64()
@@ -157,12 +157,12 @@ impl Bounds {
             && (world.counts.clock_moves < self.clock_moves || world.counts.clock_setbacks < self.clock_setbacks)
     }
 
-    /// Returns whether a part of the flushed log may become the whole log.
+    /// Whether a part of the flushed log may become the whole log.
     fn needs_history(&self, world: &World) -> bool {
         world.counts.promotions < self.promotions
     }
 
-    /// Returns whether the rows may become all IDs that must not be generated again.
+    /// Whether the rows may become all IDs that must not be generated again.
     fn needs_rows(&self, world: &World) -> bool {
         self.needs_history(world) || world.counts.upgrades < self.upgrades
     }
@@ -238,13 +238,13 @@ impl Bounds {
         true
     }
 
-    /// Returns whether a wait or a refusal has a reason. What was restored in another database is none.
+    /// Whether a wait or a refusal has a reason. What was restored in another database is none.
     fn has_reason(&self, world: &World, backend: usize) -> bool {
         let is_restored = world.restored == Some(world.backends[backend].database);
         world.may_refuse || is_restored || self.is_exhausted(world, backend)
     }
 
-    /// Returns whether the next ID of a backend requires the next tick: the last ID is of another node, or the last one of its tick.
+    /// Whether the next ID of a backend requires the next tick: the last ID is of another node, or the last one of its tick.
     fn is_exhausted(&self, world: &World, backend: usize) -> bool {
         let (last, node) = (id(world.shared.word), self.settings(world.backends[backend].node).node);
         let is_given = last != Scru64::last_of(last.tick());
@@ -267,7 +267,7 @@ impl Bounds {
         }
     }
 
-    /// Returns the given IDs that a mark of the backend's node may cover: those of the smallest node that includes the nodes of
+    /// The given IDs that a mark of the backend's node may cover: those of the smallest node that includes the nodes of
     /// overlapping marks.
     fn local(&self, world: &World, backend: usize) -> Vec<u64> {
         let node = self.code(world.backends[backend].node);
@@ -281,7 +281,7 @@ impl Bounds {
         world.given.iter().map(|(made, _)| *made).filter(is_local).collect()
     }
 
-    /// Returns whether each backend can end its operation, and whether a new session then gets an ID once the clock has passed all
+    /// Whether each backend can end its operation, and whether a new session then gets an ID once the clock has passed all
     /// marks and the word.
     fn ends(&self, world: &World) -> bool {
         let mut world = world.clone();
@@ -299,7 +299,7 @@ impl Bounds {
         self.draws(world, database, node, highest)
     }
 
-    /// Returns whether a new session gets an ID once the clock has passed the tick to which the current node's mark was set, both
+    /// Whether a new session gets an ID once the clock has passed the tick to which the current node's mark was set, both
     /// now, after a crash, and on a new server.
     fn draws_after_set_mark(&self, world: &World) -> bool {
         let Some((database, node, tick)) = world.set_to.filter(|_| world.are_idle() && self.is_clock_calm) else {
@@ -312,7 +312,7 @@ impl Bounds {
         [world.clone(), anew, elsewhere].into_iter().all(|world| self.draws(world, database, node, tick))
     }
 
-    /// Returns whether a new session gets an ID within a fixed number of accesses after the clock has passed a tick.
+    /// Whether a new session gets an ID within a fixed number of accesses after the clock has passed a tick.
     fn draws(&self, mut world: World, database: usize, node: usize, after: u64) -> bool {
         world.clock = world.clock.max(TICKS.start(after + 1)).max(world.bounds[database]);
         world.may_refuse = true;

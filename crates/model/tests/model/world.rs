@@ -107,19 +107,18 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Returns the position of the end.
     pub(crate) fn end(&self) -> Position {
         self.records.len() as u64
     }
 
-    /// Returns the runs of all marks.
+    /// The runs of all marks.
     fn runs(&self) -> impl Iterator<Item = u64> {
         let records = self.records.iter();
         let later = records.filter_map(|record| if let Record::Marks(marks) = record { Some(marks) } else { None });
         later.chain([&self.base.marks]).flatten().map(|mark| mark.run)
     }
 
-    /// Returns the state after all records.
+    /// The state after all records.
     pub(crate) fn disk(&self) -> Disk {
         let mut disk = self.base.clone();
         self.records.iter().for_each(|record| disk.replay(record));
@@ -135,7 +134,7 @@ impl Log {
         self.write(Record::Carried(database, carried))
     }
 
-    /// Returns the mark that a database carries, and its version.
+    /// The mark that a database carries, and its version.
     pub(crate) fn carried(&self, database: usize) -> (Carried, Version) {
         (self.disk().carried[database], self.versions[database])
     }
@@ -258,7 +257,7 @@ pub enum Fault {
 }
 
 impl World {
-    /// Returns a new server, or one with the mark of its last run. If that ended long ago, the first ID requires no wait.
+    /// A new server, or one with the mark of its last run. If that ended long ago, the first ID requires no wait.
     pub(crate) fn new(bounds: &Bounds) -> Self {
         let last = bounds.last_mark.map(|ticks| TICKS.nearest(NOON) + ticks);
         let mark = Mark { node: bounds.code(0), tick: last.unwrap_or(LONG_AGO), run: OLD_RUN };
@@ -327,7 +326,7 @@ impl World {
         }
     }
 
-    /// Returns a number for a run that no other run has. `answers` are those of the present operation.
+    /// A number for a run that no other run has. `answers` are those of the present operation.
     pub(crate) fn next_run(&self, answers: &[Answer]) -> u64 {
         let operations = self.backends.iter().filter_map(|backend| backend.operation.as_ref());
         let answers = operations.flat_map(|operation| &operation.answers).chain(answers);
@@ -411,7 +410,7 @@ impl World {
         self.given.retain(|(_, databases)| *databases == ALL_DATABASES);
     }
 
-    /// Returns an ID to its client, which inserts it. Records a violation of an invariant.
+    /// An ID to its client, which inserts it. Records a violation of an invariant.
     pub(crate) fn hand_out(&mut self, bounds: &Bounds, backend: usize, new: u64, now: i64) {
         let Backend { database, node, last, precedes_raise, .. } = self.backends[backend];
         let bit = 1 << database;

@@ -45,7 +45,7 @@ fn taken_back() -> Bounds {
     }
 }
 
-/// Returns all worlds.
+/// All worlds.
 pub fn worlds() -> Vec<Named> {
     let back = |bounds| Bounds { clock_setbacks: 1, back: vec![6], ..bounds };
     vec![
