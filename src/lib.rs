@@ -44,7 +44,7 @@ pub mod pg_test {
     /// Runs once before the tests.
     pub fn setup(_options: Vec<&str>) {}
 
-    /// Returns the settings of the test server.
+    /// The settings of the test server.
     pub fn postgresql_conf_options() -> Vec<&'static str> {
         vec![]
     }

@@ -54,7 +54,6 @@ impl Configured for Common {
 /// Whether indexes on IDs serve conditions on their time, and its order.
 pub static TIME_OF_ID: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(true));
 
-/// Returns the settings shared by several types.
 #[inline]
 pub fn common() -> Common {
     sources::of::<Common>()
@@ -143,7 +142,6 @@ struct Hooks {
 }
 
 impl Hooks {
-    /// Returns the hooks of the setting with an index.
     fn of<T: Configured, const INDEX: usize>() -> Self {
         Self {
             check_number: Some(check_number::<T, INDEX>),
@@ -188,7 +186,7 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
     }
 }
 
-/// Returns the words of a choice as the server's entries, terminated by an empty entry.
+/// The words of a choice as the server's entries, terminated by an empty entry.
 fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     let entry = |(index, word): (usize, &&str)| pg_sys::config_enum_entry {
         name: leaked(word).as_ptr(),
@@ -200,7 +198,7 @@ fn choices(words: &[&str]) -> *const pg_sys::config_enum_entry {
     entries.leak().as_ptr()
 }
 
-/// Returns a C string that is never freed. The names and defaults of settings contain no NUL.
+/// A C string that is never freed. The names and defaults of settings contain no NUL.
 fn leaked(text: &str) -> &'static CStr {
     Box::leak(datum::c_string(text).into_boxed_c_str())
 }

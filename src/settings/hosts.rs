@@ -16,7 +16,7 @@ pub struct Mismatch {
     pub this: String,
 }
 
-/// Returns the value of the setting if it does not name this server.
+/// The value of the setting if it does not name this server.
 pub fn mismatch() -> Option<Mismatch> {
     let hosts = shown(SETTING);
     if hosts.trim() == "*" {
@@ -30,7 +30,7 @@ pub fn mismatch() -> Option<Mismatch> {
     (!names_this).then(|| Mismatch { hosts, this: format!("{host}:{port}") })
 }
 
-/// Returns whether a name is that of an entry, in which `*` stands for any characters. Case-insensitive, as host names are.
+/// Whether a name is that of an entry, in which `*` stands for any characters. Case-insensitive, as host names are.
 fn is_like(name: &str, entry: &str) -> bool {
     let (name, entry) = (name.to_ascii_lowercase(), entry.to_ascii_lowercase());
     let mut parts = entry.split('*');
@@ -46,7 +46,6 @@ fn is_like(name: &str, entry: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns the name of this host; an empty text if it is not known.
 fn host_name() -> String {
     let mut name = [0_u8; 256];
     // SAFETY: writes at most that many bytes. The last byte stays zero.

@@ -36,7 +36,6 @@ pub trait Configured: 'static {
     /// The settings.
     const TABLE: &'static [Setting<Self::Values>];
 
-    /// Returns the process's state of the settings.
     fn state() -> &'static Settings<Self::Values>;
 }
 
@@ -93,23 +92,22 @@ pub fn assign<T: Configured>(index: usize, source: Source, value: Value) {
     count_change();
 }
 
-/// Counts a change of any setting.
 pub fn count_change() {
     CHANGES.fetch_add(1, Relaxed);
 }
 
-/// Returns the number of changes of any setting in this process.
+/// The number of changes of any setting in this process.
 #[inline]
 pub fn changes() -> u32 {
     CHANGES.load(Relaxed)
 }
 
-/// Returns whether the server preloaded the library. If so, the settings are defined before a session starts.
+/// Whether the server preloaded the library. If so, the settings are defined before a session starts.
 pub fn is_preloaded() -> bool {
     IS_PRELOADED.get()
 }
 
-/// Returns the values in effect. A refused setting has its default.
+/// The values in effect. A refused setting has its default.
 #[inline]
 pub fn of<T: Configured>() -> T::Values {
     if T::TABLE.is_empty() {
@@ -199,18 +197,18 @@ pub fn pass_to_workers<T: Configured>() {
     }
 }
 
-/// Returns the present value of one of the server's settings, as a text.
+/// The present value of one of the server's settings, as a text.
 pub fn shown(name: &CStr) -> String {
     // SAFETY: a look-up of a setting that is defined.
     unsafe { datum::text_of(pg_sys::GetConfigOption(name.as_ptr(), false, false)) }.unwrap_or_default()
 }
 
-/// Returns the settings that decide uniqueness, with their indexes.
+/// The settings that decide uniqueness, with their indexes.
 fn decisive<T: Configured>() -> impl Iterator<Item = (usize, &'static Setting<T::Values>)> {
     T::TABLE.iter().enumerate().filter(|(_, setting)| setting.context == SettingContext::Superuser)
 }
 
-/// Returns the value of a setting that `ALTER ROLE ALL SET` or `ALTER DATABASE … SET` has stored for the sessions of this database,
+/// The value of a setting that `ALTER ROLE ALL SET` or `ALTER DATABASE … SET` has stored for the sessions of this database,
 /// and its source. A value for this database takes precedence over one for all databases. Returns `None` if there is no value, or
 /// outside of a transaction.
 fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
@@ -240,7 +238,6 @@ fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
     found
 }
 
-/// Returns whether a setting accepts a value.
 fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     match (&setting.kind, str::from_utf8(text)) {
         (Kind::Text { apply, .. }, Ok(text)) => apply(&mut S::default(), text).is_ok(),
@@ -255,7 +252,7 @@ fn is_valid<S: Default>(setting: &Setting<S>, text: &[u8]) -> bool {
     }
 }
 
-/// Returns the server's source as a source of the pure rules.
+/// The server's source as a source of the pure rules.
 fn rank(source: GucSource::Type) -> Source {
     match source {
         GucSource::PGC_S_DEFAULT => Source::Default,
@@ -300,7 +297,7 @@ pub unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, so
     }
 }
 
-/// Returns the source that [`attach_source`] has attached to a value. A value without one counts as set by the session.
+/// The source that [`attach_source`] has attached to a value. A value without one counts as set by the session.
 ///
 /// # Safety
 /// `extra` is the extra data of a setting whose check hook calls [`attach_source`].
@@ -320,7 +317,7 @@ pub struct Deciding {
     source: Source,
 }
 
-/// Returns the type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
+/// The type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
 pub fn deciding<T: Configured>() -> Option<Deciding> {
     let (index, setting) = decisive::<T>().next()?;
     let each = T::state().each.borrow();
@@ -329,23 +326,22 @@ pub fn deciding<T: Configured>() -> Option<Deciding> {
 }
 
 impl Deciding {
-    /// Returns whether the value is the default.
+    /// Whether the value is the default.
     pub fn is_default(&self) -> bool {
         self.source.is_default()
     }
 
-    /// Returns whether the value is that of the session's database.
+    /// Whether the value is that of the session's database.
     pub fn is_of_database(&self) -> bool {
         self.source == Source::Database
     }
 
-    /// Returns the source of the value as a phrase.
     pub fn source(&self) -> &'static str {
         in_words(self.source)
     }
 }
 
-/// Returns the error for a refused value.
+/// The error for a refused value.
 fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<Value>) -> Error {
     let (name, words) = (setting.name, in_words(*source));
     let error = if *source == Source::Refused {
@@ -370,7 +366,6 @@ fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<Value>) 
     error.hint(hint_for(*source, name))
 }
 
-/// Returns a source as a phrase.
 fn in_words(source: Source) -> &'static str {
     match source {
         Source::Default | Source::PassedDefault => "the default",
@@ -386,7 +381,7 @@ fn in_words(source: Source) -> &'static str {
     }
 }
 
-/// Returns the HINT for a value that is refused.
+/// The HINT for a value that is refused.
 fn hint_for(source: Source, name: &str) -> String {
     match source {
         Source::AllRoles => format!("Correct it with ALTER ROLE ALL SET scru.{name}, and reconnect."),
@@ -403,7 +398,7 @@ fn hint_for(source: Source, name: &str) -> String {
     }
 }
 
-/// Returns a sentence that names the sources that may set a setting.
+/// A sentence that names the sources that may set a setting.
 fn who_may_set(context: SettingContext) -> &'static str {
     match context {
         SettingContext::Superuser => {

@@ -148,7 +148,7 @@ unsafe fn fill(page: *mut PageHeaderData, content: &[u8]) {
 pub struct MarkPage(LockedPage);
 
 impl MarkPage {
-    /// Returns the marks under a name. As all accesses, XX001 if the page is not one of this extension, or is damaged.
+    /// The marks under a name. As all accesses, XX001 if the page is not one of this extension, or is damaged.
     pub fn marks(&self, Name(name, last): Name) -> Result<Vec<Mark>, Error> {
         let mark = |entry: &[u8]| {
             let node = NodeCode::from_u32(u32::from_le_bytes(*entry[offset_of!(PageEntry, node)..].first_chunk()?))?;
@@ -176,7 +176,7 @@ impl MarkPage {
         Ok(unsafe { self.0.log(true, |page| fill(page, &content)) })
     }
 
-    /// Returns the durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    /// The durable floor of the horizons, in microseconds since 1970-01-01 UTC; 0 if there is none.
     pub fn floor(&self) -> Result<i64, Error> {
         Ok(self.marks(Name::FLOOR)?.first().map_or(0, |mark| mark.tick as i64))
     }

@@ -84,7 +84,7 @@ pub struct Value {
     pub position: Position,
 }
 
-/// Returns the mark that the sequence of the extension carries, and its version; `Nothing` if there is no sequence. Without `write`,
+/// The mark that the sequence of the extension carries, and its version; `Nothing` if there is no sequence. Without `write`,
 /// works on a standby as well, and returns `Nothing` if another backend has locked the page of the sequence. As all functions here,
 /// 55000 if the sequence is unlogged.
 pub fn read<T: Type>(schema: Schema, write: bool) -> Result<(Carried, Version), Error> {
@@ -108,7 +108,7 @@ pub fn write<T: Type>(schema: Schema, old: Option<Version>, new: Mark) -> Result
     Ok(Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>() as i64)))
 }
 
-/// Returns the floor that the sequence of this database carries; `None` if there is no sequence. Without `write`, as [`read`].
+/// The floor that the sequence of this database carries; `None` if there is no sequence. Without `write`, as [`read`].
 pub fn read_floor(schema: Schema, write: bool) -> Result<Option<Value>, Error> {
     let sequence = Sequence::open(FLOOR, schema, write, &OF_FLOOR)?;
     Ok(sequence.map(|sequence| sequence.value(LAST_FLOOR)))
@@ -163,7 +163,7 @@ impl Sequence {
         }
     }
 
-    /// Returns what the sequence carries. A value above the last one counts as that, and so does a negative one.
+    /// What the sequence carries. A value above the last one counts as that, and so does a negative one.
     fn value(&self, last: u64) -> Value {
         // SAFETY: the page is locked.
         let FormData_pg_sequence_data { last_value, log_cnt, is_called } = unsafe { *self.data() };

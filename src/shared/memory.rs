@@ -28,7 +28,7 @@ const ALLOCATION_SIZE: usize = 128;
 /// The end of the name by which the backends find a type's [`Shared`]. A change of the layout requires a new version.
 pub const MARK: &str = "mark v2";
 
-/// Returns the names by which the backends find a type's word and its [`Shared`].
+/// The names by which the backends find a type's word and its [`Shared`].
 fn names<T: Type>() -> [CString; 2] {
     ["generator v1", MARK].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
 }
@@ -146,7 +146,7 @@ unsafe fn keep<T: Type>(word: *mut c_void, shared: *mut c_void) -> Memory<T> {
     memory
 }
 
-/// Returns the shared memory of the horizon, whose floor may not yet include the durable one; `None` if no process of this server
+/// The shared memory of the horizon, whose floor may not yet include the durable one; `None` if no process of this server
 /// can allocate it. 53200 if not enough shared memory is left.
 #[inline]
 pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {

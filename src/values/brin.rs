@@ -12,7 +12,7 @@ pub fn distance<T: StoredId>(call: Call) -> Datum {
     Datum::from((high - low).max(0.0).to_bits())
 }
 
-/// Returns the number that big-endian bytes denote, rounded to an `f64`.
+/// The number that big-endian bytes denote, rounded to an `f64`.
 fn as_number(bytes: &[u8]) -> f64 {
     bytes.iter().fold(0.0, |number, &byte| number * 256.0 + f64::from(byte))
 }

@@ -52,14 +52,14 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     id.map(T::to_datum).ok_or_else(|| out_of_range::<T>(&text))
 }
 
-/// Returns the error for a number that is out of range (22003).
+/// The error for a number that is out of range (22003).
 #[cold]
 fn out_of_range<T: StoredId>(value: &str) -> Error {
     let [smallest, largest] = [T::MIN, T::MAX].map(|id| number(id.to_stored()));
     Error::beyond::<T>(value.as_bytes()).detail(format!("The valid range is from {smallest} to {largest}."))
 }
 
-/// Returns the number that the bytes of an ID denote.
+/// The number that the bytes of an ID denote.
 fn number(id: impl Stored) -> u128 {
     id.to_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte))
 }

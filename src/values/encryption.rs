@@ -50,7 +50,7 @@ struct Keyed<T> {
     cipher: IdCipher<T>,
 }
 
-/// Returns the cipher of the key that is the second argument. It is kept for the following rows of the statement.
+/// The cipher of the key that is the second argument. It is kept for the following rows of the statement.
 fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Error> {
     let key = call.varlena(1);
     let keyed = call.kept(
@@ -65,7 +65,7 @@ fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Erro
     Ok(&keyed.cipher)
 }
 
-/// Returns the error for a key of another length (22023). It does not show the key.
+/// The error for a key of another length (22023). It does not show the key.
 #[cold]
 fn wrong_length(KeyLengthError { received }: KeyLengthError) -> Error {
     Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "invalid key length")
@@ -73,7 +73,7 @@ fn wrong_length(KeyLengthError { received }: KeyLengthError) -> Error {
         .hint("A key consists of random bytes, not of the characters of a password.")
 }
 
-/// Returns the error for a uuid that is not of version 7 (22023). It does not show the uuid, which a view hides from its users.
+/// The error for a uuid that is not of version 7 (22023). It does not show the uuid, which a view hides from its users.
 #[cold]
 fn not_of_version_7(uuid: &dyn Display) -> Error {
     let version = uuid.to_string().chars().nth(14).and_then(|digit| digit.to_digit(16));

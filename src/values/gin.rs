@@ -63,7 +63,6 @@ pub fn triconsistent(call: Call) -> Datum {
     Datum::from(unsafe { *call.datum(0).cast_mut_ptr::<pg_sys::GinTernaryValue>() })
 }
 
-/// Returns an array of one Datum.
 fn only(datum: Datum) -> Datum {
     Datum::from(datum::array(1, |_| datum))
 }

@@ -35,7 +35,7 @@ impl<T: StoredId> Key<T> {
         Self { low: id, high: id }
     }
 
-    /// Returns the key of the stored bytes. Invalid bytes, as on a damaged page, give the range of all IDs.
+    /// The key of the stored bytes. Invalid bytes, as on a damaged page, give the range of all IDs.
     fn from_bytes(bytes: &[u8]) -> Self {
         Self::read(bytes).unwrap_or(Self { low: T::MIN.to_stored(), high: T::MAX.to_stored() })
     }
@@ -67,7 +67,7 @@ impl<T: StoredId> Key<T> {
         datum::varlena(&bytes[..length])
     }
 
-    /// Returns the smallest range that contains both.
+    /// The smallest range that contains both.
     fn with(self, other: Self) -> Self {
         let low = if other.low.order(self.low).is_lt() { other.low } else { self.low };
         let high = if other.high.order(self.high).is_gt() { other.high } else { self.high };
@@ -78,13 +78,13 @@ impl<T: StoredId> Key<T> {
         self.low.order(other.low).then_with(|| self.high.order(other.high))
     }
 
-    /// Returns how much the range grows if it has to contain another.
+    /// How much the range grows if it has to contain another.
     fn growth(self, other: Self) -> f64 {
         let both = self.with(other);
         distance(both.low, self.low) + distance(self.high, both.high)
     }
 
-    /// Returns whether an ID in the range may satisfy the operator of a strategy. `compare` compares an end of the range with the
+    /// Whether an ID in the range may satisfy the operator of a strategy. `compare` compares an end of the range with the
     /// query. The result is exact for a leaf key.
     fn may_satisfy(self, strategy: u32, compare: impl Fn(T::Stored) -> Ordering) -> bool {
         let (low, high) = (compare(self.low), compare(self.high));
@@ -100,7 +100,7 @@ impl<T: StoredId> Key<T> {
     }
 }
 
-/// Returns the difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
+/// The difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
 fn distance(low: impl Stored, high: impl Stored) -> f64 {
     let head = |bytes: &[u8]| bytes.iter().take(16).fold(0, |head, &byte| head << 8 | u128::from(byte));
     head(high.to_bytes().as_ref()).saturating_sub(head(low.to_bytes().as_ref())) as f64
@@ -195,7 +195,7 @@ pub fn picksplit<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(call.datum(1))
 }
 
-/// Returns whether a single insertion into a full page causes the split: the entries are those of the page and one more.
+/// Whether a single insertion into a full page causes the split: the entries are those of the page and one more.
 ///
 /// # Safety
 /// The entries are those that the server passes to be split. Their page is valid.
@@ -206,7 +206,7 @@ unsafe fn is_full_page(entries: &[GISTENTRY]) -> bool {
     entries.len() == line_pointers / size_of::<pg_sys::ItemIdData>() + 1
 }
 
-/// Returns the offsets of keys, counted from 1, the number of keys, and their union.
+/// The offsets of keys, counted from 1, the number of keys, and their union.
 fn half<T: StoredId>(keys: &[(Key<T>, usize)]) -> (*mut OffsetNumber, c_int, Datum) {
     let offsets =
         datum::array(keys.len(), |index| keys[index].1 as OffsetNumber + pg_sys::FirstOffsetNumber as OffsetNumber);
@@ -242,7 +242,7 @@ unsafe extern "C-unwind" fn compare<T: StoredId>(left: Datum, right: Datum, _sup
     unsafe { Key::<T>::from_datum(left).order(Key::from_datum(right)) as c_int }
 }
 
-/// Returns the first 8 bytes of a key as a number.
+/// The first 8 bytes of a key as a number.
 unsafe extern "C-unwind" fn abbreviate<T: StoredId>(key: Datum, _support: SortSupport) -> Datum {
     // SAFETY: the server sorts keys of the index.
     let low = unsafe { Key::<T>::from_datum(key) }.low.to_bytes();
@@ -253,17 +253,15 @@ unsafe extern "C-unwind" fn never(_rows: c_int, _support: SortSupport) -> bool {
     false
 }
 
-/// Returns the first argument as an index entry.
 fn entry(call: Call) -> *mut GISTENTRY {
     call.datum(0).cast_mut_ptr()
 }
 
-/// Returns a copy of an entry with another key and without `leafkey`, in the current memory context.
+/// A copy of an entry with another key and without `leafkey`, in the current memory context.
 fn replaced(entry: GISTENTRY, key: Datum) -> Datum {
     Datum::from(datum::array(1, |_| GISTENTRY { key, leafkey: false, ..entry }))
 }
 
-/// Returns the first argument as a vector of entries.
 unsafe fn entries<'a>(call: Call) -> &'a [GISTENTRY] {
     let vector = call.datum(0).cast_mut_ptr::<pg_sys::GistEntryVector>();
     // SAFETY: the server passes a vector of `n` entries.

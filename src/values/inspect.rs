@@ -68,7 +68,7 @@ fn facts<T: SqlId>() -> Option<Facts> {
     ))
 }
 
-/// Returns the ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
+/// The ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
 fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
     match uuid {
         Some(bytes) => T::from_be_bytes(&bytes).ok(),
@@ -80,7 +80,7 @@ fn row<T: SqlId>(id: T) -> Option<Row> {
     Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
 }
 
-/// Returns the fields of an ID, except those that need a parameter.
+/// The fields of an ID, except those that need a parameter.
 fn fields<T: SqlId>(id: T) -> Map<String, Value> {
     let named = |field: &scru_ids::Field<T>| {
         let value = serde_json::to_value(field.getter.value(id)?).ok()?;

@@ -31,7 +31,7 @@ pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
 }
 
-/// Returns the ID with these big-endian bytes. Fails with 22P03 or 22003.
+/// The ID with these big-endian bytes. Fails with 22P03 or 22003.
 pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
     T::from_be_bytes(bytes).map(T::to_datum).map_err(|error| Error::bad_bytes::<T>(bytes, error))
 }

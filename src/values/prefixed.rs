@@ -29,7 +29,7 @@ pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
     T::parse_suffix(id.to_bytes()).map(T::to_datum).map_err(|error| Error::bad_text::<T>(&id, error))
 }
 
-/// Returns the first argument if it is a valid prefix.
+/// The first argument if it is a valid prefix.
 fn prefix<'call>(call: Call<'call>) -> Result<&'call [u8], Error> {
     let prefix = call.varlena(0);
     if prefixed::is_prefix(prefix) { Ok(prefix) } else { Err(Error::invalid_prefix(prefix)) }

@@ -36,7 +36,7 @@ pub fn floor(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(id))
 }
 
-/// Returns the layout of the last two arguments, with the epoch in the server's microseconds.
+/// The layout of the last two arguments, with the epoch in the server's microseconds.
 ///
 /// # Errors
 /// Returns an error (22023) if the shift is out of range, and one (22008) if the epoch is infinite.

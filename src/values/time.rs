@@ -76,7 +76,7 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(if is_rounded { micros - since_second } else { micros } - epoch::EPOCH_2000))
 }
 
-/// Returns the ID to which `round` converts the time that is the argument of the call.
+/// The ID to which `round` converts the time that is the argument of the call.
 fn remembered<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
     let time = call.int8(0);
     Ok(call.remembered(time, || Ok(bound(time, round)?.to_stored()))?.into_datum())

@@ -36,7 +36,7 @@ pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(if less { order.is_le() } else { order.is_ge() }))
 }
 
-/// Returns a timestamptz plus or minus an interval. The server computes it by the calendar, in the session's time zone. If the
+/// A timestamptz plus or minus an interval. The server computes it by the calendar, in the session's time zone. If the
 /// server might overflow, returns an estimate with months of average length. An estimate out of the server's range is also
 /// beyond the times of all IDs.
 fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
@@ -67,7 +67,6 @@ fn moved(timestamptz: i64, interval: &Interval, subtract: bool) -> i64 {
     sum.value() as i64
 }
 
-/// Compares the bits of two IDs below the timestamp.
 fn order_of_low_bits<T: StoredId>(one: T, other: T) -> Ordering {
     let [one, other, mask] = [one, other, T::last_of(0)].map(T::to_be_bytes);
     let bytes = one.as_ref().iter().zip(other.as_ref()).zip(mask.as_ref());

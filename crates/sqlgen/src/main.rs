@@ -84,7 +84,7 @@ fn system<T: SqlId>() -> System {
     System { name: T::NAME, is_core, properties }
 }
 
-/// Returns the names of the ID systems whose IDs can be encrypted, and whether the result has version 4.
+/// The names of the ID systems whose IDs can be encrypted, and whether the result has version 4.
 fn encrypted_systems() -> BTreeMap<&'static str, bool> {
     let mut systems = BTreeMap::new();
     macro_rules! insert {
@@ -108,7 +108,7 @@ fn systems() -> Vec<System> {
     systems
 }
 
-/// Returns the text of two IDs for the examples, with times of one and two seconds after 2025-01-01 12:00:00 UTC.
+/// The text of two IDs for the examples, with times of one and two seconds after 2025-01-01 12:00:00 UTC.
 fn examples<T: SqlId>() -> [String; 2] {
     let mut numbers = SplitMix(0);
     [1_735_732_801_000_000, 1_735_732_802_000_000].map(|micros: i64| {
@@ -150,7 +150,7 @@ struct Extension {
 }
 
 impl Extension {
-    /// Returns the complete install script of this version.
+    /// The complete install script of this version.
     fn script(&self) -> String {
         let parts: Vec<_> = self.parts.iter().map(|(_, content)| content.as_str()).collect();
         let Self { name, begin, end, .. } = self;
@@ -160,7 +160,7 @@ impl Extension {
         )
     }
 
-    /// Returns the path of the install script of this version after its release.
+    /// The path of the install script of this version after its release.
     fn released(&self) -> String {
         format!("sql/released/{}--{VERSION}.sql", self.name)
     }
