@@ -1,7 +1,7 @@
 """Checks the imports of src and crates against the tables in docs/architecture.md.
 
-A folder of src and a crate import those of their rows, which stand above them in the tables, and no others. The files of
-a folder or a crate do not import each other in a circle. Tests are not checked: they may import anything."""
+A folder of src and a crate import those of their rows, which stand above them in the tables, and no others. The files
+of a folder or a crate do not import each other in a circle. Tests are not checked: they may import anything."""
 
 import re
 import sys
@@ -74,8 +74,8 @@ def folders() -> list[str]:
         for path in folder.glob("*.rs"):
             imported = [part for part in paths(path) if part[0] in ALLOWED["src"]]
             used[folder.name] |= {part[0] for part in imported} - {folder.name}
-            own = {part[1] if (folder / f"{part[-1]}.rs").exists() else "mod" for part in imported if part[0] == folder.name and len(part) > 1}
-            graph[path.stem] = own
+            own = [part[1] for part in imported if part[0] == folder.name and len(part) > 1]
+            graph[path.stem] = {name if (folder / f"{name}.rs").exists() else "mod" for name in own}
         found += circle(str(folder), graph)
     # It knows nothing of the extension.
     for path in Path("src/pg").glob("*.rs"):
@@ -96,7 +96,7 @@ def crates() -> list[str]:
         exports = "".join(code(path) for path in files if path.stem == "lib")
         exported = {}
         for module, items in re.findall(r"^pub use (\w+)::(\{[^}]*\}|\w+);", exports, re.MULTILINE):
-            exported |= {item: module for item in re.findall(r"\w+", items)}
+            exported |= dict.fromkeys(re.findall(r"\w+", items), module)
         stems = {path.stem for path in files}
         graph = {}
         for path in files:
