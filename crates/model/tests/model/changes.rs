@@ -1,5 +1,5 @@
 //! Explores the worlds with each change of the protocol: a statement deleted, or two adjacent accesses swapped. The build script of
-//! the crate writes the changed protocol. The section "Harmless changes" of docs/design.md lists the changes that no world finds.
+//! the crate writes the changed protocol.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,22 +10,13 @@ use std::{env, thread};
 use stateright::{Checker, HasDiscoveries, Model};
 
 use crate::access::protocol;
+use crate::harmless::HARMLESS;
 use crate::{Bounds, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/changed.rs"));
 
-/// The text that lists the harmless changes.
-const DESIGN: &str = include_str!("../../../../docs/design.md");
-
 /// The maximum numbers of states that are visited in each world: few at first, because most changes are found soon.
 const STATES: [usize; 3] = [1_500, 25_000, 300_000];
-
-/// Returns the changes that the document lists as harmless: the code spans of the section that name a function and a change.
-fn harmless() -> BTreeSet<String> {
-    let section = DESIGN.split("\n## ").find(|section| section.starts_with("Harmless changes\n")).unwrap_or_default();
-    let text = section.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\|", "|");
-    text.split('`').skip(1).step_by(2).filter(|span| span.contains(": ")).map(str::to_owned).collect()
-}
 
 /// Returns whether a function can be called in a world. A world in which it is not called finds no change of it.
 fn is_called(function: &str, bounds: &Bounds) -> bool {
@@ -81,15 +72,15 @@ fn green(numbers: &[usize]) -> BTreeSet<String> {
 
 #[test]
 fn every_harmless_change_exists() {
-    let changes: BTreeSet<String> = CHANGES.iter().map(|&name| name.to_owned()).collect();
+    let changes: BTreeSet<&str> = CHANGES.iter().copied().collect();
     assert_eq!(changes.len(), CHANGES.len(), "each change has its own name");
-    assert_eq!(harmless().difference(&changes).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert_eq!(HARMLESS.iter().filter(|name| !changes.contains(*name)).collect::<Vec<_>>(), Vec::<&&str>::new());
 }
 
 /// Returns the numbers of the changes that are harmless, or of the others. `CHANGE=text` selects those whose names contain a text.
 fn numbers(are_harmless: bool) -> Vec<usize> {
-    let (harmless, only) = (harmless(), env::var("CHANGE").unwrap_or_default());
-    let is_selected = |name: &str| harmless.contains(name) == are_harmless && name.contains(&only);
+    let only = env::var("CHANGE").unwrap_or_default();
+    let is_selected = |name: &str| HARMLESS.contains(&name) == are_harmless && name.contains(&only);
     (1..=CHANGES.len()).filter(|number| is_selected(CHANGES[number - 1])).collect()
 }
 
