@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from server import on_the_oldest, pg_config
-from tools.lib.reference import catalog, pages, wrapped
+from tools.lib.reference import catalog, pages
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -272,11 +272,6 @@ def test_stale_output_is_an_error(sql, expected, line):
         rendered(sql, expected)
     message = "tests/pg_regress/expected/reference.out does not match tests/pg_regress/sql/reference.sql, at: "
     assert raised.value.code.startswith(message + line)
-
-
-@uses_no_server
-def test_lines_are_wrapped_between_words():
-    assert [len(line) for line in wrapped(" ".join(["word"] * 40))] == [119, 79]
 
 
 OBJECTS = """\
