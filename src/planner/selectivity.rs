@@ -192,7 +192,7 @@ impl Column {
         unsafe {
             let mut siblings = None;
             if self.estimator != Oid::INVALID {
-                match self.origin::<T>(arguments, other) {
+                match self.origin::<T>(test, arguments, other) {
                     Some(Origin::Derived(share)) => return share,
                     Some(Origin::Condition(conjunction, join)) => siblings = Some((conjunction, join)),
                     None => {}
@@ -217,8 +217,8 @@ impl Column {
         }
     }
 
-    /// Returns what the condition with these arguments is. `bound` is the argument that is not the ID.
-    unsafe fn origin<T: StoredId>(&self, arguments: *mut List, bound: *mut Node) -> Option<Origin> {
+    /// Returns what the condition with this test and these arguments is. `bound` is the argument that is not the ID.
+    unsafe fn origin<T: StoredId>(&self, test: Test, arguments: *mut List, bound: *mut Node) -> Option<Origin> {
         // SAFETY: structs of the planner.
         unsafe {
             let table = &*self.statistics.rel;
@@ -229,13 +229,13 @@ impl Column {
                     ((*bound).type_ == NodeTag::T_Const && exprType(bound) == self.type_).then_some(ptr::null_mut())
                 }
             };
-            let test = |condition: *mut RestrictInfo| {
+            let origin = |condition: *mut RestrictInfo| {
                 if arguments_of(condition) == arguments {
                     return Some(None);
                 }
-                self.share_of_derived::<T>(condition, arguments, bound, operand?).map(Some)
+                self.share_of_derived::<T>(test, condition, arguments, bound, operand?).map(Some)
             };
-            match find(table.baserestrictinfo, &test) {
+            match find(table.baserestrictinfo, &origin) {
                 Some((_, _, Some(share))) => return Some(Origin::Derived(share)),
                 Some((list, _, None)) => return Some(Origin::Condition(list, ptr::null())),
                 None => {}
@@ -247,11 +247,12 @@ impl Column {
         }
     }
 
-    /// Returns the share of an index condition with these arguments, if a support function has derived it from `condition`: a root
+    /// Returns the share of an index condition with this test and these arguments, if a support function has derived it from `condition`: a root
     /// of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
     /// function. `bound` and `operand` are as in [`Self::origin`].
     unsafe fn share_of_derived<T: StoredId>(
         &self,
+        test: Test,
         condition: *mut RestrictInfo,
         arguments: *mut List,
         bound: *mut Node,
@@ -272,7 +273,8 @@ impl Column {
             }
             let condition_on_time = Condition::of::<T>(function, of_condition)?;
             if let Some((bound, of_bound)) = expression::called(bound) {
-                let share = 1.0 / condition_on_time.comparisons_with::<T>(bound, of_bound)? as f64;
+                let Test::Id(native) = test else { return None };
+                let share = 1.0 / condition_on_time.comparisons_with::<T>(native, bound, of_bound)? as f64;
                 return Some((*condition).norm_selec.min(1.0).powf(share));
             }
             let derived = elements::<OpExpr>(condition_on_time.comparisons::<T>(self.root)?);
