@@ -170,6 +170,7 @@ look_for_long() {
     look_for_tests
     need pgBackRest pgbackrest command -v pgbackrest
     need Barman barman command -v barman
+    need valgrind valgrind command -v valgrind
 }
 
 stop_here() {

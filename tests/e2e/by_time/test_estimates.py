@@ -425,7 +425,21 @@ OR_FORMS = {
         4,
         "{}",
     ),
+    "two comparisons with the clock": (
+        "id >= now() - interval '{n} min 1 s' AND id < now() - interval '{n} min'",
+        "at >= now() - interval '{n} min 1 s' AND at < now() - interval '{n} min'",
+        4_000,
+        4,
+        "{}",
+    ),
 }
+
+
+def condition_of(arm: str, count: int, rest: str) -> str:
+    """Returns an OR with that many arms, and the rest of the condition."""
+    times = [f"timestamptz '{END - SPAN + SPAN * n / (2 * count)}'" for n in range(2 * count)]
+    parts = (arm.format(a=times[2 * n], b=times[2 * n + 1], n=n) for n in range(count))
+    return rest.format(" OR ".join(parts))
 
 
 @pytest.mark.alone
@@ -436,19 +450,35 @@ def test_planning_of_a_long_or_is_linear(orders, measured, form):
     with psycopg.connect(orders.info.dsn, autocommit=True) as session:
         session.execute("SET max_stack_depth = '6MB'")
 
-        def milliseconds(arm: str, count: int) -> float:
-            times = [f"timestamptz '{END - SPAN + SPAN * n / (2 * count)}'" for n in range(2 * count)]
-            parts = (arm.format(a=times[2 * n], b=times[2 * n + 1], n=n) for n in range(count))
-            condition = rest.format(" OR ".join(parts))
+        def milliseconds(arm: str) -> float:
+            condition = condition_of(arm, arms, rest)
             query = f"EXPLAIN (SUMMARY, FORMAT JSON) SELECT FROM {SCRU128}_uniform WHERE {condition}"
             return min(session.execute(query).fetchone()[0][0]["Planning Time"] for _ in range(3))
 
         for _ in range(3):
-            of_id, of_time = milliseconds(by_id, arms), milliseconds(by_time, arms)
+            of_id, of_time = milliseconds(by_id), milliseconds(by_time)
             measured(f"planning an OR of {arms} ranges, {form}: {of_id:.0f} ms, of a column of times {of_time:.0f} ms")
             if of_id <= most * of_time:
                 break
         assert of_id <= most * of_time
+
+
+@pytest.mark.parametrize("form", OR_FORMS)
+def test_the_memory_of_a_long_or(orders, measured, form):
+    """Planning an OR of thousands of ranges takes at most twice the memory that it takes for a column of times."""
+    by_id, by_time, arms, _, rest = OR_FORMS[form]
+    # The query and its plan are in this context, with all that the planner has not freed.
+    context = "SELECT total_bytes FROM pg_backend_memory_contexts WHERE name = 'MessageContext'"
+    with psycopg.connect(orders.info.dsn, autocommit=True) as session:
+        session.execute("SET max_stack_depth = '6MB'; SET jit = off")
+
+        def megabytes(arm: str) -> float:
+            exists = f"EXISTS (SELECT FROM {SCRU128}_uniform WHERE {condition_of(arm, arms, rest)})"
+            return session.execute(f"SELECT ({context}), {exists}").fetchone()[0] / 1e6
+
+        of_id, of_time = megabytes(by_id), megabytes(by_time)
+    measured(f"memory of an OR of {arms} ranges, {form}: {of_id:.0f} MB, of a column of times {of_time:.0f} MB")
+    assert of_id <= 2 * of_time
 
 
 STABLE_FUNCTIONS = """

@@ -420,6 +420,38 @@ def test_hypertable(timescale, id_type):
     assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
 
 
+@each_type
+def test_the_time_of_an_id(timescale, id_type):
+    """With the hooks of TimescaleDB, a table is read in the order of the time of its IDs, and conditions use its index.
+    A hypertable returns the rows of such a table."""
+    t, table = id_type.name, f"{id_type}_of_view"
+    timescale.execute(
+        f"""CREATE TABLE {table} (id {t} PRIMARY KEY, n int);
+            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n
+                FROM generate_series(0, 2399) AS n;
+            ANALYZE {table}"""
+    )
+    tables = [table]
+    if id_type in SERVER_WIDE:
+        tables.append(f"{table}_hyper")
+        timescale.execute(
+            f"""CREATE TABLE {table}_hyper (id {t} PRIMARY KEY, n int);
+                SELECT create_hypertable('{table}_hyper', by_range('id', {DAY_OF[id_type]}));
+                INSERT INTO {table}_hyper TABLE {table}; ANALYZE {table}_hyper"""
+        )
+    by_time = "SELECT n FROM {} WHERE id::timestamptz >= '2026-11-03' AND id::timestamptz < '2026-11-05'"
+    in_order = "SELECT n FROM {} ORDER BY id::timestamptz DESC LIMIT 3"
+    plan = plans.explain(timescale, by_time.format(table))
+    assert "Index Cond: ((id" in plan
+    assert "Filter" not in plan
+    for each in tables:
+        assert "Sort" not in plans.explain(timescale, in_order.format(each))
+        assert timescale.execute(in_order.format(each)).fetchall() == [(2399,), (2398,), (2397,)]
+        rows = timescale.execute(by_time.format(each)).fetchall()
+        assert len(rows) == 48
+        assert sorted(rows) == sorted(timescale.execute(by_time.format(table)).fetchall())
+
+
 def statements(heading: str, table: str) -> list[str]:
     """Returns the statements below a heading of the page, for a table of this name."""
     [block] = re.findall(rf"## {heading}\n.*?```sql\n(.*?)```", PAGE, re.DOTALL)
