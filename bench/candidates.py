@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 NOON, ONE_O_CLOCK = "'2026-01-15 12:00+00'", "'2026-01-15 13:00+00'"
 BETWEEN = f"created_at >= {NOON} AND created_at < {ONE_O_CLOCK}"
+WITH_TIME = "CREATE VIEW with_time AS SELECT *, id::timestamptz AS created_at FROM events"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,8 @@ class Candidate:
     """SQL expression for the key of event number n at time t."""
     created_at: bool = False
     """Whether the table has a created_at column with an index."""
+    view: bool = False
+    """Whether a view of the table has the time of the key as its created_at."""
     options: str = ""
     """Connection options of the candidate's sessions."""
 
@@ -40,10 +43,12 @@ class Candidate:
         """Returns the values of the placeholders in statements."""
         names = ("key", "type", "generate", "at", "columns", "time_column")
         return {name: getattr(self, name) for name in names} | {
-            "time": "created_at" if self.created_at else "id",
-            "within_hour": BETWEEN if self.created_at else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
+            "events": "with_time" if self.view else "events",
+            "time": "created_at" if self.created_at or self.view else "id",
+            "within_hour": BETWEEN if self.created_at or self.view else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
             "at_created": ", t" if self.created_at else "",
             "created_at_index": "CREATE INDEX ON events (created_at)" if self.created_at else "",
+            "with_time": WITH_TIME if self.view else "",
         }
 
 
@@ -80,6 +85,7 @@ IN_UUID = Candidate(
 )
 SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE = map(ours, ("scru128", "ulid", "scru160", "scru64", "ulidflake"))
 UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT, SCRU128_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT, SCRU128))
+SCRU128_VIEW = replace(SCRU128, key="scru128_view", label="scru128, by a view", view=True)
 SERVER_SCOPE = replace(
     SCRU128, key="server_scope", label="scru128, server-wide", options="-c scru.generator_scope=server"
 )
@@ -106,7 +112,8 @@ SCALE = [BIGINT_AT, again(BIGINT_AT), UUID_AT, UUIDV7_AT, SCRU128, SCRU64]
 LONG = [BIGINT_AT, UUID_AT, UUIDV7_AT, SCRU128]
 GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
-CREATED_AT = [SCRU128_AT, SCRU128]
+CREATED_AT = [SCRU128_AT, SCRU128, SCRU128_VIEW]
+PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128, SCRU128_VIEW]
 GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
 MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 ENCRYPTION = [
@@ -134,7 +141,7 @@ DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAK
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *ENCRYPTION, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *PLANNING, *MIXED, *ENCRYPTION, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

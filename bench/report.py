@@ -175,9 +175,14 @@ def growth(data: pd.DataFrame) -> str:
 
 def created_at(data: pd.DataFrame) -> str:
     """Returns the table of sizes and estimates with and without created_at."""
-    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows")
+    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows", "pages")
     chosen = chosen.replace({"workload": {"last_hour": "last hour"}})
     return table(chosen, ["workload", "unit"], plain)
+
+
+def planning(data: pd.DataFrame) -> str:
+    """Returns the table of planning times, as ratios to a column created_at."""
+    return table(ratios(pick(data, "planning", "planning µs"), "scru128_at"), ["workload"], with_spread)
 
 
 def mixed(data: pd.DataFrame) -> str:
@@ -192,7 +197,8 @@ TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
 TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
-    "created_at": (created_at, {"created_at"}, f"Bytes, of which {LOWER}; rows of the last hour."),
+    "created_at": (created_at, {"created_at"}, f"Bytes and pages, of which {LOWER}; rows of the last hour."),
+    "planning": (planning, {"planning"}, f"Planning time; `scru128 + created_at` = 1, {LOWER}."),
     "keys": (keys, {"types"}, TO_BIGINT),
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),

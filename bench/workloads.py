@@ -84,9 +84,18 @@ RECENT = (
     "INSERT INTO events SELECT {at}{at_created}, 'event no. ' || n FROM (SELECT n, now() - ({rows} - n) *"
     " (interval '90 days' / {rows}) AS t FROM generate_series(1, {rows}) AS n) AS events",
     "VACUUM ANALYZE events",
+    "{with_time}",
 )
 SIZES = {"table": "pg_table_size('events')", "indexes": "pg_indexes_size('events')"}
-SINCE = "SELECT * FROM events WHERE {time} >= now() - interval '1 hour'"
+SINCE = "SELECT * FROM {events} WHERE {time} >= now() - interval '1 hour'"
+NEWEST = "SELECT * FROM {events} ORDER BY {time} DESC LIMIT 10"
+WITHIN = "SELECT * FROM {events} WHERE {time} >= timestamptz '2026-01-15' AND {time} < timestamptz '2026-01-16'"
+# These are planned only.
+PLANNING = {
+    "since": Workload("the last hour", SINCE),
+    "within": Workload("a day, by constants", WITHIN),
+    "newest": Workload("the newest ten", NEWEST),
+}
 
 # Old rows of 90 days, the IDs of as many new rows, and a tenth of each in random order.
 OLD_ROWS = (
@@ -121,7 +130,7 @@ INSERT = Workload(
     after=("DROP TABLE events",),
 )
 
-ALL = TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
+ALL = TYPES | SCALE | TIME | PLANNING | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
 TITLES = {key: workload.title for key, workload in ALL.items()}
 
 # All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.
