@@ -415,24 +415,21 @@ def test_a_join_with_a_range(connection, system, key):
 
 
 TEN = " AND ".join(f"n <> {-number}" for number in range(1, 11))
-# Arms of an OR: by the ID, by the column, their number, the longest planning time relative to the column, and the
-# rest of the query. {a} and {b} are times, {n} is the number of the arm. An index condition of a range calls two more
-# functions than one of times.
+# Arms of an OR: by the ID, by the column, their number, and the rest of the query. {a} and {b} are times, {n} is the
+# number of the arm.
 OR_FORMS = {
-    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, 2, "{}"),
-    "ten conditions": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 4_000, 4, f"{TEN} AND ({{}})"),
+    "constants": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 16_000, "{}"),
+    "ten conditions": ("id >= {a} AND id < {b}", "at >= {a} AND at < {b}", 4_000, f"{TEN} AND ({{}})"),
     "clock": (
         "id <@ tstzrange(now() - interval '{n} min 1 s', now() - interval '{n} min')",
         "at >= now() - interval '{n} min 1 s' AND at < now() - interval '{n} min'",
         4_000,
-        4,
         "{}",
     ),
     "two comparisons with the clock": (
         "id >= now() - interval '{n} min 1 s' AND id < now() - interval '{n} min'",
         "at >= now() - interval '{n} min 1 s' AND at < now() - interval '{n} min'",
         4_000,
-        4,
         "{}",
     ),
 }
@@ -448,8 +445,8 @@ def condition_of(arm: str, count: int, rest: str) -> str:
 @pytest.mark.alone
 @pytest.mark.parametrize("form", OR_FORMS)
 def test_planning_of_a_long_or_is_linear(orders, measured, form):
-    """Planning an OR of thousands of ranges takes linear time, as for a column of times."""
-    by_id, by_time, arms, most, rest = OR_FORMS[form]
+    """Planning an OR of thousands of ranges takes at most twice the time that it takes for a column of times."""
+    by_id, by_time, arms, rest = OR_FORMS[form]
     with psycopg.connect(orders.info.dsn, autocommit=True) as session:
         session.execute("SET max_stack_depth = '6MB'")
 
@@ -461,15 +458,15 @@ def test_planning_of_a_long_or_is_linear(orders, measured, form):
         for _ in range(3):
             of_id, of_time = milliseconds(by_id), milliseconds(by_time)
             measured(f"planning an OR of {arms} ranges, {form}: {of_id:.0f} ms, of a column of times {of_time:.0f} ms")
-            if of_id <= most * of_time:
+            if of_id <= 2 * of_time:
                 break
-        assert of_id <= most * of_time
+        assert of_id <= 2 * of_time
 
 
 @pytest.mark.parametrize("form", OR_FORMS)
 def test_the_memory_of_a_long_or(orders, measured, form):
     """Planning an OR of thousands of ranges takes at most twice the memory that it takes for a column of times."""
-    by_id, by_time, arms, _, rest = OR_FORMS[form]
+    by_id, by_time, arms, rest = OR_FORMS[form]
     # The query and its plan are in this context, with all that the planner has not freed.
     context = "SELECT total_bytes FROM pg_backend_memory_contexts WHERE name = 'MessageContext'"
     with psycopg.connect(orders.info.dsn, autocommit=True) as session:
