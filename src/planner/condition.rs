@@ -12,10 +12,11 @@
 //!
 //! If a table access method skips parts of the table by native comparisons, two conditions replace the operator. One is a native
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
-//! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate. For a time near
-//! the clock, such as `now() - interval '1 day'`, one condition is enough: a native comparison with `T_floor`. Such a time is before
-//! that of the largest ID, so that `T_floor` does not fail. The scan of any other table evaluates the operator, because it would
-//! compute the bound, an ID in new memory, for each row.
+//! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
+//!
+//! For a time near the clock, such as `now() - interval '1 day'`, the bound is `T_floor` in all these cases, without
+//! `T_time_possible`: such a time is before that of the largest ID, so that `T_floor` does not fail. The scan of a heap evaluates the
+//! operator for each row nevertheless, because `T_floor` allocates an ID.
 //!
 //! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
 //! proofs: the use of partial indexes, constraint exclusion, and partition pruning by the planner. They also replace it if only

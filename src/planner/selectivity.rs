@@ -247,9 +247,9 @@ impl Column {
         }
     }
 
-    /// Returns the share of an index condition with this test and these arguments, if a support function has derived it from `condition`: a root
-    /// of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
-    /// function. `bound` and `operand` are as in [`Self::origin`].
+    /// Returns the share of an index condition with this test and these arguments, if a support function has derived it from
+    /// `condition`: a root of the stored share of `condition`, because the planner multiplies the shares of all that are derived from
+    /// it. Evaluates no function. `bound` and `operand` are as in [`Self::origin`].
     unsafe fn share_of_derived<T: StoredId>(
         &self,
         test: Test,
