@@ -252,7 +252,7 @@ def test_a_session_without_the_extension_and_one_that_drops_it(connection):
 
 # ------------------------------------------------------------------------------------------------------ instructions
 
-PLANNINGS = 20
+PLANNINGS = 300
 LEARN = "EXPLAIN SELECT FROM with_time WHERE created_at > now() ORDER BY created_at;"
 OFF = "SET scru.time_of_id = off;"
 UNRELATED = "SELECT * FROM unrelated WHERE n = 5"
@@ -303,6 +303,6 @@ def test_the_instructions_of_planning(new_server, measured):
         measured("instructions of planning {}: {:.0f}, with the hooks {:.0f}".format(name, *found[name]))
     more = {name: with_hooks - without for name, (without, with_hooks) in found.items()}
     assert more["no ID"] <= 200
-    assert more["no ID, in order"] <= 0.01 * found["no ID, in order"][0]
+    assert more["no ID, in order"] <= 200
     assert more["an ID"] <= 0.03 * found["an ID"][0]
     assert more["a view"] <= 0.2 * found["a view"][0]
