@@ -80,7 +80,7 @@ test-memory: ## Run the regression tests on a server with assertions and under v
 audit: ## Check the licenses, sources and known vulnerabilities of all crates
 	@tools/audit.sh
 
-bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows, generate: generators only, mixed: UUIDs of two versions, encryption; ONLY=… selects suites
+bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows, generate: generators only, mixed: UUIDs of two versions, encryption, feed; ONLY=… selects suites
 	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 	@tools/bench.sh report
 

@@ -24,6 +24,10 @@ class Candidate:
     """Whether the table has a created_at column with an index."""
     options: str = ""
     """Connection options of the candidate's sessions."""
+    guard: str = ""
+    """The statement that guards the table events as a feed."""
+    horizon: str = ""
+    """SQL expression for the end of what a feed's reader reads."""
 
     @property
     def columns(self) -> str:
@@ -38,7 +42,7 @@ class Candidate:
 
     def sql(self) -> dict[str, str]:
         """Returns the values of the placeholders in statements."""
-        names = ("key", "type", "generate", "at", "columns", "time_column")
+        names = ("key", "type", "generate", "at", "columns", "time_column", "guard", "horizon")
         return {name: getattr(self, name) for name in names} | {
             "time": "created_at" if self.created_at else "id",
             "within_hour": BETWEEN if self.created_at else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
@@ -95,6 +99,23 @@ def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool 
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
 
+def guarded(key: str, label: str, condition: str = "") -> Candidate:
+    """Returns a feed whose guard has a condition, or checks by itself."""
+    create = f"CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW {condition}"
+    return replace(NO_GUARD, key=key, label=label, guard=f"{create} EXECUTE FUNCTION scru_feed_guard(id, '5 s')")
+
+
+NO_GUARD = Candidate(key="no_guard", label="no guard", type="uuid", generate="gen_uuidv7()")
+GUARD = guarded("guard", "guard with WHEN", "WHEN (NOT uuidv7_is_timely(NEW.id, '5 s'))")
+GUARD_ALONE = guarded("guard_alone", "guard without WHEN")
+HORIZON = replace(
+    NO_GUARD, key="horizon", label="horizon", horizon="uuidv7_horizon('00000000-0000-7000-8000-000000000000')"
+)
+HORIZON_WITH_LAG = replace(
+    HORIZON, key="horizon_with_lag", label="horizon with a lag", horizon=HORIZON.horizon.replace(")", ", '5 s')")
+)
+CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", horizon="clock_timestamp()")
+
 UUID_KEY = "uuidv7_encrypted(gen_uuidv7(), (SELECT key FROM keys))"
 
 # The candidates of each suite.
@@ -130,11 +151,13 @@ ENCRYPTION = [
         key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"
     ),
 ]  # fmt: skip
+GUARDS = [NO_GUARD, again(NO_GUARD), GUARD, GUARD_ALONE]
+HORIZONS = [HORIZON, again(HORIZON), HORIZON_WITH_LAG, CLOCK]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *ENCRYPTION, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *ENCRYPTION, *GUARDS, *HORIZONS, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

@@ -54,9 +54,10 @@ MODES = {
     "generate": Mode(),
     "mixed": Mode(rows=200_000, rounds=3),
     "encryption": Mode(),
+    "feed": Mode(),
 }  # fmt: skip
 # The suites of the modes that have only one.
-ONLY = {"long": {"scale"}} | {name: {name} for name in ("created_at", "generate", "mixed", "encryption")}
+ONLY = {"long": {"scale"}} | {name: {name} for name in ("created_at", "generate", "mixed", "encryption", "feed")}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -155,7 +156,7 @@ class Run:
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
             suites = self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.mixed
-            for suite in *suites, self.encryption:
+            for suite in *suites, self.encryption, self.feed:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -233,6 +234,12 @@ class Run:
         with self.tables(candidates.ENCRYPTION, workloads.PREPARE_ENCRYPTION, self.mode.rows):
             for round_ in self.sessions("encryption", self.mode.rounds, candidates.ENCRYPTION, ("ids",)):
                 self.add_all("encryption", workloads.ENCRYPTION, candidates.ENCRYPTION, self.mode.rows, round_)
+
+    def feed(self) -> None:
+        """Measures the guard of a feed for each row, and horizons with and without a lag for each statement."""
+        for round_ in self.sessions("feed", self.mode.rounds):
+            self.add_all("feed", {"guarded": workloads.GUARDED}, candidates.GUARDS, self.mode.rows, round_)
+            self.add_all("feed", {"read": workloads.READ}, candidates.HORIZONS, workloads.READS, round_)
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""

@@ -143,6 +143,18 @@ def encryption(data: pd.DataFrame) -> str:
     return table(ratios(pick(data, "encryption", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
 
 
+def feed(data: pd.DataFrame) -> str:
+    """Returns the tables of a feed: microseconds of a row beyond those without a guard, and ratios of horizons."""
+    times = pick(data, "feed", "processor ms")
+    rows = times[times.workload == "guarded"]
+    wide = rows.pivot_table(index=["workload", "x", "turn"], columns="candidate", values="value", sort=False)
+    beyond = wide.drop(columns="no_guard").sub(wide.no_guard, axis=0) * 1000
+    beyond = beyond.melt(value_name="value", ignore_index=False).dropna().reset_index()
+    beyond["value"] /= beyond.x
+    horizons = ratios(times[times.workload == "read"], "horizon")
+    return "\n".join(table(part, ["workload"], with_spread, transposed=True) for part in (beyond, horizons))
+
+
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
@@ -200,6 +212,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
     "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
     "encryption": (encryption, {"encryption"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
+    "feed": (feed, {"feed"}, f"CPU time: µs of a row beyond none, and a horizon without a lag = 1; {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

@@ -114,6 +114,23 @@ PREPARE_ENCRYPTION = (
     "VACUUM (FREEZE, ANALYZE) ids",
 )
 
+# A table without an index, whose costs would hide those of the guard.
+GUARDED = Workload(
+    "insert a row",
+    "INSERT INTO events SELECT FROM generate_series(1, {rows})",
+    4,
+    before=("CREATE TABLE events (id {type} DEFAULT {generate})", "{guard}", "CHECKPOINT"),
+    after=("DROP TABLE events",),
+)
+READS = 2000
+READ = Workload(
+    "read a horizon",
+    "; ".join(["EXECUTE horizon"] * READS),
+    8,
+    before=("PREPARE horizon AS SELECT {horizon}",),
+    after=("DEALLOCATE horizon",),
+)
+
 INSERT = Workload(
     "insert",
     "INSERT INTO events SELECT FROM generate_series(1, {rows})",
@@ -121,7 +138,7 @@ INSERT = Workload(
     after=("DROP TABLE events",),
 )
 
-ALL = TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
+ALL = TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION | {"guarded": GUARDED, "read": READ}
 TITLES = {key: workload.title for key, workload in ALL.items()}
 
 # All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.

@@ -14,7 +14,20 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import CREATED_AT, ENCRYPTION, EVENTS, GENERATE, GROWTH, MIXED, SCALE, TYPES, Candidate, rotated
+from bench.candidates import (
+    CREATED_AT,
+    ENCRYPTION,
+    EVENTS,
+    GENERATE,
+    GROWTH,
+    GUARDS,
+    HORIZONS,
+    MIXED,
+    SCALE,
+    TYPES,
+    Candidate,
+    rotated,
+)
 from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
 from bench.server import make_uuidv7
@@ -89,7 +102,23 @@ def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
+def test_a_guard_is_compared_with_none_of_the_same_turn(tmp_path: Path):
+    """In microseconds for a row."""
+    results = Results({"major": 15, "mode": "feed"})
+    for without, guard in (100, 110), (200, 230), (300, 320):
+        results.add("feed", "guarded", 100_000, "processor ms", "no_guard", without)
+        results.add("feed", "guarded", 100_000, "processor ms", "guard", guard)
+    for horizon in 4, 5:
+        results.add("feed", "read", 2000, "processor ms", "horizon", 4)
+        results.add("feed", "read", 2000, "processor ms", "horizon_with_lag", horizon)
+    shown = report.feed(report.frame(Results.load(results.save(tmp_path))))
+    assert [[cell.strip() for cell in line.split("|")[1:3]] for line in shown.splitlines() if "±" in line] == [
+        ["guard with WHEN", "0.20 ±0.05"],
+        ["horizon with a lag", "1.12 ±0.06"],
+    ]
+
+
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
 def test_each_candidate_has_each_place(group):
     orders = [rotated(group, turn) for turn in range(2 * len(group))]
     assert all(sorted(order, key=group.index) == group for order in orders)
@@ -97,7 +126,7 @@ def test_each_candidate_has_each_place(group):
     assert orders[0][1] != orders[1][1]
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
 def test_each_group_measures_one_candidate_twice(group):
     [control] = [candidate for candidate in group if candidate.label == "baseline again"]
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
@@ -149,6 +178,10 @@ def test_everything_is_measured_for_every_candidate(connection):
         session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.PREPARE_ENCRYPTION, candidate, rows=rows)
         measured(workloads.ENCRYPTION, candidate)
+    for candidate in GUARDS:
+        measured({"guarded": workloads.GUARDED}, candidate)
+    for candidate in HORIZONS:
+        measured({"read": workloads.READ}, candidate)
     for candidate in CREATED_AT:
         session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.RECENT, candidate, rows=rows)
