@@ -6,7 +6,7 @@
 #   lint       the linters
 #   clients    the tests of clients
 #   operators  the tests of docs/several-servers.md and docs/alerts.md
-#   long       the long tests: backup tools
+#   long       the long tests: backup tools, PgBouncer
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   root       tools/lib/fresh-root.sh, which needs no build
@@ -170,6 +170,7 @@ look_for_long() {
     look_for_tests
     need pgBackRest pgbackrest command -v pgbackrest
     need Barman barman command -v barman
+    need PgBouncer pgbouncer command -v pgbouncer
 }
 
 stop_here() {
