@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
 import expect
+from faults import Pauses
 from idtypes import TYPES
 from server import MAJOR, oldest_and_newest, wait_until
 
@@ -152,6 +155,41 @@ def test_the_guard_checks_the_stored_row_and_changed_keys(feed):
         feed.execute("INSERT INTO events VALUES (gen_uuidv7())")
 
 
+def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
+    """A writer pauses between its clock and its bound, while a reader passes the ID, which is after the bound."""
+    pauses = Pauses()
+    try:
+        server = new_server(None, pauses.environment)
+        with server.connect() as reader, server.connect() as writer, ThreadPoolExecutor(1) as pool:
+            reader.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+            reader.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
+            reader.execute(
+                "CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW WHEN (NOT uuidv7_is_timely(NEW.id, '0'))"
+                " EXECUTE FUNCTION scru_feed_guard('id', '0')"
+            )
+            pid = writer.info.backend_pid
+            # Each reads the floor first.
+            for session in (reader, writer):
+                session.execute("SELECT gen_uuidv7(), uuidv7_horizon()")
+            writer.execute("BEGIN")
+            [late] = reader.execute("SELECT uuidv7_lower(clock_timestamp() + interval '0.5 s')").fetchone()
+            pauses.begin(pid)
+            try:
+                is_timely = pool.submit(writer.execute, "SELECT uuidv7_is_timely(%s, '0')", [late])
+                pauses.wait_until_reached(pid)
+                passed = "SELECT uuidv7_horizon() > %s"
+                wait_until(lambda: reader.execute(passed, [late]).fetchone()[0], "the reader passes the ID")
+            finally:
+                pauses.end(pid)
+            assert is_timely.result(timeout=60).fetchone() == (False,)
+            bound = "SELECT first_time < uuidv7_timestamp(%s) FROM scru_horizon_holders() WHERE pid = %s"
+            assert reader.execute(bound, [late, pid]).fetchall() == [(True,)]
+            with pytest.raises(psycopg.errors.InvalidParameterValue, match="is too old for a feed"):
+                writer.execute("INSERT INTO events VALUES (%s)", [late])
+    finally:
+        pauses.remove()
+
+
 def test_idempotent_retries_are_accepted(feed):
     feed.execute("ALTER TABLE events DISABLE TRIGGER guard")
     [old] = feed.execute(f"INSERT INTO events VALUES ({made('1 min')}) RETURNING id").fetchone()
@@ -252,8 +290,8 @@ def test_the_statement_to_write_names_the_schema_and_quotes_the_lag(feed):
     with expect.error("39P01", MISUSED, None, hint):
         feed.execute('INSERT INTO "My s".events VALUES (gen_uuidv7())')
     feed.execute(f'DROP TRIGGER g ON "My s".events; {hint}')
-    created = "SELECT tgrelid::regclass::text, tgargs FROM pg_trigger WHERE tgname = 'guard'"
-    [created] = feed.execute(f"{created} AND tgrelid <> 'events'::regclass").fetchall()
+    query = "SELECT tgrelid::regclass::text, tgargs FROM pg_trigger WHERE tgname = 'guard'"
+    [created] = feed.execute(f"{query} AND tgrelid <> 'events'::regclass").fetchall()
     assert created == ('"My s".events', b"id\x005 s'\x00")
 
 
