@@ -18,6 +18,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 
+import expect
 from server import Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
@@ -328,8 +329,12 @@ def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server)
         assert set(map(tuple, received.values())) == {(seen,)}
 
 
-@pytest.mark.parametrize("table", ["readable", "events"])
-def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
+# --------------------------------------------------------------------------------------- foreign and distributed tables
+
+
+@pytest.fixture
+def foreign(nodes):
+    """Two nodes. The first one has foreign tables on the table of the second one, and on a view of it."""
     local, remote, _ = nodes
     if not local.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
         pytest.skip("this server has no postgres_fdw (contrib)")
@@ -341,9 +346,19 @@ def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
     remote.execute(f"CREATE VIEW readable AS SELECT * FROM events WHERE id < {HORIZON}")
     for name in ("events", "readable"):
         local.execute(f"CREATE FOREIGN TABLE {name} (id uuid) SERVER remote")
-    condition = f"AND id < {HORIZON}" if table == "events" else ""
+    # Loads the library, whose hook sees the conditions.
+    local.execute("SELECT gen_uuidv7()")
+    return local, remote
+
+
+@pytest.mark.parametrize("table", ["readable", "events"])
+def test_the_condition_belongs_to_the_server_that_has_the_rows(foreign, table):
+    """A horizon of the local server that is passed as a parameter misses a row."""
+    local, remote = foreign
 
     def page(after: str) -> list[str]:
+        [end] = local.execute(f"SELECT {HORIZON}::text").fetchone()
+        condition = f"AND id < '{end}'" if table == "events" else ""
         query = f"SELECT id::text FROM {table} WHERE id > %s {condition} ORDER BY id"
         return [row for (row,) in local.execute(query, [after])]
 
@@ -365,3 +380,88 @@ def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
     )
     with pytest.raises(psycopg.errors.TriggerProtocolViolated):
         local.execute("INSERT INTO events VALUES (gen_uuidv7())")
+
+
+DETAIL = "A server does not know which transactions run on the servers with the rows."
+ELSEWHERE = [
+    "SELECT FROM {} WHERE id < uuidv7_horizon()",
+    f"SELECT FROM {{}} WHERE {HORIZON} > id",
+    "SELECT FROM {} WHERE id < (SELECT uuidv7_horizon())",
+    "WITH h AS (SELECT uuidv7_horizon() AS h) SELECT FROM {}, h WHERE id < h.h",
+    "INSERT INTO own SELECT id FROM {} WHERE id < uuidv7_horizon()",
+    "UPDATE own SET id = other.id FROM {} AS other WHERE own.id = other.id AND other.id < uuidv7_horizon()",
+]
+HARMLESS = [
+    "SELECT FROM own LEFT JOIN {} AS other USING (id) WHERE own.id < uuidv7_horizon()",
+    "SELECT FROM own WHERE id < uuidv7_horizon() AND id NOT IN (SELECT id FROM {})",
+    "SELECT uuidv7_horizon() FROM {}",
+    "SELECT FROM {} WHERE id < (SELECT max(id::text)::uuid FROM own WHERE id < uuidv7_horizon())",
+    "SELECT FROM {} WHERE id < uuidv7_horizon(1)",
+]
+# Not seen, as the page says.
+UNSEEN = [
+    "WITH h AS MATERIALIZED (SELECT uuidv7_horizon() AS h) SELECT FROM {}, h WHERE id < h.h",
+    "SELECT FROM {} WHERE id < uuidv7_horizon(2)",
+]
+
+
+def refuses_a_horizon(session: psycopg.Connection, kind: str, table: str, hint: str) -> None:
+    session.execute("CREATE TABLE own (id uuid)")
+    session.execute(
+        "CREATE FUNCTION uuidv7_horizon(n int) RETURNS uuid STABLE LANGUAGE plpgsql"
+        " AS $$ BEGIN RETURN CASE n WHEN 2 THEN uuidv7_horizon() END; END $$"
+    )
+    for query in ELSEWHERE:
+        with expect.error("0A000", f'cannot apply uuidv7_horizon() to {kind} table "{table}"', DETAIL, hint):
+            session.execute(query.format(table))
+    for query in HARMLESS + UNSEEN:
+        session.execute(query.format(table))
+
+
+def test_a_horizon_is_refused_for_a_foreign_table(foreign):
+    hint = "Create a view with the condition on the foreign server, and a foreign table on that view."
+    local, _ = foreign
+    refuses_a_horizon(local, "foreign", "events", hint)
+    # The first statement of a session is planned without the library, unless that is preloaded.
+    query = "SELECT FROM events WHERE id < (SELECT uuidv7_horizon())"
+    for options, count in (("", 1), ("-c session_preload_libraries=scru", 0)):
+        with psycopg.connect(local.info.dsn, options=options, autocommit=True) as session:
+            for _ in range(count):
+                session.execute(query)
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                session.execute(query)
+    # A column of another type of IDs.
+    local.execute("CREATE FOREIGN TABLE numbers (id bigint) SERVER remote")
+    with expect.error("0A000", 'cannot apply scru64_horizon() to foreign table "numbers"', DETAIL, hint):
+        local.execute("SELECT FROM numbers WHERE id < scru64_horizon()::bigint")
+    # Partitions with old rows can be elsewhere.
+    local.execute("CREATE TABLE feed (id uuid) PARTITION BY RANGE (id); CREATE TABLE feed_2 PARTITION OF feed DEFAULT")
+    old = f"FOR VALUES FROM (MINVALUE) TO ('{FIRST}') SERVER remote OPTIONS (table_name 'events')"
+    local.execute(f"CREATE FOREIGN TABLE feed_1 PARTITION OF feed {old}")
+    local.execute("SELECT FROM feed WHERE id < uuidv7_horizon()")
+
+
+def test_a_horizon_is_refused_for_a_table_that_citus_distributes(connection):
+    """Without Citus: a setting and a table stand in for those of Citus."""
+    connection.prepare_threshold = None
+    connection.execute("CREATE EXTENSION scru_uuidv7; CREATE TABLE events (id uuid)")
+    connection.execute("SELECT gen_uuidv7()")
+    query = "SELECT FROM events WHERE id < uuidv7_horizon()"
+    connection.execute(query)
+    connection.execute("SET citus.shard_count = 8")
+    connection.execute(query)
+    connection.execute("SET allow_system_table_mods = on")
+    columns = '(logicalrelid regclass, partmethod "char", colocationid int, repmodel "char")'
+    connection.execute(f"CREATE TABLE pg_catalog.pg_dist_partition {columns}")
+    connection.execute(query)
+    connection.execute("INSERT INTO pg_dist_partition VALUES ('events', 'h', 1, 's')")
+    hint = "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
+    refuses_a_horizon(connection, "distributed", "events", hint)
+    # A reference table, a table of this node only, and a table of a distributed schema.
+    for facts, is_refused in (("'n', 5, 't'", False), ("'n', 0, 's'", False), ("'n', 7, 's'", True)):
+        connection.execute(f"UPDATE pg_dist_partition SET (partmethod, colocationid, repmodel) = ({facts})")
+        if is_refused:
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                connection.execute(query)
+        else:
+            connection.execute(query)
