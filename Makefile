@@ -64,7 +64,7 @@ test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader
 test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
-	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools guard_load feed_script
+	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools guard_load guard_nodes feed_script
 	@tools/lib/fresh-root.sh trixie 'make run' 'make test'
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol

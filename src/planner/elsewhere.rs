@@ -20,19 +20,18 @@ use crate::planner::expression::{self, cast, elements};
 pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
-        let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
-        if (*entry).rtekind != pg_sys::RTEKind::RTE_RELATION
-            || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL
-            || !is_foreign && !catalog::has_citus()
-        {
+        let is_table = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION;
+        if !is_table || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL {
             return;
         }
         pg_sys::panic::pgrx_extern_c_guard(|| {
             let conditions = elements::<pg_sys::RestrictInfo>((*relation).baserestrictinfo);
             let name =
                 conditions.iter().find_map(|&condition| horizon_compared_with_column(root, (*condition).clause.cast()));
+            let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
+            let is_distributed = || catalog::has_citus() && catalog::is_distributed_by_citus((*entry).relid);
             if let Some(name) = name
-                && (is_foreign || catalog::is_distributed_by_citus((*entry).relid))
+                && (is_foreign || is_distributed())
             {
                 report(refusal(name, (*entry).relid, is_foreign), ptr::null_mut());
             }
