@@ -1,7 +1,7 @@
 # The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
 # PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
-.PHONY: all build install uninstall setup vendor dist deb rpm image
+.PHONY: all build install uninstall setup vendor dist deb packages rpm image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
@@ -30,6 +30,9 @@ dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
+
+packages: ## Build the Debian packages of the last commit in Debian 12, 13, unstable and with experimental's server: target/packages; ONLY=17 selects; as root
+	@tools/packages.sh $(subst $(comma), ,$(ONLY))
 
 rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG: target/rpm/NN
 	@tools/rpm.sh
@@ -65,6 +68,7 @@ test-long: ## Run the long variants of tests, and all tests in a new Debian 13 w
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
 	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools
+	@TEST_LONG=1 tools/test.sh packages
 	@tools/lib/fresh-root.sh trixie 'make run' 'make test'
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol

@@ -114,6 +114,8 @@ look_for_packages() {
     need lintian lintian command -v lintian
     need rpmbuild rpm command -v rpmbuild
     need rpmlint rpmlint command -v rpmlint
+    # rpmbuild unpacks the archive with it.
+    need unzip unzip command -v unzip
     need umoci umoci command -v umoci
     need 'the PGXN client' pgxnclient command -v pgxn
 }
