@@ -41,7 +41,7 @@ enter() {
             HOME=/nonexistent LANG=C.UTF-8 PATH="$path" "${versions[@]}" "${@:2}"
     }
     inside "/build/$NAME" dpkg-buildpackage "${options[@]}"
-    inside /build lintian --fail-on=error scru_*.changes
+    inside /build sh -c 'lintian --fail-on=error scru_*.changes'
 }
 
 build() {
