@@ -1,7 +1,7 @@
 # The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
 # PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
-.PHONY: all build install uninstall setup vendor dist deb rpm image
+.PHONY: all build install uninstall setup vendor dist deb packages rpm image
 .PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
 
 comma := ,
@@ -30,6 +30,9 @@ dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
+
+packages: ## Build the Debian packages of the last commit in Debian 12, 13, unstable and with experimental's server: target/packages; ONLY=17 selects; as root
+	@tools/packages.sh $(subst $(comma), ,$(ONLY))
 
 rpm: ## Build an RPM package of the last commit for the server of PG_CONFIG: target/rpm/NN
 	@tools/rpm.sh
@@ -64,7 +67,8 @@ test-feed: ## Test with ROWS=10000000 rows for each type and scope that a reader
 test-long: ## Run the long variants of tests, and all tests in a new Debian 13 without a compiler; hours; as root
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
-	@TEST_LONG=1 tools/check.sh differential owner_load backup_tools
+	@TEST_LONG=1 tools/check.sh differential time_of_id owner_load backup_tools guard_load guard_nodes feed_script
+	@TEST_LONG=1 tools/test.sh packages
 	@tools/lib/fresh-root.sh trixie 'make run' 'make test'
 
 test-model: ## Explore the worlds of the model, also with each harmless change of the protocol
@@ -80,7 +84,7 @@ test-memory: ## Run the regression tests on a server with assertions and under v
 audit: ## Check the licenses, sources and known vulnerabilities of all crates
 	@tools/audit.sh
 
-bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows, generate: generators only, mixed: UUIDs of two versions, encryption; ONLY=… selects suites
+bench: ## Compare the types with uuid and bigint, in an hour; MODE=short: 5 minutes, long: 100 million rows, generate: generators only, mixed: UUIDs of two versions, encryption, feed; ONLY=… selects suites
 	@tools/bench.sh run $(if $(MODE),--mode=$(MODE)) $(if $(ONLY),--only $(subst $(comma), ,$(ONLY)))
 	@tools/bench.sh report
 

@@ -11,9 +11,8 @@ SUITES = ("events", "types", "generate", "scale", "clients", "growth")
 parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
 commands = parser.add_subparsers(dest="command", required=True)
 run = commands.add_parser("run")
-run.add_argument(
-    "--mode", choices=("full", "short", "long", "created_at", "generate", "mixed", "encryption"), default="full"
-)
+MODES = ("full", "short", "long", "created_at", "generate", "mixed", "encryption", "feed")
+run.add_argument("--mode", choices=MODES, default="full")
 run.add_argument("--only", choices=SUITES, nargs="+", default=SUITES)
 commands.add_parser("report")
 options = parser.parse_args()

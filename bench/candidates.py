@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 NOON, ONE_O_CLOCK = "'2026-01-15 12:00+00'", "'2026-01-15 13:00+00'"
 BETWEEN = f"created_at >= {NOON} AND created_at < {ONE_O_CLOCK}"
+WITH_TIME = "CREATE VIEW with_time AS SELECT *, id::timestamptz AS created_at FROM events"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +23,14 @@ class Candidate:
     """SQL expression for the key of event number n at time t."""
     created_at: bool = False
     """Whether the table has a created_at column with an index."""
+    view: bool = False
+    """Whether a view of the table has the time of the key as its created_at."""
     options: str = ""
     """Connection options of the candidate's sessions."""
+    guard: str = ""
+    """The statement that guards the table events as a feed."""
+    horizon: str = ""
+    """SQL expression for the end of what a feed's reader reads."""
 
     @property
     def columns(self) -> str:
@@ -38,12 +45,14 @@ class Candidate:
 
     def sql(self) -> dict[str, str]:
         """Returns the values of the placeholders in statements."""
-        names = ("key", "type", "generate", "at", "columns", "time_column")
+        names = ("key", "type", "generate", "at", "columns", "time_column", "guard", "horizon")
         return {name: getattr(self, name) for name in names} | {
-            "time": "created_at" if self.created_at else "id",
-            "within_hour": BETWEEN if self.created_at else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
+            "events": "with_time" if self.view else "events",
+            "time": "created_at" if self.created_at or self.view else "id",
+            "within_hour": BETWEEN if self.created_at or self.view else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
             "at_created": ", t" if self.created_at else "",
             "created_at_index": "CREATE INDEX ON events (created_at)" if self.created_at else "",
+            "with_time": WITH_TIME if self.view else "",
         }
 
 
@@ -80,6 +89,7 @@ IN_UUID = Candidate(
 )
 SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE = map(ours, ("scru128", "ulid", "scru160", "scru64", "ulidflake"))
 UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT, SCRU128_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT, SCRU128))
+SCRU128_VIEW = replace(SCRU128, key="scru128_view", label="scru128, by a view", view=True)
 SERVER_SCOPE = replace(
     SCRU128, key="server_scope", label="scru128, server-wide", options="-c scru.generator_scope=server"
 )
@@ -95,6 +105,23 @@ def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool 
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
 
+def guarded(key: str, label: str, condition: str = "") -> Candidate:
+    """Returns a feed whose guard has a condition, or checks by itself."""
+    create = f"CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW {condition}"
+    return replace(NO_GUARD, key=key, label=label, guard=f"{create} EXECUTE FUNCTION scru_feed_guard(id, '5 s')")
+
+
+NO_GUARD = Candidate(key="no_guard", label="no guard", type="uuid", generate="gen_uuidv7()")
+GUARD = guarded("guard", "guard with WHEN", "WHEN (NOT uuidv7_is_timely(NEW.id, '5 s'))")
+GUARD_ALONE = guarded("guard_alone", "guard without WHEN")
+HORIZON = replace(
+    NO_GUARD, key="horizon", label="horizon", horizon="uuidv7_horizon('00000000-0000-7000-8000-000000000000')"
+)
+HORIZON_WITH_LAG = replace(
+    HORIZON, key="horizon_with_lag", label="horizon with a lag", horizon=HORIZON.horizon.replace(")", ", '5 s')")
+)
+CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", horizon="clock_timestamp()")
+
 UUID_KEY = "uuidv7_encrypted(gen_uuidv7(), (SELECT key FROM keys))"
 
 # The candidates of each suite.
@@ -106,7 +133,8 @@ SCALE = [BIGINT_AT, again(BIGINT_AT), UUID_AT, UUIDV7_AT, SCRU128, SCRU64]
 LONG = [BIGINT_AT, UUID_AT, UUIDV7_AT, SCRU128]
 GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
-CREATED_AT = [SCRU128_AT, SCRU128]
+CREATED_AT = [SCRU128_AT, SCRU128, SCRU128_VIEW]
+PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128, SCRU128_VIEW]
 GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
 MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 ENCRYPTION = [
@@ -130,11 +158,13 @@ ENCRYPTION = [
         key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"
     ),
 ]  # fmt: skip
+GUARDS = [NO_GUARD, again(NO_GUARD), GUARD, GUARD_ALONE]
+HORIZONS = [HORIZON, again(HORIZON), HORIZON_WITH_LAG, CLOCK]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 
 # Built-in types are listed first.
 BUILT_IN = ("uuid", "bigint", "text", "int")
-ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *MIXED, *ENCRYPTION, *DRAWS]
+ALL = [*EVENTS, *TYPES, *GENERATE, *CREATED_AT, *PLANNING, *MIXED, *ENCRYPTION, *GUARDS, *HORIZONS, *DRAWS]
 LABELS = {c.key: c.label for c in sorted(ALL, key=lambda c: c.type not in BUILT_IN)}
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from itertools import product
 from pathlib import Path
+from statistics import median
 
 import psycopg
 
@@ -21,6 +22,8 @@ from bench.server import IN_MEMORY, ON_DISK, Server, machine, timed
 from bench.workloads import Workload
 
 DRAWN = 10_000
+PLANNED_ROWS = 10_000
+PLANNINGS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +52,16 @@ MODES = {
         memory_mb=192, clients=(1, 4, 16), client_rounds=2, seconds=1,
     ),
     "long": Mode(scales={100_000_000: 1}),
-    # Bytes, estimates and row counts, which do not depend on the speed of the machine.
+    # Bytes, estimates, row counts and pages, which do not depend on the speed of the machine; ratios of planning times.
     "created_at": Mode(),
     "generate": Mode(),
     "mixed": Mode(rows=200_000, rounds=3),
     "encryption": Mode(),
+    "feed": Mode(),
 }  # fmt: skip
 # The suites of the modes that have only one.
-ONLY = {"long": {"scale"}} | {name: {name} for name in ("created_at", "generate", "mixed", "encryption")}
+ONLY = {"long": {"scale"}, "created_at": {"created_at", "planning"}}
+ONLY |= {name: {name} for name in ("generate", "mixed", "encryption", "feed")}
 
 Read = Callable[[psycopg.Connection, list[str], int], dict[str, float]]
 
@@ -154,8 +159,8 @@ class Run:
         """Measures on one server in memory, and on one with default settings."""
         with Server("bench", IN_MEMORY) as self.server:
             self.results.about |= self.server.about
-            suites = self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.mixed
-            for suite in *suites, self.encryption:
+            suites = self.events, self.types, self.generate, self.scale, self.clients, self.created_at, self.planning
+            for suite in *suites, self.mixed, self.encryption, self.feed:
                 if suite.__name__ in self.suites:
                     suite()
         if "growth" in self.suites:
@@ -194,7 +199,8 @@ class Run:
                     self.add_all("scale", workloads.SCALE, group, rows, round_)
 
     def created_at(self) -> None:
-        """Measures the bytes of a table with and without created_at, and the plan of a query for the last hour."""
+        """Measures the bytes of a table with and without created_at, and the plans of queries for the last hour and for
+        the newest rows."""
         with self.tables(candidates.CREATED_AT, workloads.RECENT, self.mode.rows):
             for _ in self.sessions("created_at", 1):
                 for candidate in candidates.CREATED_AT:
@@ -203,13 +209,28 @@ class Run:
                         [(size,)] = self.session.connection.execute(f"SELECT {expression}")
                         self.results.add("created_at", what, self.mode.rows, "bytes", candidate.key, size)
                     since = self.session.fill_in(workloads.SINCE, candidate)
-                    [(plans,)] = self.session.connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {since}")
-                    for unit, name in {"estimated rows": "Plan Rows", "rows": "Actual Rows"}.items():
-                        value = plans[0]["Plan"][name]
+                    explained = explain(self.session.connection, since)
+                    found = {"estimated rows": explained["Plan"]["Plan Rows"], "rows": explained["Plan"]["Actual Rows"]}
+                    for unit, value in {**found, "pages": pages(explained)}.items():
                         self.results.add("created_at", "last_hour", self.mode.rows, unit, candidate.key, value)
-                    explain = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
-                    lines = [f"{explain};", *(line for (line,) in self.session.connection.execute(explain))]
+                    newest = explain(self.session.connection, self.session.fill_in(workloads.NEWEST, candidate))
+                    self.results.add("created_at", "newest", self.mode.rows, "pages", candidate.key, pages(newest))
+                    statement = f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {since}"
+                    lines = [f"{statement};", *(line for (line,) in self.session.connection.execute(statement))]
                     self.results.about.setdefault("plans", {})[candidate.key] = lines
+
+    def planning(self) -> None:
+        """Measures the planning of queries by time, by a column, by the ID and by a view."""
+        turns = 3
+        with self.tables(candidates.PLANNING, workloads.RECENT, PLANNED_ROWS):
+            for round_ in self.sessions("planning", self.mode.rounds):
+                for (name, workload), turn in product(workloads.PLANNING.items(), range(turns)):
+                    for candidate in rotated(candidates.PLANNING, turns * round_ + turn):
+                        self.session.execute((), candidate)
+                        query = f"EXPLAIN (SUMMARY, FORMAT JSON) {self.session.fill_in(workload.statement, candidate)}"
+                        plans = [self.session.connection.execute(query).fetchone()[0][0] for _ in range(PLANNINGS)]
+                        value = median(each["Planning Time"] for each in plans) * 1000
+                        self.results.add("planning", name, PLANNED_ROWS, "planning µs", candidate.key, value)
 
     def mixed(self) -> None:
         """Measures a column with old and new UUIDs of different versions: new rows, look-ups, size of the index."""
@@ -233,6 +254,12 @@ class Run:
         with self.tables(candidates.ENCRYPTION, workloads.PREPARE_ENCRYPTION, self.mode.rows):
             for round_ in self.sessions("encryption", self.mode.rounds, candidates.ENCRYPTION, ("ids",)):
                 self.add_all("encryption", workloads.ENCRYPTION, candidates.ENCRYPTION, self.mode.rows, round_)
+
+    def feed(self) -> None:
+        """Measures the guard of a feed for each row, and horizons with and without a lag for each statement."""
+        for round_ in self.sessions("feed", self.mode.rounds):
+            self.add_all("feed", {"guarded": workloads.GUARDED}, candidates.GUARDS, self.mode.rows, round_)
+            self.add_all("feed", {"read": workloads.READ}, candidates.HORIZONS, workloads.READS, round_)
 
     def clients(self) -> None:
         """Measures the throughput of concurrent clients."""

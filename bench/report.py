@@ -143,6 +143,18 @@ def encryption(data: pd.DataFrame) -> str:
     return table(ratios(pick(data, "encryption", "processor ms"), "uuid"), ["workload"], with_spread, transposed=True)
 
 
+def feed(data: pd.DataFrame) -> str:
+    """Returns the tables of a feed: microseconds of a row beyond those without a guard, and ratios of horizons."""
+    times = pick(data, "feed", "processor ms")
+    rows = times[times.workload == "guarded"]
+    wide = rows.pivot_table(index=["workload", "x", "turn"], columns="candidate", values="value", sort=False)
+    beyond = wide.drop(columns="no_guard").sub(wide.no_guard, axis=0) * 1000
+    beyond = beyond.melt(value_name="value", ignore_index=False).dropna().reset_index()
+    beyond["value"] /= beyond.x
+    horizons = ratios(times[times.workload == "read"], "horizon")
+    return "\n".join(table(part, ["workload"], with_spread, transposed=True) for part in (beyond, horizons))
+
+
 def scale(data: pd.DataFrame) -> str:
     """Returns the table of ratios by table size."""
     times = pd.concat([pick(data, "scale", "processor ms"), pick(data, "time", "ms", workload="last_hour")])
@@ -175,9 +187,14 @@ def growth(data: pd.DataFrame) -> str:
 
 def created_at(data: pd.DataFrame) -> str:
     """Returns the table of sizes and estimates with and without created_at."""
-    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows")
+    chosen = pick(data, "created_at", "bytes", "estimated rows", "rows", "pages")
     chosen = chosen.replace({"workload": {"last_hour": "last hour"}})
     return table(chosen, ["workload", "unit"], plain)
+
+
+def planning(data: pd.DataFrame) -> str:
+    """Returns the table of planning times, as ratios to a column created_at."""
+    return table(ratios(pick(data, "planning", "planning µs"), "scru128_at"), ["workload"], with_spread)
 
 
 def mixed(data: pd.DataFrame) -> str:
@@ -192,7 +209,8 @@ TO_BIGINT = f"CPU time; `bigint` identity = 1, {LOWER}."
 TO_BIGINT_AT = f"`bigint` with `created_at` and its index = 1; {LOWER}."
 # The function that renders each block, the suites that it shows, and what its numbers are.
 BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
-    "created_at": (created_at, {"created_at"}, f"Bytes, of which {LOWER}; rows of the last hour."),
+    "created_at": (created_at, {"created_at"}, f"Bytes and pages, of which {LOWER}; rows of the last hour."),
+    "planning": (planning, {"planning"}, f"Planning time; `scru128 + created_at` = 1, {LOWER}."),
     "keys": (keys, {"types"}, TO_BIGINT),
     "summary": (summary, {"events", "scale", "time"}, f"{TO_BIGINT_AT} –: not measured."),
     "events": (events, {"events"}, f"{TO_BIGINT_AT} Per inserted row."),
@@ -200,6 +218,7 @@ BLOCKS: dict[str, tuple[Callable[..., str], set[str], str]] = {
     "generate": (generate, {"generate"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
     "mixed": (mixed, {"mixed"}, f"Half of the rows are old, half are new; `uuid` v4 = 1, {LOWER}."),
     "encryption": (encryption, {"encryption"}, f"CPU time; `gen_random_uuid()` = 1, {LOWER}."),
+    "feed": (feed, {"feed"}, f"CPU time: µs of a row beyond none, and a horizon without a lag = 1; {LOWER}."),
     "scale": (scale, {"scale", "time"}, TO_BIGINT_AT),
     "growth": (growth, {"growth"}, f"Of rows/s, higher is better; of WAL bytes for a row, {LOWER}."),
     "clients": (clients, {"inserts", "draws"}, "Higher is better."),

@@ -84,9 +84,18 @@ RECENT = (
     "INSERT INTO events SELECT {at}{at_created}, 'event no. ' || n FROM (SELECT n, now() - ({rows} - n) *"
     " (interval '90 days' / {rows}) AS t FROM generate_series(1, {rows}) AS n) AS events",
     "VACUUM ANALYZE events",
+    "{with_time}",
 )
 SIZES = {"table": "pg_table_size('events')", "indexes": "pg_indexes_size('events')"}
-SINCE = "SELECT * FROM events WHERE {time} >= now() - interval '1 hour'"
+SINCE = "SELECT * FROM {events} WHERE {time} >= now() - interval '1 hour'"
+NEWEST = "SELECT * FROM {events} ORDER BY {time} DESC LIMIT 10"
+WITHIN = "SELECT * FROM {events} WHERE {time} >= timestamptz '2026-01-15' AND {time} < timestamptz '2026-01-16'"
+# These are planned only.
+PLANNING = {
+    "since": Workload("the last hour", SINCE),
+    "within": Workload("a day, by constants", WITHIN),
+    "newest": Workload("the newest ten", NEWEST),
+}
 
 # Old rows of 90 days, the IDs of as many new rows, and a tenth of each in random order.
 OLD_ROWS = (
@@ -114,6 +123,23 @@ PREPARE_ENCRYPTION = (
     "VACUUM (FREEZE, ANALYZE) ids",
 )
 
+# A table without an index, whose costs would hide those of the guard.
+GUARDED = Workload(
+    "insert a row",
+    "INSERT INTO events SELECT FROM generate_series(1, {rows})",
+    4,
+    before=("CREATE TABLE events (id {type} DEFAULT {generate})", "{guard}", "CHECKPOINT"),
+    after=("DROP TABLE events",),
+)
+READS = 2000
+READ = Workload(
+    "read a horizon",
+    "; ".join(["EXECUTE horizon"] * READS),
+    8,
+    before=("PREPARE horizon AS SELECT {horizon}",),
+    after=("DEALLOCATE horizon",),
+)
+
 INSERT = Workload(
     "insert",
     "INSERT INTO events SELECT FROM generate_series(1, {rows})",
@@ -121,7 +147,8 @@ INSERT = Workload(
     after=("DROP TABLE events",),
 )
 
-ALL = TYPES | SCALE | TIME | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
+ALL = TYPES | SCALE | TIME | PLANNING | MIXED | {"new_rows": NEW_ROWS} | ENCRYPTION
+ALL |= {"guarded": GUARDED, "read": READ}
 TITLES = {key: workload.title for key, workload in ALL.items()}
 
 # All tables are shuffled from the same order in the same way, because the order determines the comparisons of a sort.

@@ -6,7 +6,7 @@
 #   lint       the linters
 #   clients    the tests of clients
 #   operators  the tests of docs/several-servers.md and docs/alerts.md
-#   long       the long tests: backup tools
+#   long       the long tests: backup tools, PgBouncer
 #   packages   packaging and its tests
 #   arm64      the tests for arm64
 #   root       tools/lib/fresh-root.sh, which needs no build
@@ -114,6 +114,8 @@ look_for_packages() {
     need lintian lintian command -v lintian
     need rpmbuild rpm command -v rpmbuild
     need rpmlint rpmlint command -v rpmlint
+    # rpmbuild unpacks the archive with it.
+    need unzip unzip command -v unzip
     need umoci umoci command -v umoci
     need 'the PGXN client' pgxnclient command -v pgxn
 }
@@ -170,6 +172,8 @@ look_for_long() {
     look_for_tests
     need pgBackRest pgbackrest command -v pgbackrest
     need Barman barman command -v barman
+    need valgrind valgrind command -v valgrind
+    need PgBouncer pgbouncer command -v pgbouncer
 }
 
 stop_here() {

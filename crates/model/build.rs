@@ -2,6 +2,7 @@
 //! deletes one statement, or swaps two adjacent ones that access what backends share. The number of the change that runs is that
 //! of the access.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write;
 use std::ops::Range;
@@ -10,9 +11,8 @@ use std::{env, fs};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Expr, Item, ItemFn, Stmt};
+use syn::{Block, Expr, ExprCall, ExprIf, ExprTry, Ident, Item, Local, PatIdent, Stmt};
 
-/// The path of the protocol's text.
 const PROTOCOL: &str = "../server/src/protocol.rs";
 
 /// The function that the model does not run: a standby has no log.
@@ -27,194 +27,213 @@ const HEAD: &str = "
     use crate::Changed;
 ";
 
-/// A statement: the indices of its lines, and whether it is the value of its block.
-struct Statement {
-    lines: Range<usize>,
-    is_value: bool,
-}
-
-/// A change of a function: its name, the lines that it replaces, and their replacement.
+/// A change of a function: its name, the bytes of the protocol that it replaces, and their replacement.
 struct Change {
     name: String,
-    lines: Range<usize>,
+    bytes: Range<usize>,
     new: String,
 }
 
-/// A block of a function.
-struct Block<'a> {
-    text: &'a [&'a str],
+/// What a part of the protocol names and does.
+#[derive(Default)]
+struct Contents {
+    names: BTreeSet<String>,
+    bound: BTreeSet<String>,
+    can_fail: bool,
+    /// Whether an argument of a call is `access`.
+    passes_access: bool,
+}
+
+impl<'a> Visit<'a> for Contents {
+    fn visit_ident(&mut self, name: &'a Ident) {
+        self.names.insert(name.to_string());
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'a PatIdent) {
+        self.bound.insert(pattern.ident.to_string());
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_expr_try(&mut self, expression: &'a ExprTry) {
+        self.can_fail = true;
+        visit::visit_expr_try(self, expression);
+    }
+
+    fn visit_expr_call(&mut self, call: &'a ExprCall) {
+        let is_access = |argument: &Expr| matches!(argument, Expr::Path(path) if path.path.is_ident("access"));
+        self.passes_access |= call.args.iter().any(is_access);
+        visit::visit_expr_call(self, call);
+    }
+}
+
+impl Contents {
+    fn of(visit: impl FnOnce(&mut Self)) -> Self {
+        let mut contents = Self::default();
+        visit(&mut contents);
+        contents
+    }
+
+    fn has_access(&self) -> bool {
+        self.names.contains("access")
+    }
+
+    /// Whether another backend can observe or influence it, or it can fail.
+    fn is_shared(&self) -> bool {
+        self.has_access() && self.can_fail || self.passes_access
+    }
+}
+
+fn leaves(statement: &Stmt) -> bool {
+    matches!(statement, Stmt::Expr(Expr::Return(_) | Expr::Break(_), _))
+}
+
+/// The value of a block that ends with this statement.
+fn value(statement: &Stmt) -> Option<&Expr> {
+    match statement {
+        Stmt::Expr(Expr::If(_) | Expr::Loop(_) | Expr::ForLoop(_), None) => None,
+        Stmt::Expr(value, None) => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether an expression consists of calls and names, without a block.
+fn is_simple(expression: &Expr) -> bool {
+    matches!(expression, Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_))
+}
+
+/// The changes of a function.
+struct Changes<'a> {
+    text: &'a str,
     function: String,
-    /// The line that opens the block; empty for the body of the function.
-    head: &'a str,
-    statements: Vec<Statement>,
-    /// Whether it is the body of a function that returns `()` or an error.
     returns_unit: bool,
+    /// The condition of the `if` whose block is visited next.
+    condition: Option<&'a Expr>,
+    /// Whether the block that is visited next is the body of the function.
+    is_body: bool,
+    found: Vec<Change>,
 }
 
-/// Whether a line has code.
-fn is_code(line: &str) -> bool {
-    let line = line.trim_start();
-    !line.is_empty() && !line.starts_with("//") && !line.starts_with("#[")
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-}
-
-/// Whether a statement has an access that another backend can observe or influence, or that can fail.
-fn has_access(text: &str) -> bool {
-    text.contains("access") && text.contains('?')
-}
-
-/// The lines of a node of the syntax tree.
-fn lines(node: &impl Spanned) -> Range<usize> {
-    node.span().start().line - 1..node.span().end().line
-}
-
-fn statements(block: &syn::Block) -> Vec<Statement> {
-    let is_value = |value: &Expr| !matches!(value, Expr::If(_) | Expr::ForLoop(_));
-    let last = block.stmts.len().saturating_sub(1);
-    let statement = |(at, each): (usize, &Stmt)| {
-        let is_value = at == last && matches!(each, Stmt::Expr(value, None) if is_value(value));
-        Statement { lines: lines(each), is_value }
-    };
-    block.stmts.iter().enumerate().map(statement).collect()
-}
-
-/// The names that a `let` binds.
-fn bound(text: &str) -> Vec<&str> {
-    let pattern = text.trim_start().strip_prefix("let ").and_then(|rest| rest.split(" = ").next());
-    let names =
-        words(pattern.unwrap_or_default()).filter(|word| word.starts_with(char::is_lowercase) && *word != "mut");
-    names.collect()
-}
-
-/// A short form of a statement's first line.
-fn short(first: &str) -> String {
-    let first = if first.contains(" let ") && !first.contains("if ") {
-        first.split(" = ").next().unwrap_or(first)
-    } else {
-        first
-    };
-    first.trim().trim_end_matches(['{', ';', ' ']).replace("access.", "").replace("access, ", "").replace("::<T>", "")
-}
-
-impl Block<'_> {
-    fn text_of(&self, statement: &Statement) -> String {
-        self.text[statement.lines.clone()].join("\n")
+impl<'a> Changes<'a> {
+    fn text_of(&self, part: &impl Spanned) -> &'a str {
+        &self.text[part.span().byte_range()]
     }
 
-    fn name_of(&self, statement: &Statement) -> String {
-        short(self.text[statement.lines.start])
+    fn short(&self, part: &impl Spanned) -> String {
+        let text = self.text_of(part).split_whitespace().collect::<Vec<_>>().join(" ");
+        text.trim_end_matches(';').replace("access.", "").replace("access, ", "").replace("::<T>", "")
     }
 
-    /// The change that deletes a statement.
-    fn without(&self, statement: &Statement) -> Option<Change> {
-        let body = self.text_of(statement);
-        let new = match statement.is_value {
-            true if self.returns_unit && body.trim() != "Ok(())" && !body.contains('{') => "Ok(())",
-            true => return None,
-            false if body.trim_start().starts_with("let ") => return None,
-            // Deleting the block as a whole is the same change.
-            false if self.statements.len() == 1 && self.head.contains("if ") && !has_access(self.head) => return None,
-            false => "",
+    fn name_of(&self, statement: &Stmt) -> String {
+        match statement {
+            Stmt::Local(Local { pat, .. }) => format!("let {}", self.short(pat)),
+            Stmt::Expr(Expr::If(ExprIf { cond, .. }), _) => format!("if {}", self.short(cond)),
+            Stmt::Expr(Expr::Loop(_), _) => "loop".to_owned(),
+            _ => self.short(statement),
+        }
+    }
+
+    /// Deletes a statement.
+    fn delete(&mut self, statement: &Stmt, condition: Option<&Expr>, is_only: bool, returns_unit: bool) {
+        // Deleting the `if` as a whole is the same change.
+        let is_private = |condition| !Contents::of(|contents| contents.visit_expr(condition)).is_shared();
+        let is_whole = is_only && condition.is_some_and(is_private);
+        let new = match value(statement) {
+            Some(value) if returns_unit && is_simple(value) && self.text_of(value) != "Ok(())" => "Ok(())",
+            None if !matches!(statement, Stmt::Local(_)) && !is_whole => "",
+            _ => return,
         };
-        let leaves = ["return", "break"].iter().any(|word| body.trim_start().starts_with(word));
-        let place = if leaves { format!(" in {}", short(self.head)) } else { String::new() };
+        let place = match condition {
+            Some(condition) if leaves(statement) => format!(" in if {}", self.short(condition)),
+            _ => String::new(),
+        };
         let name = format!("{}: without {}{place}", self.function, self.name_of(statement));
-        Some(Change { name, lines: statement.lines.clone(), new: new.to_owned() })
+        self.found.push(Change { name, bytes: statement.span().byte_range(), new: new.to_owned() });
     }
 
-    /// The change that swaps a statement with the next one.
-    fn swapped(&self, statement: &Statement, next: &Statement) -> Option<Change> {
-        let (first, second) = (self.text_of(statement), self.text_of(next));
-        let leaves = |text: &str| ["return", "break"].iter().any(|word| text.trim_start().starts_with(word));
-        if !has_access(&first) && !first.contains("access,")
-            || !second.contains("access")
-            || leaves(&first)
-            || leaves(&second)
+    /// Swaps a statement with the next one.
+    fn swap(&mut self, [first, second]: [&Stmt; 2], returns_unit: bool) {
+        let [before, after] = [first, second].map(|statement| Contents::of(|contents| contents.visit_stmt(statement)));
+        let is_private = |contents: &Contents| contents.names.contains("flush_time") && !contents.is_shared();
+        let is_bound = || matches!(first, Stmt::Local(_)) && !before.bound.is_disjoint(&after.names);
+        if !before.is_shared()
+            || !after.has_access()
+            || [first, second].into_iter().any(leaves)
+            || is_private(&after)
+            || is_bound()
         {
-            return None;
+            return;
         }
-        let is_private = |text: &str| text.contains("access.flush_time()") && !has_access(text);
-        let is_bound = bound(&first).iter().any(|name| words(&second).any(|word| word == *name));
-        if is_private(&first) || is_private(&second) || is_bound {
-            return None;
-        }
-        let new = match next.is_value {
-            true => {
-                let value =
-                    first.trim_end().strip_suffix("?;").filter(|_| self.returns_unit && !second.contains('{'))?;
-                format!("{}?;\n{value}", second.trim_end())
+        let new = match (value(second), first) {
+            (None, _) => format!("{}\n{}", self.text_of(second), self.text_of(first)),
+            (Some(value), Stmt::Expr(Expr::Try(first), Some(_))) if returns_unit && is_simple(value) => {
+                format!("{}?;\n{}", self.text_of(value), self.text_of(&first.expr))
             }
-            false => format!("{second}\n{first}"),
+            _ => return,
         };
-        let name = format!("{}: {} after {}", self.function, self.name_of(statement), self.name_of(next));
-        Some(Change { name, lines: statement.lines.start..next.lines.end, new })
-    }
-
-    fn changes(&self) -> impl Iterator<Item = Change> {
-        self.statements.iter().enumerate().flat_map(|(at, statement)| {
-            let next = self.statements.get(at + 1);
-            [self.without(statement), next.and_then(|next| self.swapped(statement, next))].into_iter().flatten()
-        })
+        let name = format!("{}: {} after {}", self.function, self.name_of(first), self.name_of(second));
+        let bytes = first.span().byte_range().start..second.span().byte_range().end;
+        self.found.push(Change { name, bytes, new });
     }
 }
 
-/// The blocks of a function, each after the one that contains it.
-struct Blocks<'a> {
-    text: &'a [&'a str],
-    function: String,
-    found: Vec<Block<'a>>,
-}
+impl<'a> Visit<'a> for Changes<'a> {
+    fn visit_expr_if(&mut self, expression: &'a ExprIf) {
+        self.visit_expr(&expression.cond);
+        self.condition = Some(&expression.cond);
+        self.visit_block(&expression.then_branch);
+        if let Some((_, other)) = &expression.else_branch {
+            self.visit_expr(other);
+        }
+    }
 
-impl<'ast> Visit<'ast> for Blocks<'_> {
-    fn visit_block(&mut self, block: &'ast syn::Block) {
-        let (text, function) = (self.text, self.function.clone());
-        let open = text[block.brace_token.span.open().start().line - 1];
-        let is_body = self.found.is_empty();
-        let (head, returns_unit) = (if is_body { "" } else { open }, is_body && open.contains("Result<(), "));
-        self.found.push(Block { text, function, head, statements: statements(block), returns_unit });
+    fn visit_block(&mut self, block: &'a Block) {
+        let condition = self.condition.take();
+        let returns_unit = std::mem::take(&mut self.is_body) && self.returns_unit;
+        for (at, statement) in block.stmts.iter().enumerate() {
+            self.delete(statement, condition, block.stmts.len() == 1, returns_unit);
+            if let Some(next) = block.stmts.get(at + 1) {
+                self.swap([statement, next], returns_unit);
+            }
+        }
         visit::visit_block(self, block);
     }
-}
-
-fn changes(text: &[&str], function: &ItemFn) -> Vec<Change> {
-    let mut blocks = Blocks { text, function: function.sig.ident.to_string(), found: Vec::new() };
-    blocks.visit_block(&function.block);
-    blocks.found.iter().flat_map(|block| block.changes().collect::<Vec<_>>()).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={PROTOCOL}");
     println!("cargo::rerun-if-changed=build.rs");
-    let source = fs::read_to_string(PROTOCOL)?;
-    let text: Vec<&str> = source.lines().map(|line| if is_code(line) { line } else { "" }).collect();
+    let text = fs::read_to_string(PROTOCOL)?;
     let mut output =
         format!("#[allow(warnings, clippy::all, reason = \"written by a program\")]\nmod changed {{ {HEAD}");
     let mut names = Vec::new();
-    for item in syn::parse_file(&source)?.items {
+    for item in &syn::parse_file(&text)?.items {
         let Item::Fn(function) = item else { continue };
         if function.sig.ident == UNUSED {
             continue;
         }
-        let body = lines(&function.block);
-        let head =
-            text[lines(&function.sig).start..=body.start].join("\n").replace("Access<T>>", "Access<T> + Changed>");
-        writeln!(output, "{head}\n    match access.change() {{")?;
-        let inner = body.start + 1..body.end - 1;
-        for Change { name, lines, new } in changes(&text, &function) {
+        let body = function.block.span().byte_range();
+        let head = text[function.sig.span().byte_range()].replace("Access<T>>", "Access<T> + Changed>");
+        let mut changes = Changes {
+            text: &text,
+            function: function.sig.ident.to_string(),
+            returns_unit: head.contains("-> Result<(), "),
+            condition: None,
+            is_body: true,
+            found: Vec::new(),
+        };
+        changes.visit_block(&function.block);
+        writeln!(output, "pub {head} {{\n    match access.change() {{")?;
+        for Change { name, bytes, new } in changes.found {
             names.push(name);
-            let before = text[inner.start..lines.start].join("\n");
-            let after = text[lines.end..inner.end].join("\n");
-            writeln!(output, "{} => {{ {before}\n{new}\n{after} }}", names.len())?;
+            let (before, after) = (&text[body.start..bytes.start], &text[bytes.end..body.end]);
+            writeln!(output, "{} => {before}{new}{after}", names.len())?;
         }
-        writeln!(output, "_ => {{ {} }}\n    }}\n}}", text[inner].join("\n"))?;
+        writeln!(output, "_ => {}\n    }}\n}}", &text[body])?;
     }
     writeln!(
         output,
         "}}\n/// The names of the changes. The first has the number 1.\nconst CHANGES: &[&str] = &{names:#?};"
     )?;
-    let directory = env::var_os("OUT_DIR").unwrap_or_default();
-    Ok(fs::write(Path::new(&directory).join("changed.rs"), output)?)
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("changed.rs"), output)?;
+    Ok(())
 }

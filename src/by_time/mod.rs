@@ -2,6 +2,7 @@
 //! partitions, and estimates of rows.
 
 mod condition;
+mod elsewhere;
 mod expression;
 mod near_clock;
 mod pruning;
@@ -22,8 +23,8 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::pg::{paths, server};
 
-/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time, and its order, and the executor skips
-/// partitions by conditions on time.
+/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time, and its order, the executor skips
+/// partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
     time_of_id::register();
     server::on_table(time_condition::on_table);
@@ -35,6 +36,7 @@ unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mu
     unsafe {
         time_order::on_paths(root, relation, entry);
         pruning::add_comparisons(root, relation, entry);
+        elsewhere::on_paths(root, relation, entry);
     }
 }
 

@@ -102,8 +102,7 @@ fn warn<T: Type>() -> Result<(), Error> {
     let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(Deciding::is_default) else {
         return Ok(());
     };
-    // SAFETY: a look-up. Where Citus is loaded, the server knows its settings.
-    let is_in_citus = unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() };
+    let is_in_citus = catalog::has_citus();
     // A subscription of any database of the server, or one of pglogical in this database. Generation must not wait for the catalog.
     let has_subscriptions = || {
         catalog::has_rows(pg_sys::SubscriptionRelationId) || catalog::extension_has_rows(c"pglogical", c"subscription")

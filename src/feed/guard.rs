@@ -10,7 +10,7 @@ use crate::call::error::Error;
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::feed::reader::{self, Timeliness};
-use crate::pg::trigger::{Column, Trigger, TypeName, quoted};
+use crate::pg::trigger::{Column, Trigger, TypeName, literal, quoted};
 use crate::shared::id_type::Type;
 
 /// The schema of the server's types.
@@ -143,14 +143,14 @@ fn no_id(table: &[u8], column: &[u8], system: &str) -> Error {
 fn misused(trigger: Option<Trigger>, arguments: &[&CStr], system: Option<&System>) -> Error {
     let message =
         "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments";
-    let table = trigger.map_or_else(|| b"events".to_vec(), |trigger| quoted(trigger.table()));
+    let table = trigger.map_or_else(|| b"events".to_vec(), |trigger| trigger.qualified_table());
     let column = arguments.first().map_or_else(|| b"id".to_vec(), |name| quoted(name));
-    let lag = arguments.get(1).map_or(b"0".as_slice(), |lag| lag.to_bytes());
+    let lag = literal(arguments.get(1).unwrap_or(&c"0"));
     let name = system.map_or("T", |system| system.name);
     let cast =
         system.filter(|system| !system.is_own_type).map_or_else(String::new, |system| format!("::{}", system.name));
     let named = if cast.is_empty() { String::new() } else { format!(", {name}") };
-    let [start, end] = [format!("{cast}, '"), format!("'{named});")];
+    let [start, end] = [format!("{cast}, "), format!("{named});")];
     let condition = format!(" FOR EACH ROW WHEN (NOT {name}_is_timely(NEW.");
     let statement: [&[u8]; 10] = [
         b"CREATE TRIGGER guard AFTER INSERT ON ",
@@ -158,11 +158,11 @@ fn misused(trigger: Option<Trigger>, arguments: &[&CStr], system: Option<&System
         condition.as_bytes(),
         &column,
         start.as_bytes(),
-        lag,
-        b"')) EXECUTE FUNCTION scru_feed_guard(",
+        &lag,
+        b")) EXECUTE FUNCTION scru_feed_guard(",
         &column,
-        b", '",
-        lag,
+        b", ",
+        &lag,
     ];
     Error::new(SqlState::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
         .hint([statement.concat().as_slice(), end.as_bytes()].concat())

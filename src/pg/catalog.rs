@@ -52,6 +52,45 @@ pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     table != Oid::INVALID && has_rows(table)
 }
 
+/// Whether a function belongs to an extension whose name begins with `prefix`.
+pub fn is_of_extension(function: Oid, prefix: &[u8]) -> bool {
+    // SAFETY: look-ups. A name is a C string, or null.
+    unsafe {
+        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+        let name = pg_sys::get_extension_name(extension);
+        !name.is_null() && CStr::from_ptr(name).to_bytes().starts_with(prefix)
+    }
+}
+
+/// Whether the server has loaded Citus.
+pub fn has_citus() -> bool {
+    // SAFETY: a look-up. Where Citus is loaded, the server knows its settings.
+    unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() }
+}
+
+/// Whether Citus distributes a table, so that its rows are on other nodes. Of a reference table, each node has all rows.
+pub fn is_distributed_by_citus(table: Oid) -> bool {
+    // SAFETY: look-ups. The columns have the types OID, char and int.
+    unsafe {
+        let schema = Oid::from_u32(pg_sys::PG_CATALOG_NAMESPACE);
+        let catalog = pg_sys::get_relname_relid(c"pg_dist_partition".as_ptr(), schema);
+        if catalog == Oid::INVALID {
+            return false;
+        }
+        let names = [c"logicalrelid", c"partmethod", c"repmodel", c"colocationid"];
+        let numbers = names.map(|name| pg_sys::get_attnum(catalog, name.as_ptr()));
+        let mut is_distributed = false;
+        scan(catalog, |row, columns| {
+            let [of_table, method, replication, colocation] =
+                numbers.map(|number| pg_sys::heap_getattr(row, number.into(), columns, &mut false).value());
+            // A table without a distribution column is a reference table, one of this node only, or in a schema of another node.
+            let is_elsewhere = method as u8 != b'n' || replication as u8 != b't' && colocation as u32 != 0;
+            is_distributed |= of_table as u32 == table.to_u32() && is_elsewhere;
+        });
+        is_distributed
+    }
+}
+
 /// The schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
 /// this database does not have the extension.
 pub fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {

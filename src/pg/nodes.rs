@@ -6,7 +6,7 @@ use core::ptr::{self, NonNull};
 use core::slice;
 
 use pgrx::pg_sys::{
-    BoolExpr, Const, FuncExpr, List, Node, NodeTag, NullTest, OpExpr, PlannerInfo, RelabelType, RestrictInfo,
+    BoolExpr, Const, FuncExpr, List, Node, NodeTag, NullTest, OpExpr, Param, PlannerInfo, RelabelType, RestrictInfo,
     RowCompareExpr, SQLValueFunction, Var,
 };
 
@@ -56,6 +56,7 @@ tagged! {
     FuncExpr T_FuncExpr
     NullTest T_NullTest
     OpExpr T_OpExpr
+    Param T_Param
     RelabelType T_RelabelType
     RestrictInfo T_RestrictInfo
     RowCompareExpr T_RowCompareExpr

@@ -274,7 +274,8 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 /// The shared memory with a name and a size that is too large for the spare part of the main segment; zeroed when it is
 /// first allocated. `None` if the main segment has no room for the handle: then no process of this server will ever find room.
 ///
-/// Without `allocate`, up to PostgreSQL 16, also `None` if no process has allocated it. Later versions do not tell.
+/// Without `allocate`, also `None` if no process has allocated it; from PostgreSQL 17 on, if none has allocated any by name, because
+/// the server does not tell more.
 /// Raises an error of class 53 if the operating system has not enough shared memory.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
@@ -308,8 +309,31 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
 }
 
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-pub fn large_shared_memory(name: &CStr, size: usize, _allocate: bool) -> Option<*mut c_void> {
-    Some(shared_memory(name, size))
+pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
+    (allocate || has_registry()).then(|| shared_memory(name, size))
+}
+
+/// What the server has in the main segment for the memory that processes allocate by name. Initially zero.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[repr(C)]
+struct Registry {
+    area: AtomicU32,
+    table: usize,
+}
+
+/// Returns whether any process has allocated memory by name since the start of the server.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+fn has_registry() -> bool {
+    let mut found = false;
+    // SAFETY: the server has allocated this memory at its start. If it had not, the call would have allocated as much.
+    unsafe {
+        let registry = pg_sys::ShmemInitStruct(c"DSM Registry Data".as_ptr(), size_of::<Registry>(), &mut found);
+        let area = &(*registry.cast::<Registry>()).area;
+        if !found {
+            area.store(u32::MAX, Ordering::Release);
+        }
+        area.load(Ordering::Acquire) != 0
+    }
 }
 
 /// What [`on_table`] calls: with the state of the planner, a table of the query, and whether the query includes its children.

@@ -58,6 +58,14 @@ impl<'call> Trigger<'call> {
         unsafe { CStr::from_ptr((*(*self.0.tg_relation).rd_rel).relname.data.as_ptr()) }
     }
 
+    /// The name of the table with that of its schema, as SQL writes them.
+    pub fn qualified_table(self) -> Vec<u8> {
+        // SAFETY: the relation is open during the call. The function copies the name of the schema, which exists.
+        let schema =
+            unsafe { CStr::from_ptr(pg_sys::get_namespace_name((*(*self.0.tg_relation).rd_rel).relnamespace)) };
+        [quoted(schema), quoted(self.table())].join(b".".as_slice())
+    }
+
     /// A column of the table; `None` if there is none with this name, or if its values are not stored.
     pub fn column(self, name: &CStr) -> Option<Column> {
         // SAFETY: the descriptor is valid during the call, and has the attribute.
@@ -106,4 +114,10 @@ impl<'call> Trigger<'call> {
 pub fn quoted(name: &CStr) -> Vec<u8> {
     // SAFETY: the function takes and returns a C string.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() }
+}
+
+/// Returns a string as SQL writes it.
+pub fn literal(string: &CStr) -> Vec<u8> {
+    // SAFETY: the function takes and returns a C string.
+    unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(string.as_ptr())).to_bytes().to_vec() }
 }

@@ -67,7 +67,12 @@ def deadline() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def packages() -> dict[str, Path]:
-    """The Debian packages by name, which `make deb` builds for the system's server."""
+    """The Debian packages by name."""
+    return build_packages()
+
+
+def build_packages() -> dict[str, Path]:
+    """Builds the Debian packages for the system's server by `make deb`, and returns their paths by name."""
     environment = {name: value for name, value in os.environ.items() if name != "PG_CONFIG"}
     printed = run("make", "deb", f"PG_MAJOR={MAJOR}", env=environment)
     paths = (Path(line) for line in printed.splitlines() if line.endswith(".deb") and line.startswith("/"))

@@ -19,10 +19,12 @@ import psycopg
 import pytest
 from machine import Machine
 
-from conftest import ROOT, TARGET, VERSION, as_root, on_the_oldest, run
+from conftest import ROOT, TARGET, VERSION, as_root, build_packages, on_the_oldest, run
 from server import MAJOR
 
 LIBRARY = f"/usr/lib/postgresql/{MAJOR}/lib/scru.so"
+PROFILE = os.environ.get("LIBRARY_PROFILE") or "release"
+COMPILED = Path(os.environ.get("LIBRARY") or TARGET / PROFILE / "libscru.so")
 EXTENSIONS = ("scru", "scru_text", "scru_uuidv7")
 EXTENSION = f"/usr/share/postgresql/{MAJOR}/extension"
 DOCUMENTS = f"/usr/share/doc/postgresql-{MAJOR}-scru"
@@ -76,13 +78,30 @@ def test_lintian(packages):
 
 
 @on_the_oldest
+def test_two_builds_have_the_same_bytes(packages):
+    """With the same library. test_matrix.py compares two compilations."""
+    before = {path: path.read_bytes() for path in packages.values()}
+    build_packages()
+    for path, content in before.items():
+        assert path.read_bytes() == content, path.name
+
+
+@pytest.mark.skipif(PROFILE != "release", reason="only the release profile is reproducible")
+@pytest.mark.usefixtures("package")
+def test_the_library_names_no_directory_of_its_build():
+    """The paths of sources in the library, for messages and for debuggers, are not those of this machine."""
+    homes = (ROOT, TARGET, os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    content = COMPILED.read_bytes()
+    assert [home for home in homes if str(home).encode() in content] == []
+    assert f"/usr/src/scru-{VERSION}/vendor/pgrx-".encode() in content
+
+
+@on_the_oldest
 def test_an_rpm_package_has_the_same_files(packages, package, tmp_path):
     """For the same server, the files outside of the documentation have the same paths, and the scripts the same
     contents. rpmlint finds no error. The library is that of the Debian package: it is not compiled again."""
-    built = TARGET / os.environ.get("LIBRARY_PROFILE", "release") / "libscru.so"
-    library = os.environ.get("LIBRARY", built)
     server = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
-    printed = run("make", "rpm", f"PG_CONFIG={server}", f"LIBRARY={library}")
+    printed = run("make", "rpm", f"PG_CONFIG={server}", f"LIBRARY={COMPILED}")
     [rpm] = (line for line in printed.splitlines() if line.startswith("/") and not line.endswith(".src.rpm"))
     run("rpmlint", "--config", ROOT / "packaging/rpm/rpmlint.toml", rpm, ROOT / "packaging/rpm/scru.spec")
     listing = run("rpm", "--query", "--package", "--queryformat", "[%{FILENAMES} %{FILEDIGESTS}\n]", rpm).splitlines()

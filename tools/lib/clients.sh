@@ -18,8 +18,11 @@ install() {
 }
 
 install_python() {
+    local pip=("$1/bin/pip" --quiet --disable-pip-version-check)
+    # The requirements pin each package, also those that others require: `check` fails if one is missing.
     /usr/bin/python3 -m venv "$1" &&
-        "$1/bin/pip" install --quiet --disable-pip-version-check --requirement "$SOURCES/requirements.txt"
+        "${pip[@]}" install --no-deps --requirement "$SOURCES/requirements.txt" &&
+        "${pip[@]}" check
 }
 
 install_node() {

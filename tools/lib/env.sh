@@ -147,7 +147,22 @@ CARGO_SOURCE=(--locked)
 [ ! -f vendor/config.toml ] || CARGO_SOURCE=(--locked --offline --config vendor/config.toml)
 
 # build_library PROFILE: builds the library with a Cargo profile. library PROFILE: prints its path.
-build_library() { cargo "${CARGO_SOURCE[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"; }
+build_library() {
+    local paths=()
+    [ "$1" != release ] || paths=(--config "target.'cfg(all())'.rustflags = [$(remapped_paths)]")
+    cargo "${CARGO_SOURCE[@]}" "${paths[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"
+}
+# Prints the compiler's options for which the same sources become the same library, wherever they are and whether the crates are
+# vendored: the paths in the library are those of sources in /usr/src. The last option that matches a path is used. The caller's
+# RUSTFLAGS replace them. The name of the directory of crates.io depends on its address only.
+remapped_paths() {
+    local path there
+    there=/usr/src/scru-$(package_version scru)
+    for path in "$ROOT=$there" "${CARGO_TARGET_DIR:-$ROOT/target}=$there/target" \
+        "${CARGO_HOME:-$HOME/.cargo}/registry/src/index.crates.io-1949cf8c6b5b557f=$there/vendor"; do
+        printf "'--remap-path-prefix=%s'," "$path"
+    done
+}
 library() { find "${CARGO_TARGET_DIR:-target}/${1/#dev/debug}" -maxdepth 1 -name 'libscru.so' -o -name 'libscru.dylib'; }
 
 # build.rs passes the linker flag --no-gc-sections. If cargo-pgrx passed it, Cargo would rebuild every crate.

@@ -3,6 +3,8 @@
 # a relocatable server from a Python wheel. The other versions run in a Debian release that has them, in its own root directory.
 #   servers.sh prepare MAJOR        fetches the server unless it is cached; for 16 the last line is the path of its pg_config
 #   servers.sh bare MAJOR           creates a Debian with the server and no compiler unless cached, and prints its directory
+#   servers.sh builder MAJOR        creates a Debian with what the Debian packages need to be built unless cached, and prints its
+#                                   directory
 #   servers.sh seed MAJOR           copies this machine's build into a Debian that has none: a build there then compiles
 #                                   only what depends on the server's version
 #   servers.sh run MAJOR COMMAND…   runs a command of the project with that server: from 17 on within its Debian
@@ -12,8 +14,8 @@ shopt -s inherit_errexit
 
 WHEEL=pgserver-0.1.4
 declare -A DEBIAN=([15]=bookworm [17]=trixie [18]=sid [19]=sid)
-# Whether the Debian has no compiler.
-BARE=''
+# Whether the Debian has no compiler, and whether it builds the packages.
+BARE='' BUILDER=''
 # Version that is not released yet: only Debian experimental has it.
 UNRELEASED=19
 
@@ -53,6 +55,7 @@ run_16() {
 # and the benchmark. A Debian without a compiler is for tests that install a package.
 packages() {
     local IFS=,
+    if [ -n "$BUILDER" ]; then echo build-essential && return; fi
     if [ -n "$BARE" ]; then
         if [ "$MAJOR" = "$UNRELEASED" ]; then echo postgresql-common; else echo "postgresql-$MAJOR"; fi
         return
@@ -69,44 +72,74 @@ packages() {
     echo "${names[*]}"
 }
 
-# Installs the server, and the packages that must have its version. A mirror's list of experimental may have expired.
+# Installs the server, and the packages that must have its version.
 install_unreleased() {
-    local root=$1 names=("postgresql-$MAJOR" "postgresql-client-$MAJOR" libpq5)
+    local root=$1 names=(libpq5)
+    [ -n "$BUILDER" ] || names+=("postgresql-$MAJOR" "postgresql-client-$MAJOR")
     [ -n "$BARE" ] || names+=("postgresql-server-dev-$MAJOR" libpq-dev)
-    echo 'deb http://deb.debian.org/debian experimental main' >>"$root/etc/apt/sources.list"
-    cp /etc/resolv.conf /etc/hosts "$root/etc"
+    add_source "$root" experimental
     mkdir -p "$root/etc/postgresql-common/createcluster.d"
     echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/scru.conf"
+    apt_in "$root" update && apt_in "$root" install "${names[@]/%//experimental}"
+}
+
+# Prints what the Debian packages need to be built, and lintian. Debian 12 has no Rust that is new enough: the builder brings it.
+build_dependencies() {
+    local all=() each names=(lintian)
+    IFS=, read -ra all <<<"$(sed -n '/^Build-Depends: /,/^Standards-Version/{s/^Build-Depends: //;/^Standards-Version/d;p}' \
+        packaging/debian/control.in | tr -d '\n')"
+    for each in "${all[@]}"; do
+        [[ ${DEBIAN[$MAJOR]} == bookworm && $each =~ ^\ *(cargo|rustc|rustfmt)\  ]] || names+=("$each")
+    done
+    local IFS=,
+    echo "${names[*]}"
+}
+# Debian 13 has a new enough Rust in its backports.
+install_build_dependencies() {
+    local root=$1 backports=${DEBIAN[$MAJOR]}-backports
+    if [ "${DEBIAN[$MAJOR]}" = trixie ]; then
+        add_source "$root" "$backports"
+        printf 'Package: src:rustc\nPin: release n=%s\nPin-Priority: 990\n' "$backports" >"$root/etc/apt/preferences.d/rust"
+    fi
+    apt_in "$root" update && apt_in "$root" satisfy "$(build_dependencies)"
+}
+
+add_source() { echo "deb http://deb.debian.org/debian $2 main" >>"$1/etc/apt/sources.list"; }
+# apt_in ROOT COMMAND…: runs apt-get in a Debian. A mirror's list of experimental may have expired.
+apt_in() {
+    local options=(-q --yes --no-install-recommends -o Acquire::Retries=8 -o Acquire::Check-Valid-Until=false)
+    cp /etc/resolv.conf /etc/hosts "$1/etc"
     # shellcheck disable=SC2016 # for the inner shell
-    apart sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt="apt-get -q -o Acquire::Retries=8 -o Acquire::Check-Valid-Until=false"
-        $apt update && $apt install --yes --no-install-recommends "$@"' apt "${names[@]/%//experimental}"
+    apart sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$1" env DEBIAN_FRONTEND=noninteractive \
+        apt-get "${options[@]}" "${@:2}"
 }
 
 # Runs a command in its own mount and PID namespaces. If this script ends, even by a signal, so do the command, its processes
 # and its mounts. The mounts are never visible outside of the namespace.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
-# Only one run at a time may use a Debian, because it installs the extension there.
+# Only one run at a time may use a Debian, because it installs the extension there. That of a builder stays as it is.
 lock() {
-    exec {LOCK}>"$CACHE/$MAJOR.lock"
+    exec {LOCK}>"$CACHE/${BUILDER:+builder-}$MAJOR.lock"
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
 # Creates the Debian, or recreates it if the list of packages has changed. Does not extend the existing one, because the
 # repositories may no longer have packages that fit it.
 prepare_debian() {
-    [ "$(packages)" != "$(cat "$DIRECTORY/packages" 2>/dev/null)" ] || return 0
+    [ "$(wanted)" != "$(cat "$DIRECTORY/packages" 2>/dev/null)" ] || return 0
     say "Creating a Debian ${DEBIAN[$MAJOR]} with PostgreSQL $MAJOR in $DIRECTORY (once; some minutes, 2 GB)"
     rm -rf --one-file-system "$DIRECTORY.new" "$DIRECTORY"
     # debootstrap requests each package once, with wget.
     WGETRC=${WGETRC:-$ROOT/tools/lib/wgetrc} apart debootstrap --variant=minbase --include="$(packages)" "${DEBIAN[$MAJOR]}" "$DIRECTORY.new" ||
         die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
+    [ -z "$BUILDER" ] || install_build_dependencies "$DIRECTORY.new" || die "apt could not install the build dependencies."
     [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new" || die "apt could not install PostgreSQL $MAJOR."
     rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
-    packages >"$DIRECTORY.new/packages"
+    wanted >"$DIRECTORY.new/packages"
     mv "$DIRECTORY.new" "$DIRECTORY"
 }
+wanted() { packages && { [ -z "$BUILDER" ] || build_dependencies; }; }
 
 # Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
 # do not run in an older one and the user postgres has another ID. The logs in target/test are shared.
@@ -126,11 +159,21 @@ enter() {
     bind "$ROOT/target/test" "$ROOT/target/test"
     bind "$rust" /opt/rust
     bind "$CARGO" "$CARGO"
+    [ -z "$MACHINE_ROOT" ] || bind_clients
     # An older server, from which the tests run pg_upgrade.
     [ ! -d "$OLD_SERVER" ] || bind "$OLD_SERVER" /opt/old-server
     [ ! -d "$OLD_ROOT" ] || bind_programs
     cp /etc/resolv.conf /etc/hosts "$DIRECTORY/etc"
     chroot "$DIRECTORY" /usr/bin/env --ignore-environment --chdir="$ROOT" "$@"
+}
+
+# Makes the clients of this machine visible, and its root directory, in which they run: they need its Python. Both have the same /tmp.
+# shellcheck disable=SC2317 # called by `enter`
+bind_clients() {
+    mkdir -p "$DIRECTORY$MACHINE_ROOT"
+    mount --rbind / "$DIRECTORY$MACHINE_ROOT"
+    mount --bind "$ROOT/target/debian-$MAJOR/tmp" "$DIRECTORY$MACHINE_ROOT/tmp"
+    bind "$ROOT/target/clients" "$ROOT/target/clients"
 }
 
 # Makes the programs of the older server run in this Debian: a wrapper starts each with the dynamic loader and the libraries of
@@ -185,10 +228,14 @@ run_debian() {
     local path=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$CARGO/bin OLD_PG_CONFIG=
     cargo fetch --quiet --locked
     find_old_server
+    # The tests of the clients run on one of these servers.
+    MACHINE_ROOT=
+    [ "$MAJOR" != 18 ] || [ ! -d "$ROOT/target/clients" ] || MACHINE_ROOT=/opt/machine
+    export MACHINE_ROOT
     apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
         ${TEST_ALL:+TEST_ALL="$TEST_ALL"} \
-        ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} "$@"
+        ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} ${MACHINE_ROOT:+MACHINE_ROOT="$MACHINE_ROOT"} "$@"
 }
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -202,6 +249,12 @@ mkdir -p "$CACHE"
 case ${1:-}-$MAJOR in
 bare-1[5789])
     BARE=yes DIRECTORY=$CACHE/bare-$MAJOR
+    lock
+    prepare_debian >&2
+    echo "$DIRECTORY"
+    ;;
+builder-1[5789])
+    BUILDER=yes DIRECTORY=$CACHE/builder-$MAJOR
     lock
     prepare_debian >&2
     echo "$DIRECTORY"

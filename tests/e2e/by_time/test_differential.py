@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 
 import psycopg
 import pytest
@@ -29,6 +30,7 @@ def extensions(connection: psycopg.Connection) -> psycopg.Connection:
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
 def test_conditions_on_an_id_are_those_on_its_time(extensions, measured, system: IdSystem):
     different, layouts = [], set()
+    signal.alarm(300 + TABLES * QUERIES // 5)
     for seed in range(TABLES):
         table = RandomTable(extensions, system, random.Random(f"{system} {seed}"))
         layouts.add(table.layout)

@@ -240,6 +240,7 @@ FILTERS = {
     "NOT id >= $1 AND id <= $2": (500, 2),
     "id > $1 AND id < $2": (99, 2),
     "id <@ tstzrange($1, $2)": (100, 1),
+    "id >= now() - interval '500 years' AND id < now()": (1000, 2),
 }
 
 
@@ -417,6 +418,38 @@ def test_hypertable(timescale, id_type):
     assert dropped == 4
     assert timescale.execute(f"SELECT count(*) FROM {table}").fetchone() == (144,)
     assert timescale.execute(f"SELECT min({t}_timestamp(id)) = '2026-11-05' FROM {table}").fetchone() == (True,)
+
+
+@each_type
+def test_the_time_of_an_id(timescale, id_type):
+    """With the hooks of TimescaleDB, a table is read in the order of the time of its IDs, and conditions use its index.
+    A hypertable returns the rows of such a table."""
+    t, table = id_type.name, f"{id_type}_of_view"
+    timescale.execute(
+        f"""CREATE TABLE {table} (id {t} PRIMARY KEY, n int);
+            INSERT INTO {table} SELECT {t}_lower(timestamptz '2026-11-01' + n * interval '1 hour'), n
+                FROM generate_series(0, 2399) AS n;
+            ANALYZE {table}"""
+    )
+    tables = [table]
+    if id_type in SERVER_WIDE:
+        tables.append(f"{table}_hyper")
+        timescale.execute(
+            f"""CREATE TABLE {table}_hyper (id {t} PRIMARY KEY, n int);
+                SELECT create_hypertable('{table}_hyper', by_range('id', {DAY_OF[id_type]}));
+                INSERT INTO {table}_hyper TABLE {table}; ANALYZE {table}_hyper"""
+        )
+    by_time = "SELECT n FROM {} WHERE id::timestamptz >= '2026-11-03' AND id::timestamptz < '2026-11-05'"
+    in_order = "SELECT n FROM {} ORDER BY id::timestamptz DESC LIMIT 3"
+    plan = plans.explain(timescale, by_time.format(table))
+    assert "Index Cond: ((id" in plan
+    assert "Filter" not in plan
+    assert "Sort" not in plans.explain(timescale, in_order.format(table))
+    for each in tables:
+        assert timescale.execute(in_order.format(each)).fetchall() == [(2399,), (2398,), (2397,)]
+        rows = timescale.execute(by_time.format(each)).fetchall()
+        assert len(rows) == 48
+        assert sorted(rows) == sorted(timescale.execute(by_time.format(table)).fetchall())
 
 
 def statements(heading: str, table: str) -> list[str]:

@@ -31,6 +31,9 @@ from server import Server, give_to_server_user
 ROOT = Path(__file__).parents[3]
 PROGRAMS = Path(__file__).parent / "programs"
 INSTALLED = Path(os.environ.get("SCRU_CLIENTS", ROOT / "target" / "clients"))
+# The start of a command that runs a program in the root directory in which the clients are installed. The tests may run
+# in a Debian of tools/lib/servers.sh, which has other versions of the languages.
+WHERE_CLIENTS_ARE = ["chroot", os.environ["MACHINE_ROOT"]] if "MACHINE_ROOT" in os.environ else []
 JDBC_DRIVER = Path("/usr/share/java/postgresql.jar")
 
 PASSWORD = secrets.token_hex(16)
@@ -253,7 +256,7 @@ def test_the_page_shows_what_is_run(client):
 
 def test_the_page_lists_what_is_run():
     """The table has all clients. Its versions are the pinned ones; those of Debian's clients are not compared."""
-    rows = r"^\| \[([^]]+?)(?: 3)?\]\(#[a-z0-9-]+\) \| ([\d.]+) \|"
+    rows = r"^\| \[([^]]+?)(?: 3)?\]\(#[a-z0-9-]+\) \| (?:in CI, )?([\d.]+) \|"
     listed = dict(re.findall(rows, (ROOT / "docs" / "clients.md").read_text(), re.M))
     requirements, packages = (PROGRAMS / name for name in ("requirements.txt", "package.json"))
     pinned = dict(line.split("==") for line in requirements.read_text().split())

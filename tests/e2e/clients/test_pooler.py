@@ -12,24 +12,15 @@ import pytest
 import page
 from clock import Clock
 from idtypes import SCRU128, SCRU160, SERVER_WIDE, ULID
-from programs import Program, needs, path_of
-from server import Server, give_to_server_user
+from pooler import CLIENT, pgbouncer
+from programs import needs
+from server import Server
 
 pytestmark = needs("pgbouncer")
 
 SCOPED = (SCRU128, ULID, SCRU160)  # the types to which scru.generator_scope applies
 DATABASE = "shop"
 MANY = 20
-PORT = "6432"  # part of the name of PgBouncer's socket
-# Two server connections, used alternately: successive transactions of a single client run on different connections.
-SETTINGS = {
-    "pool_mode": "transaction",
-    "default_pool_size": "2",
-    "server_round_robin": "1",
-    "listen_port": PORT,
-    "auth_type": "any",
-    "admin_users": "postgres",
-}
 
 
 @pytest.fixture(scope="module")
@@ -63,30 +54,13 @@ def stopped_clock(clock) -> Iterator[None]:
 @pytest.fixture
 def connect(server, request) -> Iterator[Callable[..., psycopg.Connection]]:
     """Connects to the server through PgBouncer, which has two connections to it. A parameter adds settings."""
-    configuration = server.directory / "pgbouncer.ini"
-    address = f"host={server.directory} port={server.port} user=postgres"
-    settings = {**SETTINGS, "unix_socket_dir": str(server.directory), **getattr(request, "param", {})}
-    lines = [
-        "[databases]",
-        f"{DATABASE} = {address}",
-        "[pgbouncer]",
-        *(f"{name} = {value}" for name, value in settings.items()),
-    ]
-    configuration.write_text("\n".join(lines))
-    give_to_server_user(configuration)
-    pgbouncer = Program(server.directory / "pgbouncer.log", path_of("pgbouncer"), configuration)
 
     def connect(dbname: str = DATABASE, **parameters: object) -> psycopg.Connection:
-        # A prepared statement exists on one server connection only.
-        return server.connect(dbname, **{"port": PORT, "prepare_threshold": None, **parameters})
+        return server.connect(dbname, **CLIENT, **parameters)
 
-    pgbouncer.start()
-    try:
-        pgbouncer.wait_until_it_listens(server.directory / f".s.PGSQL.{PORT}")
+    with pgbouncer(server, DATABASE, **getattr(request, "param", {})):
         open_both(connect)
         yield connect
-    finally:
-        pgbouncer.stop()
 
 
 def open_both(connect: Callable[..., psycopg.Connection]) -> None:

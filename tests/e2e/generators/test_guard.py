@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
 import expect
+from faults import Pauses
 from idtypes import TYPES
 from server import MAJOR, oldest_and_newest, wait_until
 
@@ -74,6 +77,26 @@ def test_the_lag_is_neither_null_nor_negative(feed):
             feed.execute("SELECT " + call.format("interval '-1 us'"))
 
 
+def test_own_ids_that_are_ahead_of_a_clock_that_was_set_back_are_refused(new_server, clock):
+    """A session continues from its last ID. Those that are at most the lag and 1 s ahead are accepted."""
+    with new_server(None, clock.environment).connect() as connection:
+        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+        for table, lag in (("strict", "0"), ("lenient", "5 s")):
+            connection.execute(f"CREATE TABLE {table} (id uuid DEFAULT gen_uuidv7())")
+            connection.execute(
+                f"CREATE TRIGGER guard AFTER INSERT ON {table} FOR EACH ROW"
+                f" WHEN (NOT uuidv7_is_timely(NEW.id, '{lag}')) EXECUTE FUNCTION scru_feed_guard(id, '{lag}')"
+            )
+        connection.execute("INSERT INTO strict DEFAULT VALUES")
+        clock.shift(-5)
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="is too far ahead of the clock"):
+            connection.execute("INSERT INTO strict DEFAULT VALUES")
+        connection.execute("INSERT INTO lenient DEFAULT VALUES")
+        clock.shift(0)
+        connection.execute("INSERT INTO strict DEFAULT VALUES")
+        assert (count(connection, "strict"), count(connection, "lenient")) == (2, 1)
+
+
 @pytest.mark.parametrize("system", [id_type.name for id_type in TYPES] + ["uuidv7"])
 def test_a_horizon_with_a_lag_is_that_much_earlier(connection, system):
     connection.execute("CREATE EXTENSION scru_uuidv7")
@@ -130,6 +153,41 @@ def test_the_guard_checks_the_stored_row_and_changed_keys(feed):
     feed.execute("CREATE TRIGGER zz BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION older()")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="too old"):
         feed.execute("INSERT INTO events VALUES (gen_uuidv7())")
+
+
+def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
+    """A writer pauses between its clock and its bound, while a reader passes the ID, which is after the bound."""
+    pauses = Pauses()
+    try:
+        server = new_server(None, pauses.environment)
+        with server.connect() as reader, server.connect() as writer, ThreadPoolExecutor(1) as pool:
+            reader.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+            reader.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
+            reader.execute(
+                "CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW WHEN (NOT uuidv7_is_timely(NEW.id, '0'))"
+                " EXECUTE FUNCTION scru_feed_guard('id', '0')"
+            )
+            pid = writer.info.backend_pid
+            # Each reads the floor first.
+            for session in (reader, writer):
+                session.execute("SELECT gen_uuidv7(), uuidv7_horizon()")
+            writer.execute("BEGIN")
+            [late] = reader.execute("SELECT uuidv7_lower(clock_timestamp() + interval '0.5 s')").fetchone()
+            pauses.begin(pid)
+            try:
+                is_timely = pool.submit(writer.execute, "SELECT uuidv7_is_timely(%s, '0')", [late])
+                pauses.wait_until_reached(pid)
+                passed = "SELECT uuidv7_horizon() > %s"
+                wait_until(lambda: reader.execute(passed, [late]).fetchone()[0], "the reader passes the ID")
+            finally:
+                pauses.end(pid)
+            assert is_timely.result(timeout=60).fetchone() == (False,)
+            bound = "SELECT first_time < uuidv7_timestamp(%s) FROM scru_horizon_holders() WHERE pid = %s"
+            assert reader.execute(bound, [late, pid]).fetchall() == [(True,)]
+            with pytest.raises(psycopg.errors.InvalidParameterValue, match="is too old for a feed"):
+                writer.execute("INSERT INTO events VALUES (%s)", [late])
+    finally:
+        pauses.remove()
 
 
 def test_idempotent_retries_are_accepted(feed):
@@ -209,7 +267,7 @@ def test_another_shape_raises_39p01_with_the_statement_to_write(feed, shape):
     shaped = shape.format('"Odd"')
     feed.execute(f"CREATE TRIGGER g {shaped} EXECUTE FUNCTION scru_feed_guard('Key', '5 s', 'scru64')")
     hint = (
-        'CREATE TRIGGER guard AFTER INSERT ON "Odd" FOR EACH ROW'
+        'CREATE TRIGGER guard AFTER INSERT ON public."Odd" FOR EACH ROW'
         """ WHEN (NOT scru64_is_timely(NEW."Key"::scru64, '5 s'))"""
         """ EXECUTE FUNCTION scru_feed_guard("Key", '5 s', scru64);"""
     )
@@ -218,6 +276,23 @@ def test_another_shape_raises_39p01_with_the_statement_to_write(feed, shape):
         if statement.split()[0] in shape:
             with expect.error("39P01", MISUSED, None, hint):
                 feed.execute(statement)
+
+
+def test_the_statement_to_write_names_the_schema_and_quotes_the_lag(feed):
+    """The search path has another table with the name."""
+    feed.execute('CREATE SCHEMA "My s"; CREATE TABLE "My s".events (id uuid)')
+    shape = 'BEFORE INSERT ON "My s".events FOR EACH ROW'
+    feed.execute(f"CREATE TRIGGER g {shape} EXECUTE FUNCTION scru_feed_guard(id, '5 s''')")
+    hint = (
+        'CREATE TRIGGER guard AFTER INSERT ON "My s".events FOR EACH ROW'
+        " WHEN (NOT uuidv7_is_timely(NEW.id, '5 s''')) EXECUTE FUNCTION scru_feed_guard(id, '5 s''');"
+    )
+    with expect.error("39P01", MISUSED, None, hint):
+        feed.execute('INSERT INTO "My s".events VALUES (gen_uuidv7())')
+    feed.execute(f'DROP TRIGGER g ON "My s".events; {hint}')
+    query = "SELECT tgrelid::regclass::text, tgargs FROM pg_trigger WHERE tgname = 'guard'"
+    [created] = feed.execute(f"{query} AND tgrelid <> 'events'::regclass").fetchall()
+    assert created == ('"My s".events', b"id\x005 s'\x00")
 
 
 @pytest.mark.parametrize("arguments", ["", "id, '0', uuidv7, more"])

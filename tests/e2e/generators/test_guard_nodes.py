@@ -1,27 +1,46 @@
-"""Feeds whose rows lie on other nodes. A database stands for a node: no horizon knows the transactions of another one.
+"""Feeds whose rows lie on other nodes. No horizon knows the transactions of another node.
 
-In each test, a writer is held, so that the wrong way misses its row in any case.
+In each test of a wrong way, a writer is held, so that its row is missed in any case. Except under load, a database
+stands for a node.
 """
 
 from __future__ import annotations
 
+import os
+import random
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic, sleep
+
 import psycopg
 import pytest
 
-from server import oldest_and_newest, wait_until
+import expect
+from server import Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
 
+IS_LONG = "TEST_LONG" in os.environ
+SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 FIRST = "00000000-0000-7000-8000-000000000000"
 GUARD = (
     "CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW WHEN (NOT uuidv7_is_timely(NEW.id, '2 s'))"
     " EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
 )
 HORIZON = f"uuidv7_horizon('{FIRST}', '2 s')"
+PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
+# The first statement of the recipe, what each node runs for it, and the same statement with the results as parameters.
+[RECIPE] = re.findall(r"SELECT min\(result\) FROM run_command.*?(?=;\n)", PAGE, re.DOTALL)
+OF_NODE = re.search(r"\$\$(.*)\$\$", RECIPE)[1].replace("5 s", "2 s")
+FROM_NODES = "FROM unnest(%s::bool[], %s::text[]) AS of_nodes (success, result)"
+MINIMUM = re.sub(r"FROM run_command_on_all_nodes\(.*\$\$\)", FROM_NODES, RECIPE, flags=re.DOTALL)
 
 
 def create(node: psycopg.Connection) -> None:
-    node.execute("CREATE EXTENSION scru_uuidv7")
+    node.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
     node.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
     node.execute(GUARD)
 
@@ -38,6 +57,25 @@ def wait_until_below(node: psycopg.Connection, row: str, horizon: str) -> None:
     wait_until(lambda: node.execute(below, [row]).fetchone()[0], "the horizon passes the row")
 
 
+def minimum(coordinator: psycopg.Connection, nodes: list[psycopg.Connection]) -> str | None:
+    """Returns the result of the first statement of the recipe; `None` if a node has failed."""
+    results = []
+    for node in nodes:
+        try:
+            results.append((True, str(node.execute(OF_NODE).fetchone()[0])))
+        except psycopg.Error as error:
+            results.append((False, str(error)))
+    row = coordinator.execute(MINIMUM, [list(column) for column in zip(*results, strict=True)]).fetchone()
+    return row[0] if row else None
+
+
+def read(nodes: list[psycopg.Connection], after: str, ends: list[str]) -> list[str]:
+    """Returns the rows of all nodes after a position, each up to an end."""
+    query = "SELECT id::text FROM events WHERE id > %s AND id < %s"
+    rows = (node.execute(query, [after, end]) for node, end in zip(nodes, ends, strict=True))
+    return sorted(row for found in rows for (row,) in found)
+
+
 @pytest.fixture
 def nodes(connection, new_database):
     """Three nodes: a coordinator and two workers with a part of the table each."""
@@ -48,38 +86,255 @@ def nodes(connection, new_database):
         yield connection, one, two
 
 
-@pytest.mark.parametrize("way", ["minimum over the nodes", "of each node", "of the coordinator"])
+RIGHT = "minimum over the nodes, before the statement"
+WRONG = ["pushed down to each node", "of the coordinator", "minimum over the nodes, in the statement"]
+
+
+@pytest.mark.parametrize("way", [RIGHT, *WRONG])
 def test_of_several_nodes_only_the_minimum_misses_nothing(nodes, way):
     """A transaction on both nodes is committed on one, and still open on the other."""
     coordinator, one, two = nodes
-    two.execute("BEGIN")
-    late = insert(two)
-    seen = insert(one)
-    wait_until_below(one, seen, HORIZON)
-    wait_until_below(coordinator, seen, HORIZON)
-    with psycopg.connect(two.info.dsn, autocommit=True) as reader:
-        workers = (one, reader)
+    with psycopg.connect(two.info.dsn, autocommit=True) as writer:
+        writer.execute("BEGIN")
+        late = insert(writer)
+        seen = insert(one)
+        wait_until_below(one, seen, HORIZON)
+        wait_until_below(coordinator, seen, HORIZON)
+        workers = [one, two]
 
         def page(after: str) -> list[str]:
-            """Returns the rows of both nodes after a position."""
-            ends = [node.execute(f"SELECT {HORIZON}").fetchone()[0] for node in workers]
-            if way == "minimum over the nodes":
-                ends = [min(ends)] * 2
-            elif way == "of the coordinator":
+            if way == "of the coordinator":
                 ends = [coordinator.execute(f"SELECT {HORIZON}").fetchone()[0]] * 2
-            query = "SELECT id::text FROM events WHERE id > %s AND id < %s"
-            rows = (node.execute(query, [after, end]) for node, end in zip(workers, ends, strict=True))
-            return sorted(row for found in rows for (row,) in found)
+            elif way == "pushed down to each node":
+                ends = [node.execute(f"SELECT {HORIZON}").fetchone()[0] for node in workers]
+            else:
+                ends = [minimum(coordinator, [coordinator, *workers])] * 2
+            return read(workers, after, ends)
 
-        received = page(FIRST)
-        two.execute("COMMIT")
-        wait_until_below(reader, seen, HORIZON)
+        if way == "minimum over the nodes, in the statement":
+            # The snapshot of the statement is older than the horizon.
+            with ExitStack() as stack:
+                workers = [stack.enter_context(psycopg.connect(node.info.dsn)) for node in (one, two)]
+                for worker in workers:
+                    worker.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                    worker.execute("SELECT FROM events")
+                writer.execute("COMMIT")
+                wait_until_below(two, seen, HORIZON)
+                received = read(workers, FIRST, [minimum(coordinator, [coordinator, one, two])] * 2)
+            workers = [one, two]
+        else:
+            received = page(FIRST)
+            writer.execute("COMMIT")
+        wait_until_below(two, seen, HORIZON)
         received += page(received[-1] if received else FIRST)
-    assert received == ([late, seen] if way == "minimum over the nodes" else [seen])
+    assert received == ([late, seen] if way == RIGHT else [seen])
 
 
-@pytest.mark.parametrize("table", ["readable", "events"])
-def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_the_guard_of_a_node_refuses_ids_that_the_minimum_has_passed(nodes, is_guarded):
+    """The coordinator has generated the ID, and its row arrives late. Without a guard, it is missed."""
+    coordinator, one, two = nodes
+    if not is_guarded:
+        two.execute("DROP TRIGGER guard ON events")
+    [late] = coordinator.execute("SELECT gen_uuidv7()::text").fetchone()
+    seen = insert(one)
+    wait_until(lambda: minimum(coordinator, [coordinator, one, two]) > seen, "the minimum passes the row")
+    end = minimum(coordinator, [coordinator, one, two])
+    received = read([one, two], FIRST, [end] * 2)
+    late_insert = "INSERT INTO events VALUES (%s)"
+    if is_guarded:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="too old for a feed"):
+            two.execute(late_insert, [late])
+    else:
+        two.execute(late_insert, [late])
+    received += read([one, two], received[-1], [minimum(coordinator, [coordinator, one, two])] * 2)
+    assert received == [seen]
+    [missed] = two.execute("SELECT count(*) FROM events WHERE id < %s", [end]).fetchone()
+    assert missed == (0 if is_guarded else 1)
+
+
+def test_there_is_no_minimum_if_a_node_has_failed(nodes):
+    """The minimum over the others would pass its open transactions."""
+    coordinator, one, two = nodes
+    with psycopg.connect(two.info.dsn, autocommit=True) as writer:
+        writer.execute("BEGIN")
+        late = insert(writer)
+        seen = insert(one)
+        wait_until_below(one, seen, HORIZON)
+        wait_until_below(coordinator, seen, HORIZON)
+        two.execute("SET application_name = 'citus_internal gpid=1'")  # So it raises 0A000.
+        assert minimum(coordinator, [coordinator, one, two]) is None
+        assert "HAVING bool_and(success)" in MINIMUM
+        of_others = MINIMUM.replace("HAVING bool_and(success)", "WHERE success")
+        values = [[True, False], [str(one.execute(OF_NODE).fetchone()[0]), "failed"]]
+        [end] = coordinator.execute(of_others, values).fetchone()
+        two.execute("RESET application_name")
+        assert late < end
+        assert read([one, two], FIRST, [end] * 2) == [seen]
+
+
+class Load:
+    """Transactions on two nodes, one of which commits later, and a reader.
+
+    The coordinator generates the IDs up to 1.2 lags before.
+    """
+
+    def __init__(self, servers: list[Server]):
+        self.servers = servers
+        self.stopped = threading.Event()
+        self.written = threading.Event()
+
+    def connect(self, stack: ExitStack) -> tuple[psycopg.Connection, list[psycopg.Connection]]:
+        """Returns connections to the coordinator, and to the nodes with the rows."""
+        coordinator = stack.enter_context(self.servers[0].connect("coordinator"))
+        return coordinator, [stack.enter_context(server.connect()) for server in self.servers]
+
+    def write(self, number: int) -> None:
+        """Runs transactions until the load ends."""
+        dice = random.Random(number)
+        with ExitStack() as stack:
+            coordinator, workers = self.connect(stack)
+            while not self.stopped.is_set():
+                for worker in workers:
+                    worker.execute("BEGIN")
+                try:
+                    for _ in range(dice.choice([1, 2, 5])):
+                        age = dice.choice([0, 0, 0.5, 1.8, 2.4])
+                        made = f"SELECT gen_uuidv7(clock_timestamp() - interval '{age} s')"
+                        [row] = coordinator.execute(made).fetchone()
+                        sleep(dice.choice([0, 0, 0.05]))
+                        dice.choice(workers).execute("INSERT INTO events VALUES (%s)", [row])
+                except psycopg.errors.InvalidParameterValue:
+                    for worker in workers:
+                        worker.execute("ROLLBACK")
+                    continue
+                for worker in workers:
+                    worker.execute(f"PREPARE TRANSACTION '{number}'")
+                for worker in dice.sample(workers, 2):
+                    sleep(dice.choice([0, 0, 0.01, 0.3]))
+                    worker.execute(f"COMMIT PREPARED '{number}'")
+
+    def read(self) -> list[str]:
+        """Reads by the recipe until the load has ended and the last row is read."""
+        received: list[str] = []
+        with ExitStack() as stack:
+            coordinator, workers = self.connect(stack)
+            end = None
+            while end is None or monotonic() < end:
+                horizon = minimum(coordinator, [coordinator, *workers])
+                rows = read(workers, received[-1] if received else FIRST, [horizon] * 2)
+                received += rows
+                if self.written.is_set() and end is None:
+                    end = monotonic() + 5
+                if not rows:
+                    sleep(0.01)
+        return received
+
+
+def test_the_recipe_misses_no_row_of_transactions_on_two_servers(new_server, measured):
+    servers = [new_server({"max_prepared_transactions": "30"}) for _ in range(2)]
+    for server in servers:
+        with server.connect() as connection:
+            create(connection)
+    with servers[0].connect() as connection:
+        connection.execute("CREATE DATABASE coordinator")
+    with servers[0].connect("coordinator") as connection:
+        connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+    load = Load(servers)
+    with ThreadPoolExecutor(9) as pool:
+        reader = pool.submit(load.read)
+        writers = [pool.submit(load.write, number) for number in range(8)]
+        end = monotonic() + SECONDS
+
+        def count() -> int:
+            return sum(server.value("SELECT count(*) FROM events") for server in servers)
+
+        while not any(task.done() for task in [reader, *writers]) and (monotonic() < end or count() < MANY):
+            sleep(0.1)
+        load.stopped.set()
+        try:
+            for task in writers:
+                task.result(timeout=60)
+        finally:
+            load.written.set()
+        received = reader.result(timeout=60)
+    committed = sorted(row for server in servers for (row,) in server.rows("SELECT id::text FROM events"))
+    assert len(committed) >= MANY
+    assert received == committed
+    measured(f"feed on two servers: {len(committed):,} rows, none missed")
+
+
+# ------------------------------------------------------------------------------------------------------------- origins
+
+HEARTBEATS = "CREATE TABLE heartbeat (origin text PRIMARY KEY, horizon uuid NOT NULL)"
+WAYS = {
+    "lowest heartbeat": "(SELECT min(horizon::text)::uuid FROM heartbeat)",
+    "highest heartbeat": "(SELECT max(horizon::text)::uuid FROM heartbeat)",
+    "own horizon": "uuidv7_horizon()",
+}
+
+
+def test_of_several_origins_only_the_lowest_heartbeat_misses_nothing(new_server):
+    """A transaction of one origin is open when a later row of the other one arrives."""
+    origins, subscriber = new_server({"wal_level": "logical"}), new_server({"wal_level": "logical"})
+    with subscriber.connect() as reader, ExitStack() as stack:
+        reader.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+        reader.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
+        reader.execute(HEARTBEATS)
+        sessions = {}
+        for name in ("a", "b"):
+            with origins.connect() as connection:
+                connection.execute(f"CREATE DATABASE {name}")
+            origin = sessions[name] = stack.enter_context(origins.connect(name))
+            origin.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
+            origin.execute("CREATE TABLE events (id uuid PRIMARY KEY)")
+            origin.execute(HEARTBEATS)
+            origin.execute("CREATE PUBLICATION feed FOR TABLE events, heartbeat")
+            # Before the first row of the origin.
+            origin.execute("INSERT INTO heartbeat VALUES (%s, %s)", [name, FIRST])
+            address = f"host={origins.directory} port={origins.port} user=postgres dbname={name}"
+            reader.execute(f"CREATE SUBSCRIPTION {name} CONNECTION '{address}' PUBLICATION feed")
+        ready = "SELECT count(*) = 4 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel"
+        wait_until(lambda: reader.execute(ready).fetchone()[0], "the tables are copied")
+
+        def beat() -> None:
+            """Waits until each origin's heartbeat has arrived."""
+            for name, origin in sessions.items():
+                update = "UPDATE heartbeat SET horizon = uuidv7_horizon() RETURNING horizon::text"
+                [sent] = origin.execute(update).fetchone()
+                arrived = "SELECT horizon >= %s FROM heartbeat WHERE origin = %s"
+                wait_until(lambda: reader.execute(arrived, [sent, name]).fetchone()[0], "the heartbeat arrives")  # noqa: B023
+
+        received: dict[str, list[str]] = {way: [] for way in WAYS}
+
+        def pages() -> None:
+            for way, rows in received.items():
+                after = rows[-1] if rows else FIRST
+                query = f"SELECT id::text FROM events WHERE id > %s AND id < {WAYS[way]} ORDER BY id"
+                rows += [row for (row,) in reader.execute(query, [after])]
+
+        with origins.connect("a") as writer:
+            writer.execute("BEGIN")
+            late = insert(writer)
+            seen = insert(sessions["b"])
+            wait_until_below(sessions["b"], seen, "uuidv7_horizon()")
+            beat()
+            pages()
+            assert received == {"lowest heartbeat": [], "highest heartbeat": [seen], "own horizon": [seen]}
+            writer.execute("COMMIT")
+        wait_until_below(sessions["a"], seen, "uuidv7_horizon()")
+        beat()
+        pages()
+        assert received.pop("lowest heartbeat") == [late, seen]
+        assert set(map(tuple, received.values())) == {(seen,)}
+
+
+# --------------------------------------------------------------------------------------- foreign and distributed tables
+
+
+@pytest.fixture
+def foreign(nodes):
+    """Two nodes. The first one has foreign tables on the table of the second one, and on a view of it."""
     local, remote, _ = nodes
     if not local.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'").fetchone():
         pytest.skip("this server has no postgres_fdw (contrib)")
@@ -91,9 +346,19 @@ def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
     remote.execute(f"CREATE VIEW readable AS SELECT * FROM events WHERE id < {HORIZON}")
     for name in ("events", "readable"):
         local.execute(f"CREATE FOREIGN TABLE {name} (id uuid) SERVER remote")
-    condition = f"AND id < {HORIZON}" if table == "events" else ""
+    # Loads the library, whose hook sees the conditions.
+    local.execute("SELECT gen_uuidv7()")
+    return local, remote
+
+
+@pytest.mark.parametrize("table", ["readable", "events"])
+def test_the_condition_belongs_to_the_server_that_has_the_rows(foreign, table):
+    """A horizon of the local server that is passed as a parameter misses a row."""
+    local, remote = foreign
 
     def page(after: str) -> list[str]:
+        [end] = local.execute(f"SELECT {HORIZON}::text").fetchone()
+        condition = f"AND id < '{end}'" if table == "events" else ""
         query = f"SELECT id::text FROM {table} WHERE id > %s {condition} ORDER BY id"
         return [row for (row,) in local.execute(query, [after])]
 
@@ -115,3 +380,88 @@ def test_the_condition_belongs_to_the_server_that_has_the_rows(nodes, table):
     )
     with pytest.raises(psycopg.errors.TriggerProtocolViolated):
         local.execute("INSERT INTO events VALUES (gen_uuidv7())")
+
+
+DETAIL = "A server does not know which transactions run on the servers with the rows."
+ELSEWHERE = [
+    "SELECT FROM {} WHERE id < uuidv7_horizon()",
+    f"SELECT FROM {{}} WHERE {HORIZON} > id",
+    "SELECT FROM {} WHERE id < (SELECT uuidv7_horizon())",
+    "WITH h AS (SELECT uuidv7_horizon() AS h) SELECT FROM {}, h WHERE id < h.h",
+    "INSERT INTO own SELECT id FROM {} WHERE id < uuidv7_horizon()",
+    "UPDATE own SET id = other.id FROM {} AS other WHERE own.id = other.id AND other.id < uuidv7_horizon()",
+]
+HARMLESS = [
+    "SELECT FROM own LEFT JOIN {} AS other USING (id) WHERE own.id < uuidv7_horizon()",
+    "SELECT FROM own WHERE id < uuidv7_horizon() AND id NOT IN (SELECT id FROM {})",
+    "SELECT uuidv7_horizon() FROM {}",
+    "SELECT FROM {} WHERE id < (SELECT max(id::text)::uuid FROM own WHERE id < uuidv7_horizon())",
+    "SELECT FROM {} WHERE id < uuidv7_horizon(1)",
+]
+# Not seen, as the page says.
+UNSEEN = [
+    "WITH h AS MATERIALIZED (SELECT uuidv7_horizon() AS h) SELECT FROM {}, h WHERE id < h.h",
+    "SELECT FROM {} WHERE id < uuidv7_horizon(2)",
+]
+
+
+def refuses_a_horizon(session: psycopg.Connection, kind: str, table: str, hint: str) -> None:
+    session.execute("CREATE TABLE own (id uuid)")
+    session.execute(
+        "CREATE FUNCTION uuidv7_horizon(n int) RETURNS uuid STABLE LANGUAGE plpgsql"
+        " AS $$ BEGIN RETURN CASE n WHEN 2 THEN uuidv7_horizon() END; END $$"
+    )
+    for query in ELSEWHERE:
+        with expect.error("0A000", f'cannot apply uuidv7_horizon() to {kind} table "{table}"', DETAIL, hint):
+            session.execute(query.format(table))
+    for query in HARMLESS + UNSEEN:
+        session.execute(query.format(table))
+
+
+def test_a_horizon_is_refused_for_a_foreign_table(foreign):
+    hint = "Create a view with the condition on the foreign server, and a foreign table on that view."
+    local, _ = foreign
+    refuses_a_horizon(local, "foreign", "events", hint)
+    # The first statement of a session is planned without the library, unless that is preloaded.
+    query = "SELECT FROM events WHERE id < (SELECT uuidv7_horizon())"
+    for options, count in (("", 1), ("-c session_preload_libraries=scru", 0)):
+        with psycopg.connect(local.info.dsn, options=options, autocommit=True) as session:
+            for _ in range(count):
+                session.execute(query)
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                session.execute(query)
+    # A column of another type of IDs.
+    local.execute("CREATE FOREIGN TABLE numbers (id bigint) SERVER remote")
+    with expect.error("0A000", 'cannot apply scru64_horizon() to foreign table "numbers"', DETAIL, hint):
+        local.execute("SELECT FROM numbers WHERE id < scru64_horizon()::bigint")
+    # Partitions with old rows can be elsewhere.
+    local.execute("CREATE TABLE feed (id uuid) PARTITION BY RANGE (id); CREATE TABLE feed_2 PARTITION OF feed DEFAULT")
+    old = f"FOR VALUES FROM (MINVALUE) TO ('{FIRST}') SERVER remote OPTIONS (table_name 'events')"
+    local.execute(f"CREATE FOREIGN TABLE feed_1 PARTITION OF feed {old}")
+    local.execute("SELECT FROM feed WHERE id < uuidv7_horizon()")
+
+
+def test_a_horizon_is_refused_for_a_table_that_citus_distributes(connection):
+    """Without Citus: a setting and a table stand in for those of Citus."""
+    connection.prepare_threshold = None
+    connection.execute("CREATE EXTENSION scru_uuidv7; CREATE TABLE events (id uuid)")
+    connection.execute("SELECT gen_uuidv7()")
+    query = "SELECT FROM events WHERE id < uuidv7_horizon()"
+    connection.execute(query)
+    connection.execute("SET citus.shard_count = 8")
+    connection.execute(query)
+    connection.execute("SET allow_system_table_mods = on")
+    columns = '(logicalrelid regclass, partmethod "char", colocationid int, repmodel "char")'
+    connection.execute(f"CREATE TABLE pg_catalog.pg_dist_partition {columns}")
+    connection.execute(query)
+    connection.execute("INSERT INTO pg_dist_partition VALUES ('events', 'h', 1, 's')")
+    hint = "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
+    refuses_a_horizon(connection, "distributed", "events", hint)
+    # A reference table, a table of this node only, and a table of a distributed schema.
+    for facts, is_refused in (("'n', 5, 't'", False), ("'n', 0, 's'", False), ("'n', 7, 's'", True)):
+        connection.execute(f"UPDATE pg_dist_partition SET (partmethod, colocationid, repmodel) = ({facts})")
+        if is_refused:
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                connection.execute(query)
+        else:
+            connection.execute(query)

@@ -12,7 +12,7 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import MAJOR, wait_until
+from server import wait_until
 from wire import EXECUTE, SYNC, RawConnection, message
 
 PREPARED = {"max_prepared_transactions": "250", "shared_preload_libraries": ""}
@@ -268,10 +268,7 @@ def segments(data: Path) -> set[str]:
 
 @pytest.mark.parametrize("draws", [False, True])
 def test_a_parallel_query_without_ids_allocates_nothing(new_server, draws):
-    """A transaction that writes rows after a parallel query looks for what its workers have published.
-
-    From PostgreSQL 17 on, the server does not tell whether the memory exists.
-    """
+    """A transaction that writes rows after a parallel query looks for what its workers have published."""
     settings = {"dynamic_shared_memory_type": "mmap", "shared_preload_libraries": "", "max_parallel_workers": "8"}
     server = new_server(settings)
     with server.connect() as connection, server.connect() as other:
@@ -296,5 +293,5 @@ def test_a_parallel_query_without_ids_allocates_nothing(new_server, draws):
         if draws:
             sleep(1)
             assert other.execute("SELECT scru64_horizon() <= %s", [first]).fetchone() == (True,)
-        elif MAJOR < 17:
+        else:
             assert segments(server.data) == before

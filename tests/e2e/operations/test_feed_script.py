@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
 import psycopg
 import pytest
 
-from server import oldest_and_newest, since, wait_until
+from pooler import CLIENT, pgbouncer
+from programs import needs
+from server import long, oldest_and_newest, since, wait_until
 
 pytestmark = oldest_and_newest("the script is the same for all versions")
 
@@ -21,12 +25,18 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")
 IS_LONG = "TEST_LONG" in os.environ
 SECONDS = 20 if IS_LONG else 2
+MANY = 5000
 MS = "trunc(extract(epoch FROM clock_timestamp() - interval '{} s') * 1000)::bigint"
 KINDS = {
     "uuid": (
         "id uuid PRIMARY KEY",
         "CALL feed.guard('events', 'id')",
         f"overlay(feed.first_uuid({MS})::text PLACING '7' FROM 15)::uuid",
+    ),
+    "uuidv7": (
+        "id uuid PRIMARY KEY",
+        "CALL feed.guard('events', 'id')",
+        "uuidv7(interval '-{} s')",
     ),
     "bigint": (
         "id bigint PRIMARY KEY",
@@ -52,6 +62,7 @@ def follow(session: psycopg.Connection, kind: str, after: object) -> list:
         [end] = session.execute("CALL feed.horizon_identity('public.events_id_seq', NULL)").fetchone()
         query = "SELECT id FROM events WHERE id > coalesce(%s::bigint, 0) AND id <= %s ORDER BY id LIMIT 1000"
     else:
+        kind = "uuid" if kind == "uuidv7" else kind
         [end] = session.execute(f"CALL feed.horizon(NULL::{kind})").fetchone()
         end = end << 20 if kind == "bigint" else end
         condition = f"(%s::{kind} IS NULL OR id > %s::{kind}) AND id < %s"
@@ -78,7 +89,9 @@ def create(owner: psycopg.Connection, kind: str) -> None:
     owner.execute(guard)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=since(18, "uuidv7()")) if kind == "uuidv7" else kind for kind in KINDS]
+)
 def test_a_reader_waits_for_a_held_row(script, kind):
     """Without the horizon, the reader passes the row."""
     database, owner = script
@@ -186,37 +199,34 @@ def test_the_guard_accepts_uuidv7_of_the_server(script):
         owner.execute("INSERT INTO events VALUES (uuidv7(interval '-2 s'))")
 
 
-@pytest.mark.parametrize("kind", ["uuid", "identity"])
-def test_a_reader_misses_no_row_under_load(new_server, measured, kind):
-    """Writers prepare, roll back and commit late. In the middle, the server crashes."""
-    server = new_server({"max_prepared_transactions": "30"})
-    with server.connect() as connection:
-        connection.execute(SCRIPT)
-        create(connection, kind)
-    stopped = threading.Event()
+class Load:
+    """Sessions that write rows, and prepare, roll back and commit late, and a reader.
 
-    def write(number: int) -> None:
+    All connect again after a crash.
+    """
+
+    def __init__(self, kind: str, connect: Callable[[], psycopg.Connection]):
+        self.kind = kind
+        self.connect = connect
+        self.stopped = threading.Event()
+        self.written = threading.Event()
+
+    def write(self, number: int) -> None:
+        """Runs transactions until the load ends."""
         dice = random.Random(number)
-        while not stopped.is_set():
+        while not self.stopped.is_set():
             try:
-                with server.connect() as session:
-                    while not stopped.is_set():
-                        transact(session, dice, number)
+                with self.connect() as session:
+                    while not self.stopped.is_set():
+                        self.transact(session, dice, number)
             except psycopg.OperationalError:
                 sleep(0.05)
 
-    def transact(session: psycopg.Connection, dice: random.Random, number: int) -> None:
+    def transact(self, session: psycopg.Connection, dice: random.Random, number: int) -> None:
         try:
             session.execute("BEGIN")
             for _ in range(dice.choice([1, 2, 5])):
-                if kind == "identity":
-                    session.execute("INSERT INTO events DEFAULT VALUES")
-                else:
-                    age = dice.choice([0, 0.3, 0.6, 1.2])
-                    made = KINDS[kind][2].format(age)
-                    suffix = f"{dice.getrandbits(48):012x}"
-                    key = f"overlay({made}::text PLACING '{suffix}' FROM 25 FOR 12)::uuid"
-                    session.execute(f"INSERT INTO events VALUES ({key})")
+                session.execute(self.insert(dice))
             sleep(dice.choice([0, 0, 0.01, 0.3]))
             if dice.random() < 0.2:
                 gid = f"{number}-{dice.random()}"
@@ -228,18 +238,25 @@ def test_a_reader_misses_no_row_under_load(new_server, measured, kind):
         except psycopg.errors.InvalidParameterValue:
             session.execute("ROLLBACK")
 
-    written = threading.Event()
+    def insert(self, dice: random.Random) -> str:
+        if self.kind == "identity":
+            return "INSERT INTO events DEFAULT VALUES"
+        made = KINDS[self.kind][2].format(dice.choice([0, 0.3, 0.6, 1.2]))
+        if self.kind == "uuid":
+            made = f"overlay({made}::text PLACING '{dice.getrandbits(48):012x}' FROM 25 FOR 12)::uuid"
+        return f"INSERT INTO events VALUES ({made})"
 
-    def read() -> list:
+    def read(self) -> list:
+        """Reads until the load has ended and the last row is read."""
         received: list = []
         end = None
         while end is None or monotonic() < end:
             try:
-                with server.connect() as session:
+                with self.connect() as session:
                     while end is None or monotonic() < end:
-                        rows = follow(session, kind, received[-1] if received else None)
+                        rows = follow(session, self.kind, received[-1] if received else None)
                         received += rows
-                        if written.is_set() and end is None:
+                        if self.written.is_set() and end is None:
                             end = monotonic() + 3
                         if not rows:
                             sleep(0.01)
@@ -247,24 +264,82 @@ def test_a_reader_misses_no_row_under_load(new_server, measured, kind):
                 sleep(0.05)
         return received
 
-    with ThreadPoolExecutor(11) as pool:
-        reader = pool.submit(read)
-        writers = [pool.submit(write, number) for number in range(10)]
-        sleep(SECONDS / 2)
-        server.restart("immediate")
-        sleep(SECONDS / 2)
-        stopped.set()
-        try:
-            for task in writers:
-                task.result(timeout=60)
-            with server.connect() as session:
-                for (gid,) in session.execute("SELECT gid FROM pg_prepared_xacts").fetchall():
-                    session.execute(f"COMMIT PREPARED '{gid}'")
-        finally:
-            written.set()
-        received = reader.result(timeout=60)
+
+@pytest.mark.parametrize(
+    ("kind", "is_pooled"),
+    [
+        ("uuid", False),
+        ("identity", False),
+        pytest.param("uuidv7", False, marks=since(18, "uuidv7()")),
+        pytest.param("uuid", True, marks=(long, needs("pgbouncer"))),
+    ],
+)
+def test_a_reader_misses_no_row_under_load(new_server, measured, kind, is_pooled):
+    """In the middle, the server crashes."""
+    server = new_server({"max_prepared_transactions": "30"})
+    with server.connect() as connection, ExitStack() as stack:
+        connection.execute(SCRIPT)
+        create(connection, kind)
+        connect = server.connect
+        if is_pooled:
+            stack.enter_context(pgbouncer(server, "postgres", default_pool_size="12", server_login_retry="0.1"))
+            connect = partial(server.connect, **CLIENT)
+        load = Load(kind, connect)
+        with ThreadPoolExecutor(11) as pool:
+            reader = pool.submit(load.read)
+            writers = [pool.submit(load.write, number) for number in range(10)]
+            sleep(SECONDS / 2)
+            server.restart("immediate")
+            sleep(SECONDS / 2)
+            if IS_LONG:
+                wait_until(lambda: server.value("SELECT count(*) FROM events") >= MANY, "many rows are written")
+            load.stopped.set()
+            try:
+                for task in writers:
+                    task.result(timeout=60)
+                with server.connect() as session:
+                    for (gid,) in session.execute("SELECT gid FROM pg_prepared_xacts").fetchall():
+                        session.execute(f"COMMIT PREPARED '{gid}'")
+            finally:
+                load.written.set()
+            received = reader.result(timeout=60)
     with server.connect() as connection:
         committed = [row for (row,) in connection.execute("SELECT id FROM events ORDER BY id")]
-    assert len(committed) >= (5000 if IS_LONG else 50)
+    assert len(committed) >= (MANY if IS_LONG else 50)
     assert received == committed
-    measured(f"feed.sql, {kind}: {len(committed):,} rows, none missed")
+    by = " through PgBouncer" if is_pooled else ""
+    measured(f"feed.sql, {kind}{by}: {len(committed):,} rows, none missed")
+
+
+@needs("pgbouncer")
+def test_a_reader_and_writers_in_a_pool_of_transactions(new_server):
+    """The two statements of the reader run on two server connections, and no writer inherits what another has set."""
+    server = new_server()
+    with server.connect() as owner:
+        owner.execute(SCRIPT)
+        create(owner, "uuid")
+    insert = f"INSERT INTO events VALUES ({KINDS['uuid'][2]}) RETURNING id"
+    with (
+        pgbouncer(server, "postgres", default_pool_size="3"),
+        server.connect(**CLIENT) as writer,
+        server.connect(**CLIENT) as reader,
+    ):
+        [begun] = writer.execute("SELECT clock_timestamp()").fetchone()
+        writer.execute("BEGIN")
+        [late] = writer.execute(insert.format("0.5")).fetchone()
+        # PgBouncer opens a connection for each transaction.
+        with server.connect(**CLIENT) as other, other.transaction(), reader.transaction():
+            other.execute("SELECT")
+            reader.execute("SELECT")
+        [seen] = reader.execute(insert.format("0.2")).fetchone()
+        sleep(1.3)
+        assert len({reader.execute("SELECT pg_backend_pid()").fetchone() for _ in range(3)}) > 1
+        assert reader.execute("SELECT id FROM events").fetchall() == [(seen,)]
+        assert follow(reader, "uuid", None) == []
+        writer.execute("COMMIT")
+        wait_until(lambda: follow(reader, "uuid", None) == [late, seen], "the reader reads both rows")
+        # More transactions than the pool has connections.
+        old = insert.replace("clock_timestamp()", f"'{begun}'::timestamptz").format("0.9")
+        for _ in range(4):
+            with pytest.raises(psycopg.errors.InvalidParameterValue, match="too old for a feed"):
+                writer.execute(old)

@@ -201,8 +201,10 @@ def test_hypopg(connection, id_type):
         "id < timestamptz '2026-11-01 01:00'",
         "id <@ tstzrange('2026-11-02', '2026-11-02 01:00')",
     ]
+    conditions.append("id::timestamptz < '2026-11-01 01:00'")
     for condition in conditions:
         assert "btree_orders_id" in explain(connection, f"SELECT * FROM orders WHERE {condition}")
+    assert "Sort" not in explain(connection, "SELECT * FROM orders ORDER BY id::timestamptz DESC LIMIT 3")
 
 
 @needs("hll")

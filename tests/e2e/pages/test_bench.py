@@ -14,7 +14,20 @@ if min(MAJORS) != MAJOR:
     pytest.skip(f"pages are rendered on PostgreSQL {min(MAJORS)} only", allow_module_level=True)
 
 from bench import report, workloads
-from bench.candidates import CREATED_AT, ENCRYPTION, EVENTS, GENERATE, GROWTH, MIXED, SCALE, TYPES, Candidate, rotated
+from bench.candidates import (
+    CREATED_AT,
+    ENCRYPTION,
+    EVENTS,
+    GENERATE,
+    GROWTH,
+    GUARDS,
+    HORIZONS,
+    MIXED,
+    SCALE,
+    TYPES,
+    Candidate,
+    rotated,
+)
 from bench.measure import Session, read_costs, read_look_ups, read_plan, read_times
 from bench.results import DOCS, ROOT, Results, saved
 from bench.server import make_uuidv7
@@ -36,19 +49,10 @@ def orphans(text: str) -> list[str]:
     return [paragraph for paragraph in paragraphs if SPEED.search(paragraph) and not RESULTS.search(paragraph)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_figure_on_speed_names_its_results(page):
-    assert orphans(page.read_text()) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["It takes 35 ns.", "It makes 2,000,000 IDs a second.", "It is faster: 0.52\nof the time.", "1.5 times\nslower"],
-)
-def test_a_figure_without_results_is_an_orphan(text):
-    assert len(orphans(f"# Title\n\n{text}\n\nText")) == 1
-    assert orphans(f"{text} [All](bench/pg15-full.json)") == []
-    assert orphans(f"<!-- bench: types -->\n{text}\n<!-- bench end -->") == []
+def test_every_figure_on_speed_names_its_results():
+    figures = ["35 ns", "2,000,000 IDs a second", "faster: 0.52 of the time", "1.5 times slower"]
+    texts = [*(page.read_text() for page in PAGES), "\n\n".join(figures)]
+    assert [paragraph for text in texts for paragraph in orphans(text)] == figures
 
 
 @pytest.mark.parametrize("path", report.SHOWN, ids=lambda path: path.name)
@@ -66,7 +70,7 @@ def test_every_file_of_results_has_its_page_and_charts():
 
 def test_the_readme_has_small_tables():
     blocks = {found[2]: found[0] for found in report.BLOCK.finditer((ROOT / "README.md").read_text())}
-    for name, columns in {"created_at": 4, "keys": 6, "summary": 6}.items():
+    for name, columns in {"created_at": 5, "keys": 6, "summary": 6}.items():
         shown = blocks.pop(name)
         rows = [line for line in shown.splitlines() if line.startswith("|")]
         assert len(rows) <= 9
@@ -89,7 +93,23 @@ def test_ratios_are_taken_turn_by_turn(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
+def test_a_guard_is_compared_with_none_of_the_same_turn(tmp_path: Path):
+    """In microseconds for a row."""
+    results = Results({"major": 15, "mode": "feed"})
+    for without, guard in (100, 110), (200, 230), (300, 320):
+        results.add("feed", "guarded", 100_000, "processor ms", "no_guard", without)
+        results.add("feed", "guarded", 100_000, "processor ms", "guard", guard)
+    for horizon in 4, 5:
+        results.add("feed", "read", 2000, "processor ms", "horizon", 4)
+        results.add("feed", "read", 2000, "processor ms", "horizon_with_lag", horizon)
+    shown = report.feed(report.frame(Results.load(results.save(tmp_path))))
+    assert [[cell.strip() for cell in line.split("|")[1:3]] for line in shown.splitlines() if "±" in line] == [
+        ["guard with WHEN", "0.20 ±0.05"],
+        ["horizon with a lag", "1.12 ±0.06"],
+    ]
+
+
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
 def test_each_candidate_has_each_place(group):
     orders = [rotated(group, turn) for turn in range(2 * len(group))]
     assert all(sorted(order, key=group.index) == group for order in orders)
@@ -97,7 +117,7 @@ def test_each_candidate_has_each_place(group):
     assert orders[0][1] != orders[1][1]
 
 
-@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION])
+@pytest.mark.parametrize("group", [TYPES, EVENTS, SCALE, GROWTH, GENERATE, MIXED, ENCRYPTION, GUARDS, HORIZONS])
 def test_each_group_measures_one_candidate_twice(group):
     [control] = [candidate for candidate in group if candidate.label == "baseline again"]
     assert replace(control, key=control.key.removesuffix("_control"), label="") in [replace(c, label="") for c in group]
@@ -149,6 +169,10 @@ def test_everything_is_measured_for_every_candidate(connection):
         session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.PREPARE_ENCRYPTION, candidate, rows=rows)
         measured(workloads.ENCRYPTION, candidate)
+    for candidate in GUARDS:
+        measured({"guarded": workloads.GUARDED}, candidate)
+    for candidate in HORIZONS:
+        measured({"read": workloads.READ}, candidate)
     for candidate in CREATED_AT:
         session.execute((f"DROP SCHEMA IF EXISTS {candidate.key} CASCADE", f"CREATE SCHEMA {candidate.key}"), candidate)
         session.execute(workloads.RECENT, candidate, rows=rows)
@@ -157,5 +181,9 @@ def test_everything_is_measured_for_every_candidate(connection):
         # An hour of 90 days has 9 of 20,000 rows.
         assert plans[0]["Plan"]["Actual Rows"] in (8, 9, 10)
         assert 5 <= plans[0]["Plan"]["Plan Rows"] <= 15
+        for workload in workloads.PLANNING.values():
+            [(plans,)] = connection.execute(f"EXPLAIN (FORMAT JSON) {session.fill_in(workload.statement, candidate)}")
+            assert "Index Scan" in str(plans)
+            assert "Sort" not in str(plans)
         for size in workloads.SIZES.values():
             assert connection.execute(f"SELECT {size}").fetchone() > (0,)

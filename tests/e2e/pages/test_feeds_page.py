@@ -117,7 +117,7 @@ let idle = 0;
 const loadPosition = async () => "{SMALLEST}", savePosition = async () => {{}};
 const running = () => idle < 2;
 const sleep = async () => {{ idle += 1; }};
-const process = async (row) => {{ received.push(row.payload); }};
+const handle = async (row) => {{ received.push(row.payload); }};
 {block("javascript", "let after")}
 console.log(JSON.stringify(received));
 await client.end();

@@ -1,5 +1,6 @@
 /*
- * Faults of a disk: this library is preloaded into the server's processes, and changes fsync and fdatasync.
+ * Faults of a disk, and pauses: this library is preloaded into the server's processes, and changes fsync, fdatasync and
+ * gettimeofday.
  *
  * A slow disk: each sync takes a number of milliseconds longer. The environment variable SLOW_DISK names the file that
  * holds the number, which a test can change while the server runs. A signal does not end the delay, because it does not
@@ -9,6 +10,10 @@
  * as of the file's last sync. Two environment variables hold absolute paths: WATCHED is the data directory, and SHADOW
  * the directory with the record, in which a file has the name of its inode. While the file SHADOW/hang exists, no sync
  * of such a file ends.
+ *
+ * A pause after the extension has read the clock: the environment variable PAUSES is the absolute path of a directory.
+ * While it has a file whose name is the number of a process, a call of the extension in this process does not return. The
+ * process then also creates the file NUMBER.paused.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,3 +123,36 @@ static int sync_with_faults(const char *name, int file)
 int fsync(int file) { return sync_with_faults("fsync", file); }
 
 int fdatasync(int file) { return sync_with_faults("fdatasync", file); }
+
+/* Returns whether an address is one of the extension's library. */
+static int is_of_extension(void *address)
+{
+	Dl_info facts;
+
+	return dladdr(address, &facts) && facts.dli_fname && strstr(facts.dli_fname, "/scru.so");
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+	const char *pauses = getenv("PAUSES");
+	char path[PATH_MAX], reached[PATH_MAX];
+	struct timespec now;
+	int file;
+
+	(void) zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	time->tv_sec = now.tv_sec;
+	time->tv_usec = now.tv_nsec / 1000;
+	if (!pauses)
+		return 0;
+	snprintf(path, sizeof path, "%s/%d", pauses, (int) getpid());
+	if (access(path, F_OK) != 0 || !is_of_extension(__builtin_return_address(0)))
+		return 0;
+	snprintf(reached, sizeof reached, "%s/%d.paused", pauses, (int) getpid());
+	file = open(reached, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (file >= 0)
+		close(file);
+	while (access(path, F_OK) == 0)
+		usleep(1000);
+	return 0;
+}

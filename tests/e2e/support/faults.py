@@ -1,4 +1,4 @@
-"""Faults that a test injects into a server: crashes, a full disk, slow or recorded syncs, and no free shared memory.
+"""Faults that a test injects into a server: crashes, full and slow disks, recorded syncs, pauses, and full memory.
 
 A wrong clock is in clock.py.
 """
@@ -124,6 +124,34 @@ class SlowDisk:
 
     def remove(self) -> None:
         """Deletes the library and the file that holds the delay."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+# --------------------------------------------------------------------------------------------------------------- pauses
+
+
+class Pauses:
+    """Pauses of processes after the extension reads the clock, on a server that is started with this `environment`."""
+
+    def __init__(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="scru-pauses-", dir=TEMPORARY))
+        self.environment = {"LD_PRELOAD": str(build_library(self.directory)), "PAUSES": str(self.directory)}
+        give_to_server_user(self.directory)
+
+    def begin(self, pid: int) -> None:
+        """Pauses a process when it next reads the clock."""
+        (self.directory / str(pid)).touch()
+
+    def wait_until_reached(self, pid: int) -> None:
+        """Waits until the process pauses."""
+        wait_until((self.directory / f"{pid}.paused").exists, "the process pauses")
+
+    def end(self, pid: int) -> None:
+        """Lets the process continue."""
+        (self.directory / str(pid)).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Deletes the library and the directory, which ends all pauses."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
 

@@ -94,12 +94,12 @@ SHARES_TESTS = "TEST_ALL" in os.environ
 """Whether the tests run on all versions, by tools/test-all.sh. Only then does a test run on some versions only."""
 
 
-def on_the_oldest(why: str):
-    """Returns a mark for tests that `make test-all` leaves to the run on the oldest version.
+def on_the_oldest(why: str, *also: int):
+    """Returns a mark for tests that `make test-all` leaves to the run on the oldest version and those in `also`.
 
-    `why` is why their result is the same on all versions.
+    `why` is why their result is the same on all other versions.
     """
-    return pytest.mark.on_the_oldest(why)
+    return pytest.mark.on_the_oldest(why, *also)
 
 
 def oldest_and_newest(why: str, *also: int):
@@ -127,8 +127,9 @@ def reason_to_skip(item: pytest.Item, major: int = MAJOR, shares_tests: bool = S
     if not shares_tests or major in [introduced for introduced, _ in features]:
         return None
     for mark in item.iter_markers("on_the_oldest"):
-        if major != oldest:
-            return f"runs on {oldest} only: {mark.args[0]}"
+        why, *also = mark.args
+        if major not in (oldest, *also):
+            return f"runs on {' and '.join(map(str, (oldest, *also)))} only: {why}"
     for mark in item.iter_markers("oldest_and_newest"):
         why, *also = mark.args
         if major not in (oldest, *also, newest):

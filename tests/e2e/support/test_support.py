@@ -50,12 +50,22 @@ class Item:
         ([], MAJORS),
         ([since(17, "…")], [major for major in MAJORS if major >= 17]),
         ([on_the_oldest("…")], [OLDEST]),
+        ([on_the_oldest("…", 18)], [OLDEST, 18]),
         ([pytest.mark.alone], [OLDEST]),
         ([oldest_and_newest("…")], [OLDEST, NEWEST]),
         ([oldest_and_newest("…"), since(17, "…")], [17, NEWEST]),
         ([oldest_and_newest("…", 18)], [OLDEST, 18, NEWEST]),
     ],
-    ids=["no mark", "since 17", "on the oldest", "alone", "ends", "ends since 17", "ends and 18"],
+    ids=[
+        "no mark",
+        "since 17",
+        "on the oldest",
+        "on the oldest and 18",
+        "alone",
+        "ends",
+        "ends since 17",
+        "ends and 18",
+    ],
 )
 def test_a_test_runs_on_these_versions(marks, versions):
     """In a run on all versions. A run on a single version leaves no test to the others."""
@@ -72,6 +82,7 @@ def test_a_skipped_test_says_why():
     assert reason_to_skip(item, 16, shares_tests=True) == f"runs on {OLDEST} and {NEWEST} only: of this"
     reason = reason_to_skip(Item(oldest_and_newest("of this", 18)), 17, shares_tests=True)
     assert reason == f"runs on {OLDEST}, 18 and {NEWEST} only: of this"
+    assert reason_to_skip(Item(on_the_oldest("of this", 18)), 17, True) == f"runs on {OLDEST} and 18 only: of this"
 
 
 # ------------------------------------------------------------------------------------------------------------- timeouts

@@ -38,6 +38,9 @@ SELECT plan('SELECT * FROM v WHERE ''2026-11-03'' > created_at');
 SELECT plan('SELECT * FROM v WHERE NOT created_at < ''2026-11-03''');
 SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-03'' OR created_at IS NULL');
 SELECT plan('SELECT * FROM v WHERE (created_at, k) > (''2026-11-03'', 5) ORDER BY created_at, k LIMIT 5');
+RESET enable_bitmapscan;
+SELECT plan('SELECT * FROM v WHERE k = 1 AND created_at = ''2026-11-03'' OR k = 2 AND NOT (created_at < ''2026-11-05'' OR k = 3)');
+SET enable_bitmapscan = off;
 SELECT plan('SELECT * FROM v WHERE created_at >= current_date - 7');
 SELECT plan('SELECT * FROM v WHERE created_at >= now() - interval ''1 day'' AND created_at < now()');
 SELECT plan('SELECT * FROM v WHERE created_at >= date ''infinity''');
@@ -80,6 +83,7 @@ SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22''');
 SELECT plan('SELECT * FROM v WHERE created_at >= ''2026-11-22'' AND k = 3');
 DROP INDEX of_third;
 CREATE TABLE own (id scru128 PRIMARY KEY);
+CLUSTER own USING own_pkey;
 CREATE INDEX own_time ON own (scru128_timestamp(id));
 SELECT plan('SELECT * FROM own WHERE id::timestamptz >= ''2026-11-22''');
 -- An index on an expression that only contains the time does not serve the time.

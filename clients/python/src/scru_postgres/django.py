@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from django import forms
 from django.contrib.postgres.operations import CreateExtension
@@ -15,11 +15,32 @@ from django.urls import register_converter
 from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
-    from typing import Any, ClassVar
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, ClassVar, Literal, TypedDict, overload
 
     from django.db.backends.base.base import BaseDatabaseWrapper
     from django.db.models import Field as _Field
+    from django.db.models.expressions import Expression
     from django.db.models.sql.compiler import SQLCompiler
+    from typing_extensions import Unpack
+
+    class _Options(TypedDict, total=False):
+        name: str | None
+        primary_key: bool
+        unique: bool
+        blank: bool
+        db_index: bool
+        default: object
+        db_default: Expression | str
+        editable: bool
+        serialize: bool
+        choices: Any
+        help_text: Any
+        db_column: str | None
+        db_comment: str | None
+        db_tablespace: str | None
+        validators: Iterable[Callable[[Any], None]]
+        error_messages: Mapping[str, Any] | None
 
 else:
 
@@ -31,6 +52,10 @@ else:
 
 
 T = TypeVar("T", bound=SortableId)
+# The types that can be assigned to the attribute of a model, and the type that it has. The constructors of the fields
+# and the plugin of django-stubs for mypy add None to both if the column is nullable.
+_ST = TypeVar("_ST", contravariant=True)
+_GT = TypeVar("_GT", covariant=True)
 
 
 class ScruExtension(CreateExtension):
@@ -60,18 +85,18 @@ class IdFormField(forms.CharField):
         return None if text is None else _id(self.id_type, text)
 
 
-class IdField(_Field[T | str | Combinable, T], Generic[T]):
+class IdField(_Field[_ST, _GT]):
     """Base class of the model fields. Accepts IDs and their text."""
 
-    id_type: type[T]
+    id_type: type[SortableId]
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return self.id_type.pg_type
 
-    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> T | None:
+    def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> SortableId | None:
         return None if value is None else self.id_type(value)
 
-    def to_python(self, value: Any) -> T | None:
+    def to_python(self, value: Any) -> SortableId | None:
         return None if value is None else _id(self.id_type, value)
 
     def get_prep_value(self, value: Any) -> Any:
@@ -90,39 +115,149 @@ class IdField(_Field[T | str | Combinable, T], Generic[T]):
         return super().formfield(**{"form_class": IdFormField, "id_type": self.id_type, **kwargs})
 
 
-class Scru128Field(IdField[Scru128]):
+class Scru128Field(IdField[_ST, _GT]):
     """A column of type scru128."""
 
     description = "scru128"
     id_type = Scru128
 
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Scru128 | str | Combinable
+        _pyi_private_get_type: Scru128
 
-class UlidField(IdField[Ulid]):
+        @overload
+        def __init__(
+            self: Scru128Field[Scru128 | str | Combinable, Scru128],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[False] = ...,
+            **options: Unpack[_Options],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Scru128Field[Scru128 | str | Combinable | None, Scru128 | None],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[True],
+            **options: Unpack[_Options],
+        ) -> None: ...
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+
+class UlidField(IdField[_ST, _GT]):
     """A column of type ulid."""
 
     description = "ulid"
     id_type = Ulid
 
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Ulid | str | Combinable
+        _pyi_private_get_type: Ulid
 
-class Scru160Field(IdField[Scru160]):
+        @overload
+        def __init__(
+            self: UlidField[Ulid | str | Combinable, Ulid],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[False] = ...,
+            **options: Unpack[_Options],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: UlidField[Ulid | str | Combinable | None, Ulid | None],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[True],
+            **options: Unpack[_Options],
+        ) -> None: ...
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+
+class Scru160Field(IdField[_ST, _GT]):
     """A column of type scru160."""
 
     description = "scru160"
     id_type = Scru160
 
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Scru160 | str | Combinable
+        _pyi_private_get_type: Scru160
 
-class Scru64Field(IdField[Scru64]):
+        @overload
+        def __init__(
+            self: Scru160Field[Scru160 | str | Combinable, Scru160],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[False] = ...,
+            **options: Unpack[_Options],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Scru160Field[Scru160 | str | Combinable | None, Scru160 | None],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[True],
+            **options: Unpack[_Options],
+        ) -> None: ...
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+
+class Scru64Field(IdField[_ST, _GT]):
     """A column of type scru64."""
 
     description = "scru64"
     id_type = Scru64
 
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Scru64 | str | Combinable
+        _pyi_private_get_type: Scru64
 
-class UlidflakeField(IdField[Ulidflake]):
+        @overload
+        def __init__(
+            self: Scru64Field[Scru64 | str | Combinable, Scru64],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[False] = ...,
+            **options: Unpack[_Options],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Scru64Field[Scru64 | str | Combinable | None, Scru64 | None],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[True],
+            **options: Unpack[_Options],
+        ) -> None: ...
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+
+class UlidflakeField(IdField[_ST, _GT]):
     """A column of type ulidflake."""
 
     description = "ulidflake"
     id_type = Ulidflake
+
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Ulidflake | str | Combinable
+        _pyi_private_get_type: Ulidflake
+
+        @overload
+        def __init__(
+            self: UlidflakeField[Ulidflake | str | Combinable, Ulidflake],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[False] = ...,
+            **options: Unpack[_Options],
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: UlidflakeField[Ulidflake | str | Combinable | None, Ulidflake | None],
+            verbose_name: Any = ...,
+            *,
+            null: Literal[True],
+            **options: Unpack[_Options],
+        ) -> None: ...
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
 
 
 class GenScru128(models.Func):

@@ -15,7 +15,7 @@ class IdFilter(Filter):
     field_class = IdFormField
 
 
-def _options(field: IdField[Any]) -> dict[str, Any]:
+def _options(field: IdField[Any, Any]) -> dict[str, Any]:
     return {"id_type": field.id_type}
 
 

@@ -22,6 +22,7 @@ _BASE32HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _FROM_CROCKFORD = str.maketrans(_CROCKFORD + _CROCKFORD.lower(), _BASE32HEX * 2)
 _PREFIX = re.compile(r"([a-z]([a-z_]{0,61}[a-z])?)?")
+_less = str.__lt__
 _UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
@@ -172,22 +173,27 @@ class SortableId(str):
             raise ValueError(f'invalid input syntax for type {cls.pg_type}: "{text}": {message}')
         return cls(id_text)
 
-    def _of_type(self, other: str) -> str:
+    def _check_order(self, other: object) -> None:
         if isinstance(other, SortableId) and other.pg_type != self.pg_type:
             raise TypeError(f"{type(self).__name__} and {type(other).__name__} have no common order")
-        return other
 
+    # A sort calls __lt__ for each comparison: it tests the usual case, two IDs of a class, without a call.
     def __lt__(self, other: str) -> bool:
-        return str.__lt__(self, self._of_type(other))
+        if other.__class__ is not self.__class__:
+            self._check_order(other)
+        return _less(self, other)
 
     def __le__(self, other: str) -> bool:
-        return str.__le__(self, self._of_type(other))
+        self._check_order(other)
+        return str.__le__(self, other)
 
     def __gt__(self, other: str) -> bool:
-        return str.__gt__(self, self._of_type(other))
+        self._check_order(other)
+        return str.__gt__(self, other)
 
     def __ge__(self, other: str) -> bool:
-        return str.__ge__(self, self._of_type(other))
+        self._check_order(other)
+        return str.__ge__(self, other)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"

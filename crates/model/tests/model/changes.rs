@@ -10,82 +10,13 @@ use std::{env, thread};
 use stateright::{Checker, HasDiscoveries, Model};
 
 use crate::access::protocol;
+use crate::harmless::HARMLESS;
 use crate::{Bounds, worlds};
 
 include!(concat!(env!("OUT_DIR"), "/changed.rs"));
 
-/// The changes that no world finds, and why they are harmless.
-const HARMLESS: &[(&str, &[&str])] = &[
-    ("A step changes nothing until the word is swapped.", &["draw: if !mark::is_of(reserved, node) after let step"]),
-    (
-        "Both are required before the ID. Their order is free.",
-        &["draw: if cover == Cover::Outside after if known_carried() != reserved"],
-    ),
-    (
-        "Reserving ahead only saves time: without it, a draw flushes in each reservation.",
-        &["draw: without if cover == Cover::Last && is_due(present)"],
-    ),
-    (
-        "A further reservation of the same run is made. It only saves a record of the log.",
-        &[
-            "enter_locked: without if mark::is_of(reserved()?, node)",
-            "enter_locked: without return Ok(Entered::Changed) in if mark::is_of(reserved()?, node)",
-        ],
-    ),
-    (
-        "The reservations, the marks and the run change under the lock only, which the reader holds.",
-        &[
-            "enter_locked: let pending after if mark::is_of(reserved()?, node)",
-            "enter_locked: let marks after let run",
-            "enter_locked: let run after let old",
-            "renew_locked: let reserved after let word",
-            "raise_locked: loop after let mut marks",
-            "set_mark_locked: withdraw(access)? after let mut marks",
-            "set_mark_locked: let mut marks after let tick",
-        ],
-    ),
-    ("An older clock makes the reservation shorter, or the wait longer.", &["enter_locked: let old after let now"]),
-    (
-        "A run without a mark has reserved nothing. The repeated step continues it.",
-        &["enter_locked: if word != old && !swap(old, word)? after set_run(run)?"],
-    ),
-    (
-        "The caller settles the pending reservation later. It saves a second lock.",
-        &["renew_locked: without settle_locked(access)?", "renew_locked: settle_locked(access)? after let reserved"],
-    ),
-    ("If settling fails, the reservation does not count, and the step is repeated.", &["settle: without settled"]),
-    (
-        "The next iteration finds that the word has passed the mark, and ends.",
-        &["adopt: without break in if swap(old, last)?"],
-    ),
-    (
-        "A mark that has arrived is adopted whether or not the reservation is still valid.",
-        &["carry: if let Carried::Arrived(arrived) = old after if reserved()? != reserved"],
-    ),
-    (
-        "The pending reservation is read under the lock only.",
-        &["withdraw: reserve(Reservation::NONE)? after set_pending(Pending::default())"],
-    ),
-    (
-        "The reservation is withdrawn, so that every ID whose word is swapped afterwards is discarded.",
-        &["set_mark_locked: let old after let tick"],
-    ),
-    (
-        "The next iteration finds the word set back, and ends.",
-        &["set_mark_locked: without break tick in if swap(old, back)?"],
-    ),
-    (
-        "A word that is below the mark is raised to it, as a draw of the node would do. Other nodes wait needlessly.",
-        &["set_mark_locked: without if T::state_tick(T::State::unpack(old)) <= tick"],
-    ),
-];
-
 /// The maximum numbers of states that are visited in each world: few at first, because most changes are found soon.
 const STATES: [usize; 3] = [1_500, 25_000, 300_000];
-
-fn harmless() -> BTreeSet<String> {
-    HARMLESS.iter().flat_map(|(_, names)| *names).map(|&name| name.to_owned()).collect()
-}
 
 /// Whether a function can be called in a world. A world in which it is not called finds no change of it.
 fn is_called(function: &str, bounds: &Bounds) -> bool {
@@ -141,15 +72,15 @@ fn green(numbers: &[usize]) -> BTreeSet<String> {
 
 #[test]
 fn every_harmless_change_exists() {
-    let changes: BTreeSet<String> = CHANGES.iter().map(|&name| name.to_owned()).collect();
+    let changes: BTreeSet<&str> = CHANGES.iter().copied().collect();
     assert_eq!(changes.len(), CHANGES.len(), "each change has its own name");
-    assert_eq!(harmless().difference(&changes).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert_eq!(HARMLESS.iter().filter(|name| !changes.contains(*name)).collect::<Vec<_>>(), Vec::<&&str>::new());
 }
 
 /// The numbers of the changes that are harmless, or of the others. `CHANGE=text` selects those whose names contain a text.
 fn numbers(are_harmless: bool) -> Vec<usize> {
-    let (harmless, only) = (harmless(), env::var("CHANGE").unwrap_or_default());
-    let is_selected = |name: &str| harmless.contains(name) == are_harmless && name.contains(&only);
+    let only = env::var("CHANGE").unwrap_or_default();
+    let is_selected = |name: &str| HARMLESS.contains(&name) == are_harmless && name.contains(&only);
     (1..=CHANGES.len()).filter(|number| is_selected(CHANGES[number - 1])).collect()
 }
 

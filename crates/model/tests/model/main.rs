@@ -6,6 +6,7 @@
 
 mod access;
 mod changes;
+mod harmless;
 mod world;
 mod worlds;
 

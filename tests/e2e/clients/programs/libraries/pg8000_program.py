@@ -1,4 +1,4 @@
-"""pg8000: a list and a time need a cast."""
+"""pg8000: a time needs a cast."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ connection = pg8000.native.Connection(
 print("made", made)
 connection.run("INSERT INTO items (order_id) VALUES (:id)", id=made)
 print("found", *connection.run("SELECT note FROM orders WHERE id = :id", id=made)[0])
-select = "SELECT note FROM orders WHERE id = ANY(CAST(:ids AS scru128[])) ORDER BY id"
+select = "SELECT note FROM orders WHERE id = ANY(:ids) ORDER BY id"
 print("listed", *[note for [note] in connection.run(select, ids=[old, made])])
 since = datetime.now(timezone.utc) - timedelta(hours=1)
 select = "SELECT note FROM orders WHERE id >= CAST(:since AS timestamptz) ORDER BY id"

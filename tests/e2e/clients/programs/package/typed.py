@@ -11,6 +11,7 @@ from typing_extensions import assert_type
 class Order(models.Model):
     id = Scru128Field(primary_key=True, db_default=GenScru128(), editable=False)
     parent = UlidField()
+    invoice = Scru128Field("invoice", null=True, blank=True, db_default="0372ijojuxuhjsfkeryi2mrtm")
 
 
 def check(order: Order) -> None:
@@ -19,3 +20,7 @@ def check(order: Order) -> None:
     assert_type(order.id.datetime, datetime.datetime)
     assert_type(Scru128.from_uuid(order.id.uuid), Scru128)
     order.parent = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    assert_type(order.invoice, Scru128 | None)
+    order.invoice = None
+    order.id = None  # type: ignore[assignment]
+    order.invoice = order.id

@@ -1,6 +1,7 @@
 """Tests of the application. `manage.py test` runs them on a separate database, which the migrations create."""
 
 import datetime
+import time
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
@@ -9,14 +10,15 @@ from django.core.exceptions import FieldError, ValidationError
 from django.db import connection
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db import models
-from django.db.models import F, Max, Min, Value
+from django.db.models import F, Func, Max, Min, Value
 from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThanOrEqual
 from django.forms import modelform_factory
-from django.test import TestCase
+from django.test import TestCase, TransactionTestCase
 from django.urls import reverse
 from django.utils import timezone
 from scru_postgres import Scru64, Scru128, Scru160, Ulid, Ulidflake
+from scru_postgres.django import Scru128Field
 
 from shop.models import All, Document, Item, Order
 
@@ -154,3 +156,21 @@ class Admin(TestCase):
         self.assertEqual(self.client.post(page, {"note": "n", "parent": SMALLEST}).status_code, 302)
         self.assertEqual(Order.objects.get(id=self.order.id).parent, SMALLEST)
         self.assertEqual(self.client.get("/admin/shop/order/!/change/").status_code, 302)
+
+
+class Feed(TransactionTestCase):
+    """Outside of a transaction, which would hold the horizon."""
+
+    def test_each_order_arrives_once(self):
+        after = Scru128.from_int(0)
+        for note in "first", "second":
+            Order.objects.create(note=note)
+        notes = []
+        while len(notes) < 2:
+            time.sleep(0.01)
+            horizon = Func(function="scru128_horizon", output_field=Scru128Field())
+            feed = Order.objects.filter(id__gt=after, id__lt=horizon).order_by("id")[:1000]
+            for order in feed:
+                notes.append(order.note)
+                after = order.id
+        self.assertEqual(notes, ["first", "second"])

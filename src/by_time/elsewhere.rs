@@ -1,0 +1,108 @@
+//! Refuses a horizon for the rows of other servers: a comparison with a column of a foreign table, or of a table that Citus
+//! distributes. Joins of such tables with a table that is compared with a horizon remain.
+
+use core::ffi::CStr;
+use core::ptr;
+
+use pgrx::PgSqlErrorCode as SqlState;
+use pgrx::pg_sys::{
+    self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo, SubPlan, TargetEntry,
+};
+use scru_ids::id_systems;
+
+use crate::by_time::expression;
+use crate::call::error::{Error, report};
+use crate::pg::catalog;
+use crate::pg::nodes::{NodeRef, Nodes, Root};
+
+/// Raises 0A000 if a condition of a table compares one of its columns with a horizon of this server, and its rows are elsewhere.
+/// Partitions and other children are not checked: those with old rows may be elsewhere.
+///
+/// # Safety
+/// Must be called by the planner's hook for paths.
+pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+    // SAFETY: guaranteed by the caller. No frame has anything to drop.
+    unsafe {
+        let is_table = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION;
+        if !is_table || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL {
+            return;
+        }
+        let root = Root::new(root);
+        pg_sys::panic::pgrx_extern_c_guard(|| {
+            let conditions = Nodes::new((*relation).baserestrictinfo).structs::<RestrictInfo>();
+            let compared =
+                |condition: &&RestrictInfo| horizon_compared_with_column(root, NodeRef::new(condition.clause)?);
+            let name = conditions.iter().find_map(compared);
+            let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
+            let is_distributed = || catalog::has_citus() && catalog::is_distributed_by_citus((*entry).relid);
+            if let Some(name) = name
+                && (is_foreign || is_distributed())
+            {
+                report(refusal(name, (*entry).relid, is_foreign), ptr::null_mut());
+            }
+        });
+    }
+}
+
+#[cold]
+unsafe fn refusal(name: &str, table: Oid, is_foreign: bool) -> Error {
+    // SAFETY: the table exists. The function copies its name.
+    let table = unsafe { CStr::from_ptr(pg_sys::get_rel_name(table)) }.to_bytes();
+    let kind = if is_foreign { b"foreign".as_slice() } else { b"distributed" };
+    let message =
+        [b"cannot apply ".as_slice(), name.as_bytes(), b"_horizon() to ", kind, b" table \"", table, b"\""].concat();
+    Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .detail("A server does not know which transactions run on the servers with the rows.")
+        .hint(if is_foreign {
+            "Create a view with the condition on the foreign server, and a foreign table on that view."
+        } else {
+            "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
+        })
+}
+
+/// The system of a horizon with which a condition compares a column.
+fn horizon_compared_with_column(root: Root, condition: NodeRef) -> Option<&'static str> {
+    // SAFETY: the operands of an operator are nodes.
+    let operands = unsafe { Nodes::new(condition.cast::<OpExpr>()?.args) }.as_slice();
+    operands.iter().any(|operand| operand.column().is_some()).then_some(())?;
+    operands.iter().find_map(|&operand| horizon(root, operand))
+}
+
+/// The system of a horizon in an expression, or in the subquery that it stands for.
+fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
+    let node = node.without_relabel();
+    if let Some(parameter) = node.cast::<Param>() {
+        return horizon_of_subquery(root, parameter);
+    }
+    let (function, arguments) = expression::called(node)?;
+    // The server's own functions have lower OIDs.
+    let is_added = function.to_u32() >= pg_sys::FirstNormalObjectId;
+    let named = if is_added { expression::name_and_schema(function, system_of_horizon)?.0 } else { None };
+    named
+        .filter(|_| catalog::is_of_extension(function, b"scru"))
+        .or_else(|| arguments.as_slice().iter().find_map(|&argument| horizon(root, argument)))
+}
+
+fn horizon_of_subquery(root: Root, parameter: &Param) -> Option<&'static str> {
+    // SAFETY: lists of the planner. The number of a subquery refers to its plan.
+    unsafe {
+        let root_fields = root.get()?;
+        let subqueries = Nodes::new(root_fields.init_plans).structs::<SubPlan>();
+        let subquery = subqueries.iter().find(|each| pg_sys::list_member_int(each.setParam, parameter.paramid))?;
+        let plans = Nodes::new((*root_fields.glob).subplans).structs::<Plan>();
+        let entries = Nodes::new(plans[subquery.plan_id as usize - 1].targetlist).structs::<TargetEntry>();
+        entries.iter().find_map(|entry| horizon(root, NodeRef::new(entry.expr)?))
+    }
+}
+
+fn system_of_horizon(function: &[u8]) -> Option<&'static str> {
+    macro_rules! find {
+        ($name:ident, $id:ident) => {
+            if function.strip_suffix(b"_horizon") == Some(stringify!($name).as_bytes()) {
+                return Some(stringify!($name));
+            }
+        };
+    }
+    id_systems!(find);
+    None
+}

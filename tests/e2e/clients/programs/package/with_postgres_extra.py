@@ -1,0 +1,73 @@
+"""Partitions by month with django-postgres-extra. Prints for each whether its name has its month, and its notes."""
+
+import os
+from datetime import datetime, timezone
+from urllib.parse import urlparse
+
+import django
+from dateutil.relativedelta import relativedelta
+from django.conf import settings
+
+url = urlparse(os.environ["DATABASE_URL"])
+settings.configure(
+    DATABASES={
+        "default": {
+            "ENGINE": "psqlextra.backend",
+            "HOST": url.hostname,
+            "PORT": url.port,
+            "NAME": url.path[1:],
+            "USER": url.username,
+            "PASSWORD": url.password,
+        }
+    },
+    INSTALLED_APPS=["psqlextra"],
+    USE_TZ=True,
+)
+django.setup()
+
+from django.db import connection, models  # noqa: E402
+from psqlextra.models import PostgresPartitionedModel  # noqa: E402
+from psqlextra.partitioning import (  # noqa: E402
+    PostgresPartitioningConfig,
+    PostgresPartitioningManager,
+    PostgresTimePartitionSize,
+)
+from psqlextra.types import PostgresPartitioningMethod  # noqa: E402
+from scru_postgres import Scru128  # noqa: E402
+from scru_postgres.django import GenScru128, Scru128Field  # noqa: E402
+from scru_postgres.django_partitions import IdPartitioningStrategy  # noqa: E402
+
+
+class Event(PostgresPartitionedModel):
+    class PartitioningMeta:
+        method = PostgresPartitioningMethod.RANGE
+        key = ["id"]
+
+    id = Scru128Field(primary_key=True, db_default=GenScru128(), editable=False)
+    note = models.TextField()
+
+    class Meta:
+        app_label = "events"
+        db_table = "events"
+
+
+with connection.schema_editor() as editor:
+    editor.create_partitioned_model(Event)
+
+strategy = IdPartitioningStrategy(Scru128, size=PostgresTimePartitionSize(months=1), count=2)
+manager = PostgresPartitioningManager([PostgresPartitioningConfig(model=Event, strategy=strategy)])
+manager.plan().apply(using="default")
+assert manager.plan().model_plans == [], "all partitions exist"
+
+month = datetime.now(timezone.utc).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+following = Scru128.lower_bound(month + relativedelta(months=1))
+Event.objects.create(note="now")
+Event.objects.create(id=Scru128.lower_bound(month), note="first")
+Event.objects.create(id=Scru128.from_int(int(following) - 1), note="last")
+Event.objects.create(id=following, note="next")
+with connection.cursor() as cursor:
+    cursor.execute(
+        "SELECT tableoid::regclass::text, string_agg(note, ' ' ORDER BY id) FROM events GROUP BY 1 ORDER BY 2"
+    )
+    for name, notes in cursor.fetchall():
+        print(name == f"events_{month if 'now' in notes else month + relativedelta(months=1):%Y_%b}".lower(), notes)

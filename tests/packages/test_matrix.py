@@ -1,0 +1,105 @@
+"""The packages of `make packages`: built from the archive of the last commit in each Debian, and used in one without a
+compiler. A build takes minutes: `make test-long` runs these tests, and CI those of test_deb.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from machine import Machine
+
+from conftest import ROOT, TARGET, VERSION, as_root, run
+from server import MAJOR, long
+
+pytestmark = [long, as_root]
+
+# Debian 12, 13 and unstable. 19 is in experimental only.
+SERVERS = (15, 17, 18, 19)
+DIRECTORY = TARGET / "packages"
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def major(request) -> int:
+    """A server, for which the packages have been built."""
+    run("make", "packages", f"ONLY={request.param}")
+    return request.param
+
+
+@pytest.fixture
+def built(major) -> Path:
+    """The package for the server."""
+    [path] = DIRECTORY.glob(f"postgresql-{major}-scru_*.deb")
+    return path
+
+
+@pytest.fixture
+def machine_of(major) -> Iterator[Machine]:
+    """A Debian with the server, and without a compiler and a network."""
+    machine = Machine(Path(run("tools/lib/servers.sh", "bare", major).splitlines()[-1]), major)
+    try:
+        machine.start_server()
+        yield machine
+    finally:
+        machine.remove()
+
+
+def test_use(major, built, machine_of):
+    """The package is built by dpkg-buildpackage alone, without an error of lintian. The test for autopkgtest uses each
+    type on a new server of the Debian."""
+    log = (DIRECTORY / f"{major}.log").read_text()
+    assert re.search(rf"^dpkg-deb: building package 'postgresql-{major}-scru' in ", log, re.MULTILINE)
+    assert not re.search(r"^E: ", log, re.MULTILINE)
+    machine_of.run("apt", "install", "--yes", machine_of.copy(built))
+    run("cp", "-r", ROOT / "packaging/debian/tests", machine_of.root / "tmp/tests")
+    assert machine_of.run("/tmp/tests/use").endswith(f"\nPostgreSQL {major}: passed\n")
+    with machine_of.connect() as connection:
+        connection.execute("CREATE EXTENSION scru")
+        connection.execute("CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128())")
+        [(name,)] = connection.execute("INSERT INTO orders DEFAULT VALUES RETURNING pg_typeof(id)::text").fetchall()
+        assert name == "scru128"
+        [(version,)] = connection.execute("SELECT current_setting('server_version_num')::int / 10000").fetchall()
+        assert version == major
+
+
+def test_checksums(major):
+    """SHA256SUMS has a line for each file."""
+    lines = dict(reversed(line.split("  ")) for line in (DIRECTORY / "SHA256SUMS").read_text().splitlines())
+    assert lines == {path.name: digest(path) for path in DIRECTORY.glob("*.deb")}
+    assert {f"postgresql-{major}-scru{kind}_{VERSION}-1_{architecture()}.deb" for kind in ("", "-dbgsym")} <= set(lines)
+
+
+@pytest.mark.parametrize("major", [MAJOR], indirect=True)
+def test_two_compilations_for_debian_have_the_same_bytes(major, packages):
+    """`make deb` compiles in this tree, with Cargo's own copies of the crates. `make packages` compiles in another
+    directory, as another user, with vendored crates. Both use the same compiler."""
+    for path in packages.values():
+        assert digest(DIRECTORY / path.name) == digest(path), path.name
+
+
+def test_two_compilations_for_rpm_have_the_same_bytes():
+    """rpmbuild compiles in its own directory, with vendored crates. The package is that of a library of this tree."""
+    server = f"/usr/lib/postgresql/{MAJOR}/bin/pg_config"
+    run("make", f"PG_CONFIG={server}")
+    compiled = digest(rpm_package(server))
+    assert digest(rpm_package(server, f"LIBRARY={TARGET}/release/libscru.so")) == compiled
+
+
+def rpm_package(server: str, *arguments: str) -> Path:
+    """Returns the path of the package that `make rpm` builds."""
+    printed = run("make", "rpm", f"PG_CONFIG={server}", *arguments)
+    [path] = (line for line in printed.splitlines() if line.startswith("/") and not line.endswith(".src.rpm"))
+    return Path(path)
+
+
+def digest(path: Path) -> str:
+    """Returns the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def architecture() -> str:
+    """Returns Debian's name of this machine's architecture."""
+    return run("dpkg", "--print-architecture").strip()
