@@ -108,8 +108,8 @@ look_for_packages() {
     # For `tools/lib/servers.sh bare`.
     shares_tests || look_for_debootstrap
     need debhelper debhelper command -v dh
-    need pg_buildext postgresql-server-dev-all command -v pg_buildext
     # dpkg checks the build dependencies if the Rust is Debian's.
+    need pg_buildext postgresql-server-dev-all dpkg --status postgresql-server-dev-all
     need build-essential build-essential dpkg --status build-essential
     need lintian lintian command -v lintian
     need rpmbuild rpm command -v rpmbuild

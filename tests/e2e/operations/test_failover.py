@@ -188,9 +188,9 @@ class Cluster:
         }
 
     def wait_for_leader(self, *but: Member) -> Member:
-        """Waits until a member other than these is the leader, and returns it."""
+        """Waits until a member other than these is the leader, which Patroni 4 calls primary, and returns it."""
         others = [member for member in self.members if member not in but]
-        leading = lambda: next((member for member in others if member.role == "master"), None)  # noqa: E731
+        leading = lambda: next((member for member in others if member.role in ("master", "primary")), None)  # noqa: E731
         return wait_until(leading, "a member is the leader")
 
     def wait_for_replicas(self, leader: Member) -> None:
@@ -208,9 +208,9 @@ class Cluster:
 
         wait_until(follow, f"{len(others)} members follow {leader.name}")
 
-    def switch_over(self, leader: Member, candidate: Member) -> None:
+    def switch_over(self, candidate: Member) -> None:
         """Switches over from the leader to the candidate."""
-        said = self._patronictl("switchover", "scru", "--master", leader.name, "--candidate", candidate.name, "--force")
+        said = self._patronictl("switchover", "scru", "--candidate", candidate.name, "--force")
         assert "Successfully switched over" in said, said
 
     def configure(self, changes: str) -> None:
@@ -364,7 +364,7 @@ def test_a_failover_and_a_switchover_repeat_nothing(clock):
             clients.wait_for(MANY)
             first.patroni.start()
             cluster.wait_for_replicas(second)
-            cluster.switch_over(second, first)
+            cluster.switch_over(first)
             clients.wait_for(MANY)
         with cluster.connect() as connection:
             committed = connection.execute("SELECT id::text, flake::text, wide::text FROM orders").fetchall()
