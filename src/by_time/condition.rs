@@ -14,9 +14,10 @@
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
 //! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
 //!
-//! For a time near the clock, such as `now() - interval '1 day'`, the bound is `T_floor` in all these cases, without
-//! `T_time_possible`: such a time is before that of the largest ID, so that `T_floor` does not fail. The scan of a heap evaluates the
-//! operator for each row nevertheless, because `T_floor` allocates an ID.
+//! For a time near the clock, such as `now() - interval '1 day'`, the bound is in all these cases the first ID of a tick, without
+//! `T_time_possible`: `T_floor` for `>=` and `<`, and `T_time_lower` for `>` and `<=`. Such a time is before that of the largest ID, so
+//! that `T_floor` does not fail. The scan of a heap evaluates the operator for each row nevertheless, because it would compute the
+//! bound for each row as well.
 //!
 //! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
 //! proofs: the use of partial indexes, constraint exclusion, and partition pruning by the planner. They also replace it if only
@@ -169,7 +170,9 @@ impl<'p> Condition<'p> {
         let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
             (Test::Time(operator), b"_time_bound") => Some((1, Some(operator))),
             (Test::Time(operator), b"_floor") if operator == native => Some((1, None)),
-            (Test::Time(operator), b"_time_lower") if of_first_id(operator) == native => {
+            (Test::Time(operator), b"_time_lower")
+                if !operator.is_at_start_of_tick() && of_first_id(operator) == native =>
+            {
                 Some((1, Some(Operator::Greater)))
             }
             (Test::Range, b"_range_lower" | b"_range_upper") => Some((2, None)),

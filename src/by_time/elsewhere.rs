@@ -72,7 +72,8 @@ fn horizon_compared_with_column(root: Root, condition: NodeRef) -> Option<&'stat
 fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
     let node = node.without_relabel();
     if let Some(parameter) = node.cast::<Param>() {
-        return horizon_of_subquery(root, parameter);
+        let is_of_subquery = parameter.paramkind == pg_sys::ParamKind::PARAM_EXEC;
+        return if is_of_subquery { horizon_of_subquery(root, parameter) } else { None };
     }
     let (function, arguments) = expression::called(node)?;
     // The server's own functions have lower OIDs.
@@ -84,13 +85,14 @@ fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
 }
 
 fn horizon_of_subquery(root: Root, parameter: &Param) -> Option<&'static str> {
+    let state = root.get()?;
     // SAFETY: lists of the planner. The number of a subquery refers to its plan.
     unsafe {
-        let root_fields = root.get()?;
-        let subqueries = Nodes::new(root_fields.init_plans).structs::<SubPlan>();
+        let subqueries = Nodes::new(state.init_plans).structs::<SubPlan>();
         let subquery = subqueries.iter().find(|each| pg_sys::list_member_int(each.setParam, parameter.paramid))?;
-        let plans = Nodes::new((*root_fields.glob).subplans).structs::<Plan>();
-        let entries = Nodes::new(plans[subquery.plan_id as usize - 1].targetlist).structs::<TargetEntry>();
+        let plans = (*(*state.glob).subplans).elements;
+        let plan = (*plans.add(subquery.plan_id as usize - 1)).ptr_value.cast::<Plan>().as_ref()?;
+        let entries = Nodes::new(plan.targetlist).structs::<TargetEntry>();
         entries.iter().find_map(|entry| horizon(root, NodeRef::new(entry.expr)?))
     }
 }

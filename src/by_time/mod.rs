@@ -1,5 +1,5 @@
-//! Conditions on the time of an ID: their functions, and what the planner asks for them: conditions on IDs, for indexes and
-//! partitions, and estimates of rows.
+//! Conditions on the time of an ID: their functions, and the planner's support functions and hooks, which provide conditions on IDs
+//! for indexes and partitions, the order by time, and estimates of rows. A hook also refuses horizons for rows of other servers.
 
 mod condition;
 mod elsewhere;
@@ -23,7 +23,7 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::pg::{paths, server};
 
-/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time, and its order, the executor skips
+/// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
 /// partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
     time_of_id::register();

@@ -3,12 +3,11 @@
 use pgrx::pg_sys::{self, Interval, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
 use crate::by_time::{expression, time_of_id};
-use crate::call::epoch;
+use crate::call::epoch::{self, MICROS_PER_DAY};
 use crate::call::stored::StoredId;
 use crate::pg::nodes::NodeRef;
 use crate::pg::unguarded::GetCurrentTransactionStartTimestamp;
 
-const MICROS_PER_DAY: i128 = 86_400_000_000;
 const DAYS_PER_LONGEST_MONTH: i128 = 31;
 
 /// An upper bound of how long a session keeps a plan, in microseconds: a century.

@@ -120,7 +120,8 @@ impl<'p> Column<'p> {
         let &[left, right] = arguments.as_slice() else { return None };
         let [left, right] = [left, right].map(|id| {
             let mut statistics = VariableStatData::default();
-            examine_variable(root, id, relation, &mut statistics);
+            // SAFETY: an estimator has a root.
+            unsafe { examine_variable(root, id, relation, &mut statistics) };
             Self { root, id, type_: statistics.vartype, estimator, statistics, ticks: None, range: None }
         });
         match (left.statistics.rel.is_null(), right.statistics.rel.is_null()) {
@@ -193,9 +194,9 @@ impl<'p> Column<'p> {
         siblings.map_or(Origin::Alone, |all| Origin::Condition(all, join.filter(|_| all == of_joins)))
     }
 
-    /// The share of an index condition with this test and these arguments, if a support function has derived it from `condition`: a root of the
-    /// stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no function.
-    /// `bound` and `source` are as in [`Self::origin`].
+    /// The share of an index condition with this test and these arguments, if a support function has derived it from `condition`: a
+    /// root of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
+    /// function. `bound` and `source` are as in [`Self::origin`].
     fn share_of_derived<T: StoredId>(
         &self,
         test: Test,
@@ -292,19 +293,21 @@ impl<'p> Column<'p> {
     /// Evaluates an operand of a condition as far as the planner can. Two bounds can replace one range: its value is kept, so that
     /// its functions are called once.
     fn value_of(&mut self, operand: NodeRef<'p>) -> NodeRef<'p> {
+        let root = self.root;
+        // SAFETY: an estimator has a root.
+        let estimated = |node| unsafe { estimate_expression_value(root, node) };
         let call = expression::called(operand).map(|(function, arguments)| (function, arguments.as_slice()));
         let Some((function, &[range])) =
             call.filter(|(_, arguments)| matches!(arguments, [range] if exprType(*range) == pg_sys::TSTZRANGEOID))
         else {
-            return estimate_expression_value(self.root, operand);
+            return estimated(operand);
         };
         let value = match self.range {
             Some((same, value)) if equal(Some(same), Some(range)) => value,
-            _ => estimate_expression_value(self.root, range),
+            _ => estimated(range),
         };
         self.range = Some((range, value));
-        let bound = expression::call(function, exprType(operand), [copy_node(value)]);
-        estimate_expression_value(self.root, bound)
+        estimated(expression::call(function, exprType(operand), [copy_node(value)]))
     }
 
     /// The bounds that a condition sets on the ID. `is_left` tells whether the ID is the left operand of a comparison with another ID.

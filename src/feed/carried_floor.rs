@@ -53,7 +53,7 @@ fn learn(memory: HorizonMemory, schema: Schema) -> Result<(), Error> {
 /// As [`memory()`], for a draw: continues if the page cannot be read or written. As long as that is so, there are no horizons, and only
 /// the clock is above those from before the start. If the sequence is unlogged, it is of no use to a draw.
 #[cold]
-pub fn learn_to_draw(memory: HorizonMemory, schema: Schema) -> Result<(), Error> {
+pub fn learn_to_draw(memory: HorizonMemory, schema: Schema) {
     let carried = mark_sequence::read_floor(schema, true).unwrap_or_default();
     BOUND.set(carried.filter(|carried| carried.has_arrived).map_or(i64::MIN, |carried| carried.value));
     // A parallel operation permits no subtransaction, in which errors of the server can be ignored as well.
@@ -62,7 +62,6 @@ pub fn learn_to_draw(memory: HorizonMemory, schema: Schema) -> Result<(), Error>
     } else {
         let _ = transaction::attempt(|| learn(memory, schema));
     }
-    Ok(())
 }
 
 /// Lets the sequence of this database carry a floor that is not below a horizon, before that is returned.
@@ -95,7 +94,7 @@ pub fn raise_above<T: GeneratedId>(schema: Schema, time: i64) -> Result<(), Erro
         return Ok(());
     }
     let Some(memory) = memory::of_horizon()? else { return Ok(()) };
-    learn_to_draw(memory, schema)?;
+    learn_to_draw(memory, schema);
     floor::make_durable(memory, floor)?;
     memory.header.floor.fetch_max(floor, Ordering::SeqCst);
     Ok(())
@@ -105,7 +104,7 @@ pub fn raise_above<T: GeneratedId>(schema: Schema, time: i64) -> Result<(), Erro
 /// were returned can then be generated. XX001 if the page of the marks is damaged.
 pub fn set_back(schema: Schema, mark: i64) -> Result<(), Error> {
     let Some(memory) = memory::of_horizon()? else { return Ok(()) };
-    learn_to_draw(memory, schema)?;
+    learn_to_draw(memory, schema);
     let Header { floor, durable, .. } = memory.header;
     let now = clock::now();
     let is_ahead = |time: i64| time.saturating_sub(now) > MAX_BEHIND_MICROS.max(MAX_AHEAD_MICROS);

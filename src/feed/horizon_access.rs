@@ -87,7 +87,7 @@ impl Access for SharedHorizon {
 
     fn pause(&mut self) -> Result<(), Error> {
         core::hint::spin_loop();
-        clock::check_for_interrupts();
+        pgrx::check_for_interrupts!();
         Ok(())
     }
 

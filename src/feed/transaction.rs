@@ -75,7 +75,7 @@ pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
     let (from, bound) = match memory::of_horizon()? {
         Some(memory) => {
             if !carried_floor::is_known(memory) {
-                carried_floor::learn_to_draw(memory, schema)?;
+                carried_floor::learn_to_draw(memory, schema);
             }
             let bound = carried_floor::BOUND.get();
             let mut access = SharedHorizon::new(memory);

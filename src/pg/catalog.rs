@@ -118,7 +118,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// No schema: the fast path needs none.
+    /// No schema, for accesses without the sequence.
     pub const NONE: Self = Self { of_function: Oid::INVALID };
 
     pub fn oid(self) -> Oid {

@@ -63,10 +63,11 @@ pub fn wait(micros: i64, WaitEvent(name, number): &WaitEvent) {
             pg_sys::ResetLatch(pg_sys::MyLatch);
         }
     }
-    check_for_interrupts();
+    pgrx::check_for_interrupts!();
 }
 
-/// Processes pending interrupts, such as a query cancel or a timeout.
+/// Processes pending interrupts, such as a query cancel or a timeout, without pgrx's guard: the frames of the callers have nothing to
+/// drop.
 #[inline]
 pub fn check_for_interrupts() {
     // SAFETY: as in the server's macro CHECK_FOR_INTERRUPTS().

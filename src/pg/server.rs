@@ -31,7 +31,7 @@ unsafe extern "C-unwind" {
 }
 
 pub fn may_execute(function: Oid) -> bool {
-    // SAFETY: look-ups in the catalog. No frame has anything to drop if the server raises an error.
+    // SAFETY: look-ups in the catalog, in a transaction. No frame has anything to drop if the server raises an error.
     unsafe {
         let (role, mode) = (pg_sys::GetUserId(), pg_sys::AclMode::from(pg_sys::ACL_EXECUTE));
         #[cfg(feature = "pg15")]
@@ -313,26 +313,15 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
     (allocate || has_registry()).then(|| shared_memory(name, size))
 }
 
-/// What the server has in the main segment for the memory that processes allocate by name. Initially zero.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-#[repr(C)]
-struct Registry {
-    area: AtomicU32,
-    table: usize,
-}
-
-/// Returns whether any process has allocated memory by name since the start of the server.
+/// Whether any process has allocated memory by name since the start of the server.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 fn has_registry() -> bool {
-    let mut found = false;
-    // SAFETY: the server has allocated this memory at its start. If it had not, the call would have allocated as much.
+    // The handles of an area and of a table in it, which are 0 at first.
+    const SIZE: usize = 16;
+    // SAFETY: the server has made this struct of its main segment at its start.
     unsafe {
-        let registry = pg_sys::ShmemInitStruct(c"DSM Registry Data".as_ptr(), size_of::<Registry>(), &mut found);
-        let area = &(*registry.cast::<Registry>()).area;
-        if !found {
-            area.store(u32::MAX, Ordering::Release);
-        }
-        area.load(Ordering::Acquire) != 0
+        let registry = pg_sys::ShmemInitStruct(c"DSM Registry Data".as_ptr(), SIZE, &mut false);
+        (*registry.cast::<AtomicU32>()).load(Ordering::Acquire) != 0
     }
 }
 

@@ -116,7 +116,7 @@ pub fn quoted(name: &CStr) -> Vec<u8> {
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() }
 }
 
-/// Returns a string as SQL writes it.
+/// A string as SQL writes it.
 pub fn literal(string: &CStr) -> Vec<u8> {
     // SAFETY: the function takes and returns a C string.
     unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(string.as_ptr())).to_bytes().to_vec() }

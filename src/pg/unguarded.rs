@@ -1,11 +1,12 @@
 //! The functions of the server that are called without pgrx's guard. A guard calls sigsetjmp, which costs more than most of these
 //! functions, and planning a query or filtering rows by time calls them often.
 //!
-//! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop. The server compares
-//! the `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
+//! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop, except those of
+//! `ActiveSnapshotSet`, `GetActiveSnapshot` and `GetPortalByName`, which raise no errors. The server compares the
+//! `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
 //!
 //! A function is `safe` if every value of its arguments is valid. Catalogs are read in a transaction, in which all functions of this
-//! extension are called. A list to which one appends is one that nobody else has.
+//! extension are called. `lappend` and `list_concat` are an exception: they change their first list, which nobody else must have.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -43,9 +44,11 @@ unsafe extern "C-unwind" {
     pub fn errdetail_internal(format: *const c_char, ...) -> c_int;
     pub fn errhint(format: *const c_char, ...) -> c_int;
     pub fn errmsg_internal(format: *const c_char, ...) -> c_int;
-    pub safe fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
+    /// The root is not null.
+    pub fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
     pub safe fn eval_const_expressions<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
-    pub safe fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
+    /// The root is not null.
+    pub fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
     pub safe fn exprType(node: NodeRef) -> Oid;
     pub safe fn fmgr_info(function: Oid, info: &mut FmgrInfo);
     pub fn free_attstatsslot(slot: *mut AttStatsSlot);
@@ -57,7 +60,7 @@ unsafe extern "C-unwind" {
     pub safe fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
     pub safe fn get_oprrest(operator: Oid) -> Oid;
     pub safe fn get_typlenbyval(type_: Oid, length: &mut i16, by_value: &mut bool);
-    pub safe fn GetActiveSnapshot() -> pg_sys::Snapshot;
+    pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
     /// The type below a domain; any other type itself.
     pub safe fn getBaseType(type_: Oid) -> Oid;
     pub safe fn GetCurrentTransactionStartTimestamp() -> i64;

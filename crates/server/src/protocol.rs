@@ -55,7 +55,8 @@ pub trait FastAccess<T: GeneratedId> {
     /// The error of an access.
     type Error;
 
-    /// Reads the clock, in microseconds since 1970-01-01 UTC. It counts as reading at least the time from which this process draws.
+    /// Reads the clock, in microseconds since 1970-01-01 UTC. For a full step, it counts as reading at least the time from which this
+    /// process draws. [`draw_fast`] leaves this check to its caller.
     fn now(&mut self) -> Result<i64, Self::Error>;
     /// Loads the word.
     fn word(&mut self) -> Result<Word<T>, Self::Error>;

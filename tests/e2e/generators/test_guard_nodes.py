@@ -416,6 +416,11 @@ def refuses_a_horizon(session: psycopg.Connection, kind: str, table: str, hint: 
             session.execute(query.format(table))
     for query in HARMLESS + UNSEEN:
         session.execute(query.format(table))
+    # $1 is a parameter, and has the number of a subquery.
+    query = "SELECT (SELECT 1), (SELECT uuidv7_horizon()) FROM {} WHERE id > $1"
+    session.execute("SET plan_cache_mode = force_generic_plan")
+    session.execute(f"PREPARE page AS {query.format(table)}; EXECUTE page ('{FIRST}')")
+    session.execute("RESET plan_cache_mode")
 
 
 def test_a_horizon_is_refused_for_a_foreign_table(foreign):

@@ -518,3 +518,13 @@ fn generators_wait_or_refuse_behind_the_bound_like_behind_their_last_id() {
     assert_eq!(at(10 * second + 1, Error), Err(Step::Refused(Refusal::ClockMovedBack(10_000_001))));
     assert_eq!(at(3_600 * second, Reset), Ok(100 * second));
 }
+
+#[test]
+fn a_draw_waits_for_what_the_database_carries_first() {
+    let second = 1_000_000;
+    let at = |from, carried| time::<Scru128>(from, carried, 100 * second, Reset);
+    assert_eq!(at(99 * second, i64::MIN), Ok(100 * second));
+    assert_eq!(at(103 * second, 99 * second), Ok(103 * second));
+    assert_eq!(at(103 * second, 102 * second), Err(Step::Wait(102 * second)));
+    assert_eq!(at(200 * second, 200 * second), Err(Step::Refused(Refusal::BehindMark(100_000_000))));
+}
