@@ -1,7 +1,8 @@
 //! Conditions on the time of an ID, and the native comparisons with which the support functions replace them.
 //!
 //! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
-//! planner can use.
+//! planner can use. A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with
+//! `T_floor` as the bound: such a time is before that of the largest ID, so that `T_floor` does not fail.
 //!
 //! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
@@ -13,11 +14,6 @@
 //! If a table access method skips parts of the table by native comparisons, two conditions replace the operator. One is a native
 //! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
 //! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
-//!
-//! For a time near the clock, such as `now() - interval '1 day'`, the bound is in all these cases the first ID of a tick, without
-//! `T_time_possible`: `T_floor` for `>=` and `<`, and `T_time_lower` for `>` and `<=`. Such a time is before that of the largest ID, so
-//! that `T_floor` does not fail. The scan of a heap evaluates the operator for each row nevertheless, because it would compute the
-//! bound for each row as well.
 //!
 //! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
 //! proofs: the use of partial indexes, constraint exclusion, and partition pruning by the planner. They also replace it if only
@@ -116,7 +112,7 @@ impl<'p> Condition<'p> {
         let is_constant = self.operand.constant().is_some();
         let clauses = match self.test {
             _ if is_of_core_type => None,
-            Test::Time(operator) => self.with_constant::<T>(operator),
+            Test::Time(operator) => self.with_constant::<T>(operator).or_else(|| self.with_first_id::<T>(operator)),
             // Two comparisons would evaluate an ID that is not a column twice.
             Test::Range if is_constant && self.id.column().is_some() => self.within_range::<T>(root),
             Test::Range | Test::Id(_) => None,
@@ -138,9 +134,7 @@ impl<'p> Condition<'p> {
             return None;
         }
         match self.test {
-            Test::Time(operator) if !is_of_core_type => {
-                self.with_first_id::<T>(operator).or_else(|| self.with_possible_bound::<T>(operator))
-            }
+            Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
             _ => self.comparisons::<T>(root),
         }
     }
@@ -156,25 +150,17 @@ impl<'p> Condition<'p> {
         match self.test {
             Test::Id(_) => None,
             Test::Time(operator) => {
-                let with_function =
-                    || self.with_first_id::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator));
-                self.with_constant::<T>(operator).or_else(with_function)
+                self.with_constant::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator))
             }
             Test::Range => self.within_range::<T>(root),
         }
     }
 
-    /// The number of comparisons that replace this condition in an index if one of them has this operator, and a call of a function with
-    /// these arguments as its bound; `None` if none has. Two conditions on one time differ in the operator or in the symbol.
-    pub fn comparisons_with<T: StoredId>(&self, native: Operator, function: Oid, arguments: Nodes) -> Option<u8> {
+    /// The number of comparisons that replace this condition in an index if the bound of one of them is a call of a function with these
+    /// arguments; `None` if it is not. Two conditions on one time differ in the symbol.
+    pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<u8> {
         let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
             (Test::Time(operator), b"_time_bound") => Some((1, Some(operator))),
-            (Test::Time(operator), b"_floor") if operator == native => Some((1, None)),
-            (Test::Time(operator), b"_time_lower")
-                if !operator.is_at_start_of_tick() && of_first_id(operator) == native =>
-            {
-                Some((1, Some(Operator::Greater)))
-            }
             (Test::Range, b"_range_lower" | b"_range_upper") => Some((2, None)),
             _ => None,
         };
@@ -196,9 +182,7 @@ impl<'p> Condition<'p> {
         };
         match self.test {
             Test::Id(_) => false,
-            Test::Time(operator) => {
-                contains(of_nearest::<T>(operator)) && (operator.is_lower_bound() || contains(Operator::Less))
-            }
+            Test::Time(operator) => contains(of_nearest::<T>(operator)),
             Test::Range => contains(Operator::GreaterOrEqual) && contains(Operator::LessOrEqual),
         }
     }
@@ -213,16 +197,16 @@ impl<'p> Condition<'p> {
     /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
     /// `T_time_lower(time, '>')` instead.
     fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        if T::CORE_TYPE.is_some() || !near_clock::is_before::<T>(self.operand) {
+        if !near_clock::is_before::<T>(self.operand) {
             return None;
         }
         let bound = if operator.is_at_start_of_tick() {
-            let time = (pg_sys::TIMESTAMPTZOID, copy_node(self.operand));
-            self.call(&[T::NAME, "_floor"], self.id_type, [time])?
+            self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
         } else {
             self.bound::<T>("lower", Operator::Greater)?
         };
-        Some(expression::list([self.compared(of_first_id(operator), bound)?]))
+        let operator = if operator.is_lower_bound() { Operator::GreaterOrEqual } else { Operator::Less };
+        Some(expression::list([self.compared(operator, bound)?]))
     }
 
     /// `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`
@@ -300,11 +284,6 @@ impl<'p> Condition<'p> {
         let (id, none) = (copy_node(self.id), Oid::INVALID);
         Some(make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none))
     }
-}
-
-/// The operator of the native comparison with the first ID of a tick.
-const fn of_first_id(operator: Operator) -> Operator {
-    if operator.is_lower_bound() { Operator::GreaterOrEqual } else { Operator::Less }
 }
 
 /// The operator of the native comparison with the nearest ID that satisfies an operator; for a core type, the operator itself.

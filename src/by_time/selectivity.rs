@@ -144,7 +144,7 @@ impl<'p> Column<'p> {
 
     /// The condition's share of the joint selectivity of all conditions on the ID. Stores the shares of the others.
     fn share<T: StoredId>(&mut self, test: Test, arguments: Nodes<'p>, other: NodeRef<'p>, is_left: bool) -> f64 {
-        let origin = self.origin::<T>(test, arguments, other);
+        let origin = self.origin::<T>(arguments, other);
         if let Origin::Derived(share) = origin {
             return share;
         }
@@ -163,8 +163,8 @@ impl<'p> Column<'p> {
         tightest.share(conditions.iter().position(is_own).unwrap_or(0))
     }
 
-    /// What the condition with this test and these arguments is. `bound` is the argument that is not the ID.
-    fn origin<T: StoredId>(&self, test: Test, arguments: Nodes<'p>, bound: NodeRef<'p>) -> Origin<'p> {
+    /// What the condition with these arguments is. `bound` is the argument that is not the ID.
+    fn origin<T: StoredId>(&self, arguments: Nodes<'p>, bound: NodeRef<'p>) -> Origin<'p> {
         if self.estimator == Oid::INVALID {
             return Origin::Alone;
         }
@@ -178,11 +178,11 @@ impl<'p> Column<'p> {
             None => (bound.is_constant() && exprType(bound) == self.type_).then_some(Source::Constant),
         };
         let is_own = |condition: NodeRef<'p>| arguments_of(condition) == Some(arguments);
-        let origin = |condition: NodeRef<'p>| match is_own(condition) {
+        let test = |condition: NodeRef<'p>| match is_own(condition) {
             true => Some(None),
-            false => self.share_of_derived::<T>(test, condition, arguments, bound, source?).map(Some),
+            false => self.share_of_derived::<T>(condition, arguments, bound, source?).map(Some),
         };
-        match find(0, table, &origin) {
+        match find(0, table, &test) {
             Some((.., Some(share))) => return Origin::Derived(share),
             Some((siblings, _, None)) => return siblings.map_or(Origin::Alone, |all| Origin::Condition(all, None)),
             None => {}
@@ -194,12 +194,11 @@ impl<'p> Column<'p> {
         siblings.map_or(Origin::Alone, |all| Origin::Condition(all, join.filter(|_| all == of_joins)))
     }
 
-    /// The share of an index condition with this test and these arguments, if a support function has derived it from `condition`: a
-    /// root of the stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no
-    /// function. `bound` and `source` are as in [`Self::origin`].
+    /// The share of an index condition with these arguments, if a support function has derived it from `condition`: a root of the
+    /// stored share of `condition`, because the planner multiplies the shares of all that are derived from it. Evaluates no function.
+    /// `bound` and `source` are as in [`Self::origin`].
     fn share_of_derived<T: StoredId>(
         &self,
-        test: Test,
         condition: NodeRef<'p>,
         arguments: Nodes<'p>,
         bound: NodeRef<'p>,
@@ -218,8 +217,7 @@ impl<'p> Column<'p> {
         }
         let condition = Condition::of::<T>(function, of_condition)?;
         let number = if let Some((bound, of_bound)) = expression::called(bound) {
-            let Test::Id(native) = test else { return None };
-            usize::from(condition.comparisons_with::<T>(native, bound, of_bound)?)
+            usize::from(condition.comparisons_with::<T>(bound, of_bound)?)
         } else {
             let derived = condition.comparisons::<T>(self.root)?;
             let is_derived = |&one: &NodeRef<'p>| {

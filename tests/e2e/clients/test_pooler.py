@@ -147,7 +147,7 @@ OPTIONS = "-c scru.generator_scope=server"
 
 
 def test_options_of_a_client_are_refused(connect):
-    with pytest.raises(psycopg.OperationalError, match="unsupported startup parameter(: options| in options: scru)"):
+    with pytest.raises(psycopg.OperationalError, match=r"unsupported startup parameter(: options| in options: scru)"):
         connect(options=OPTIONS)
 
 

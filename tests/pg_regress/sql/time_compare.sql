@@ -162,7 +162,6 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_btree WHERE id > now() 
 SELECT * FROM each_type($$ SELECT plan('SELECT max(id) FROM $T_btree WHERE id < now()') $$);
 RESET enable_bitmapscan;
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_brin WHERE id >= now()') $$);
-SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_none WHERE id >= now() - interval ''1 day'' AND id < now()') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_gist WHERE id >= now() AND id < timestamptz ''2030-01-01''') $$);
 
 SET enable_bitmapscan = off;
