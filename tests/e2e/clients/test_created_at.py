@@ -33,7 +33,12 @@ REPORTED = {
 TABLE = """
     CREATE TABLE orders (id scru128 PRIMARY KEY DEFAULT gen_scru128(), note text,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+    CREATE TRIGGER pause AFTER INSERT ON orders EXECUTE FUNCTION pause();
     INSERT INTO orders (note) VALUES ('old')
+"""
+# The time of an ID is in whole milliseconds: no two INSERTs are in the same one.
+PAUSE = """
+    CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.002); RETURN NULL; END $$
 """
 
 
@@ -57,6 +62,7 @@ def test_a_program_runs_on_the_table_and_on_the_view(new_database, tmp_path, req
     url = f"postgresql://postgres:{PASSWORD}@127.0.0.1:{database.server.port}/{database.name}"
     arguments = command(PROGRAMS / "created_at" / program, SCRU128, tmp_path)
     with database.connect() as connection:
+        connection.execute(PAUSE)
         for is_view in (False, True):
             connection.execute(f"DROP TABLE IF EXISTS orders; {TABLE}")
             if is_view:
