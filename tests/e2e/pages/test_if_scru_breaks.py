@@ -44,7 +44,7 @@ def test_a_plain_type_leaves_nothing_behind_but_rows(new_server, id_type):
         assert {file for _, file in logged} == {file for (file,) in connection.execute(files)}
         assert {manager for manager, _ in logged} <= {"Heap", "Heap2", "Btree", "XLOG"}
         memory = "SELECT name FROM pg_shmem_allocations WHERE name ~ 'scru'"
-        # From PostgreSQL 17 on, it is in dynamic shared memory.
+        # From PostgreSQL 17 on, all is in dynamic shared memory.
         horizon = [("scru horizon v1",)] if MAJOR < 17 else []
         assert connection.execute(memory).fetchall() == horizon
         processes = "SELECT backend_type FROM pg_stat_activity WHERE backend_type ~ 'scru'"
@@ -53,7 +53,7 @@ def test_a_plain_type_leaves_nothing_behind_but_rows(new_server, id_type):
         # A type that has all this.
         connection.execute("SELECT gen_scru64()")
         assert (server.data / "global/8672").exists()
-        assert len(connection.execute(memory).fetchall()) == 3
+        assert len(connection.execute(memory).fetchall()) == (3 if MAJOR < 17 else 0)
 
 
 # -------------------------------------------------------------------------------------------------- without the library
@@ -84,12 +84,14 @@ def statements(block: str) -> list[str]:
 def test_ids_need_the_library(without_library):
     """Otherwise, the other tests would prove nothing."""
     database, _ = without_library
+    # The message of PostgreSQL 18 leaves out the directory.
+    library = "$libdir/missing" if MAJOR < 18 else "missing"
     for statement in ("SELECT * FROM orders", "INSERT INTO orders DEFAULT VALUES", "SELECT min(id) FROM orders"):
         with database.connect() as connection, pytest.raises(psycopg.errors.UndefinedFile) as raised:
             connection.execute(statement)
         assert raised.value.sqlstate == "58P01"
-        assert raised.value.diag.message_primary == 'could not access file "$libdir/missing": No such file or directory'
-    with pytest.raises(RuntimeError, match=r'could not access file "\$libdir/missing"'):
+        assert raised.value.diag.message_primary == f'could not access file "{library}": No such file or directory'
+    with pytest.raises(RuntimeError, match=re.escape(f'could not access file "{library}"')):
         database.server.pg_dump(database.name)
 
 
