@@ -179,7 +179,7 @@ GRANT EXECUTE ON FUNCTION scru_horizon_holders() TO pg_monitor;
 
 CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru_feed_guard() IS 'trigger AFTER INSERT OR UPDATE FOR EACH ROW: refuses IDs that a reader of the feed may have passed; arguments: the column, the lag and, for a uuid or bigint, the ID system';
+COMMENT ON FUNCTION scru_feed_guard() IS 'AFTER INSERT OR UPDATE trigger for each row: refuses IDs that readers of the feed may have passed; arguments: column, lag, ID system of a uuid or bigint';
 
 -- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
 -- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.

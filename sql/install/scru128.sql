@@ -213,7 +213,7 @@ CREATE FUNCTION scru128_horizon(after scru128) RETURNS scru128
 COMMENT ON FUNCTION scru128_horizon(scru128) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION scru128_horizon(after scru128, lag interval) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru128_horizon(scru128, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION scru128_horizon(scru128, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION scru128_is_timely(id scru128, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru128_is_timely(scru128, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

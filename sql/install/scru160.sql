@@ -213,7 +213,7 @@ CREATE FUNCTION scru160_horizon(after scru160) RETURNS scru160
 COMMENT ON FUNCTION scru160_horizon(scru160) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION scru160_horizon(after scru160, lag interval) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru160_horizon(scru160, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION scru160_horizon(scru160, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION scru160_is_timely(id scru160, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru160_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru160_is_timely(scru160, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

@@ -207,7 +207,7 @@ CREATE FUNCTION scru64_horizon(after scru64) RETURNS scru64
 COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION scru64_horizon(after scru64, lag interval) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_horizon(scru64, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION scru64_horizon(scru64, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION scru64_is_timely(id scru64, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru64_is_timely(scru64, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

@@ -78,7 +78,7 @@ CREATE FUNCTION uuidv7_horizon(after uuid) RETURNS uuid
 COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION uuidv7_horizon(after uuid, lag interval) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_horizon(uuid, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION uuidv7_horizon(uuid, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION uuidv7_is_timely(id uuid, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_is_timely(uuid, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

@@ -213,7 +213,7 @@ CREATE FUNCTION ulid_horizon(after ulid) RETURNS ulid
 COMMENT ON FUNCTION ulid_horizon(ulid) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION ulid_horizon(after ulid, lag interval) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulid_horizon(ulid, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION ulid_horizon(ulid, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION ulid_is_timely(id ulid, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulid_is_timely(ulid, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

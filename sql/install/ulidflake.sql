@@ -207,7 +207,7 @@ CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
 COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
 CREATE FUNCTION ulidflake_horizon(after ulidflake, lag interval) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon minus a lag, for a table whose guard has the same lag';
+COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon minus the lag of the table''s guard';
 CREATE FUNCTION ulidflake_is_timely(id ulidflake, lag interval DEFAULT '0') RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulidflake_is_timely(ulidflake, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';

@@ -4,8 +4,7 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering;
 
 use scru_ids::{GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS};
-use scru_server::horizon;
-use scru_server::horizon::LEAD_MICROS;
+use scru_server::horizon::{self, LEAD_MICROS};
 
 use crate::call::error::Error;
 use crate::feed::floor;

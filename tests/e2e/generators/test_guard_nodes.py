@@ -10,8 +10,9 @@ import os
 import random
 import re
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -90,16 +91,23 @@ RIGHT = "minimum over the nodes, before the statement"
 WRONG = ["pushed down to each node", "of the coordinator", "minimum over the nodes, in the statement"]
 
 
+@contextmanager
+def held_writer(nodes) -> Iterator[tuple[psycopg.Connection, str, str]]:
+    """An open transaction on the second node, its ID, and a later one of the first node, which other horizons pass."""
+    coordinator, one, two = nodes
+    with psycopg.connect(two.info.dsn, autocommit=True) as writer:
+        writer.execute("BEGIN")
+        late, seen = insert(writer), insert(one)
+        wait_until_below(one, seen, HORIZON)
+        wait_until_below(coordinator, seen, HORIZON)
+        yield writer, late, seen
+
+
 @pytest.mark.parametrize("way", [RIGHT, *WRONG])
 def test_of_several_nodes_only_the_minimum_misses_nothing(nodes, way):
     """A transaction on both nodes is committed on one, and still open on the other."""
     coordinator, one, two = nodes
-    with psycopg.connect(two.info.dsn, autocommit=True) as writer:
-        writer.execute("BEGIN")
-        late = insert(writer)
-        seen = insert(one)
-        wait_until_below(one, seen, HORIZON)
-        wait_until_below(coordinator, seen, HORIZON)
+    with held_writer(nodes) as (writer, late, seen):
         workers = [one, two]
 
         def page(after: str) -> list[str]:
@@ -156,12 +164,7 @@ def test_the_guard_of_a_node_refuses_ids_that_the_minimum_has_passed(nodes, is_g
 def test_there_is_no_minimum_if_a_node_has_failed(nodes):
     """The minimum over the others would pass its open transactions."""
     coordinator, one, two = nodes
-    with psycopg.connect(two.info.dsn, autocommit=True) as writer:
-        writer.execute("BEGIN")
-        late = insert(writer)
-        seen = insert(one)
-        wait_until_below(one, seen, HORIZON)
-        wait_until_below(coordinator, seen, HORIZON)
+    with held_writer(nodes) as (_, late, seen):
         two.execute("SET application_name = 'citus_internal gpid=1'")  # So it raises 0A000.
         assert minimum(coordinator, [coordinator, one, two]) is None
         assert "HAVING bool_and(success)" in MINIMUM
