@@ -4,14 +4,13 @@
 use core::ffi::CStr;
 use core::ptr;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{
     self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo, SubPlan, TargetEntry,
 };
 use scru_ids::id_systems;
 
 use crate::by_time::expression;
-use crate::call::error::{Error, report};
+use crate::call::error::{Error, quoting, report, sql_error};
 use crate::pg::catalog;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 
@@ -49,9 +48,8 @@ unsafe fn refusal(name: &str, table: Oid, is_foreign: bool) -> Error {
     // SAFETY: the table exists. The function copies its name.
     let table = unsafe { CStr::from_ptr(pg_sys::get_rel_name(table)) }.to_bytes();
     let kind = if is_foreign { b"foreign".as_slice() } else { b"distributed" };
-    let message =
-        [b"cannot apply ".as_slice(), name.as_bytes(), b"_horizon() to ", kind, b" table \"", table, b"\""].concat();
-    Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+    let values = [name.as_bytes(), kind, table];
+    sql_error!(ERRCODE_FEATURE_NOT_SUPPORTED, quoting("cannot apply {}_horizon() to {} table \"{}\"", &values))
         .detail("A server does not know which transactions run on the servers with the rows.")
         .hint(if is_foreign {
             "Create a view with the condition on the foreign server, and a foreign table on that view."

@@ -14,6 +14,18 @@ use crate::call::{epoch, hints};
 use crate::pg::server;
 use crate::pg::unguarded::{errcode, errdetail_internal, errhint, errmsg_internal};
 
+/// The error with an SQLSTATE and a message: a format string and its values, or a text by [`quoting`]. docs/errors.md lists these.
+macro_rules! sql_error {
+    ($sqlstate:ident, $message:literal $($values:tt)*) => {
+        $crate::call::error::Error::new(pgrx::PgSqlErrorCode::$sqlstate, format!($message $($values)*))
+    };
+    ($sqlstate:ident, $message:expr) => {
+        $crate::call::error::Error::new(pgrx::PgSqlErrorCode::$sqlstate, $message)
+    };
+}
+
+pub(crate) use sql_error;
+
 /// An error for the user. It is one pointer wide, so that a `Result` is cheap to return.
 ///
 /// It is allocated in the current memory context, because the server can raise another error while it copies the texts of this one.
@@ -66,9 +78,8 @@ impl Error {
             ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(bytes),
             ParseErrorKind::InvalidDigit => {
                 let character = character_at(text, error.position);
-                let position = error.position + 1;
-                let detail =
-                    [b"Invalid digit \"", character, format!("\" at position {position}.").as_bytes()].concat();
+                let position = (error.position + 1).to_string();
+                let detail = quoting("Invalid digit \"{}\" at position {}.", &[character, position.as_bytes()]);
                 let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
                 (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
@@ -86,23 +97,21 @@ impl Error {
     /// The error for a text with another prefix than the expected one (22P02).
     #[cold]
     pub fn wrong_prefix(type_name: &str, text: &[u8], expected: &[u8], received: &[u8]) -> Self {
-        let detail =
-            [b"Expected the prefix \"", expected, b"\", but received \"", &*excerpt(received), b"\"."].concat();
+        let prefixes = [expected, &excerpt(received)];
+        let detail = quoting("Expected the prefix \"{}\", but received \"{}\".", &prefixes);
         Self::malformed(type_name, text).detail(detail)
     }
 
     /// The error for a prefix that no ID can have (22023).
     #[cold]
     pub fn invalid_prefix(prefix: &[u8]) -> Self {
-        let message = [b"invalid prefix \"", &*excerpt(prefix), b"\""].concat();
-        Self::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid prefix \"{}\"", &[&excerpt(prefix)]))
             .detail("A prefix has at most 63 lower-case ASCII letters and underscores, and no underscore at its ends.")
     }
 
     fn malformed(type_name: &str, text: &[u8]) -> Self {
-        let intro = format!("invalid input syntax for type {type_name}: \"");
-        let message = [intro.as_bytes(), &excerpt(text), b"\""].concat();
-        Self::new(SqlState::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+        let values = [type_name.as_bytes(), &excerpt(text)];
+        sql_error!(ERRCODE_INVALID_TEXT_REPRESENTATION, quoting("invalid input syntax for type {}: \"{}\"", &values))
     }
 
     /// The error for a well-formed value that is out of range (22003). `value` is the input of the user.
@@ -117,16 +126,18 @@ impl Error {
 
     /// The error for a value that is out of range (22003), without a DETAIL.
     pub fn beyond<T: SqlId>(value: &[u8]) -> Self {
-        let message =
-            [b"value \"", &*excerpt(value), format!("\" is out of range for type {}", T::SQL_TYPE).as_bytes()].concat();
-        Self::new(SqlState::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, message)
+        let values = [&*excerpt(value), T::SQL_TYPE.as_bytes()];
+        sql_error!(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, quoting("value \"{}\" is out of range for type {}", &values))
     }
 
     /// The error for an integer argument that is out of range (22023).
     #[cold]
     pub fn argument_out_of_range(name: &str, argument: i32, range: &RangeInclusive<i32>) -> Self {
-        Self::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, format!("{name} {argument} is out of range"))
-            .detail(format!("The valid range is from {} to {}.", range.start(), range.end()))
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "{name} {argument} is out of range").detail(format!(
+            "The valid range is from {} to {}.",
+            range.start(),
+            range.end()
+        ))
     }
 
     /// The error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
@@ -136,23 +147,22 @@ impl Error {
             let hex = bytes.iter().fold(String::from("\\x"), |hex, byte| format!("{hex}{byte:02x}"));
             return Self::out_of_range::<T>(hex.as_bytes());
         }
-        let message = format!("incorrect binary data format for type {}", T::NAME);
-        Self::new(SqlState::ERRCODE_INVALID_BINARY_REPRESENTATION, message).detail(sentence(&error))
+        sql_error!(ERRCODE_INVALID_BINARY_REPRESENTATION, "incorrect binary data format for type {}", T::NAME)
+            .detail(sentence(&error))
     }
 
     /// The error for a time that has no ID of the type (22008).
     #[cold]
     pub fn time_out_of_range<T: SqlId>() -> Self {
         let [first, last] = [T::MIN, T::MAX].map(|id| epoch::text(epoch::of(id)));
-        let message = format!("timestamp out of range for type {}", T::SQL_TYPE);
-        Self::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, message)
+        sql_error!(ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range for type {}", T::SQL_TYPE)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
     }
 
     /// The error for a failure of the operating system's random source (58000).
     #[cold]
     pub fn no_randomness(error: &dyn Display) -> Self {
-        Self::new(SqlState::ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
+        sql_error!(ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
 }
@@ -166,7 +176,13 @@ fn copied(text: &[u8]) -> *const c_char {
 /// The length of the longest input that a message quotes completely, in bytes.
 const MAX_QUOTED: usize = 64;
 
-/// Returns input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
+/// A text with a value in place of each `{}`. The values are in the encoding of the database, which need not be UTF-8.
+pub fn quoting(text: &str, values: &[&[u8]]) -> Vec<u8> {
+    let values = values.iter().copied().chain([b"".as_slice()]);
+    text.split("{}").map(str::as_bytes).zip(values).flat_map(|(text, value)| [text, value]).flatten().copied().collect()
+}
+
+/// Input for a message: the whole if it is short, otherwise its first characters and an ellipsis.
 pub fn excerpt(input: &[u8]) -> Cow<'_, [u8]> {
     if input.len() <= MAX_QUOTED {
         return Cow::Borrowed(input);

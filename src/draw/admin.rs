@@ -2,7 +2,6 @@
 
 use core::sync::atomic::Ordering;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
@@ -10,7 +9,7 @@ use scru_server::horizon;
 use scru_server::mark::{self, Forecast, Reservation};
 use scru_server::protocol::Carried;
 
-use crate::call::error::Error;
+use crate::call::error::{Error, quoting, sql_error};
 use crate::call::{Call, epoch};
 use crate::draw::{generate, node, server_wide};
 use crate::feed::{carried_floor, floor};
@@ -183,13 +182,11 @@ pub fn raise_mark(call: Call) -> Result<Datum, Error> {
 /// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
 fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
-    let mark = mark.ok_or_else(|| {
-        Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time")
-    })?;
+    let mark =
+        mark.ok_or_else(|| sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time"))?;
     if log::is_in_recovery() {
         let function = if at_least { "scru_raise_mark" } else { "scru_set_mark" };
-        let message = format!("cannot execute {function}() during recovery");
-        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+        return Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {function}() during recovery")
             .hint("Set the mark on the primary, or after the promotion."));
     }
     macro_rules! set {
@@ -207,6 +204,5 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
         };
     }
     id_systems!(set);
-    let message = [b"unknown ID type \"".as_slice(), name, b"\""].concat();
-    Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message))
+    Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("unknown ID type \"{}\"", &[name])))
 }

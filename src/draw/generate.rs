@@ -1,11 +1,10 @@
 //! ID generation: runs the pure step of each type with the clock, the random source and the generator state.
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
 use scru_server::horizon;
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::draw::{node, server_wide};
 use crate::feed::{self, transaction};
@@ -103,8 +102,7 @@ fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<St
 #[cold]
 #[inline(never)]
 fn in_recovery<T: Type>() -> Error {
-    let message = format!("cannot execute gen_{}() during recovery", T::NAME);
-    Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+    sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute gen_{}() during recovery", T::NAME)
         .detail("A standby would generate the same IDs as its primary.")
         .hint("Generate the ID on the primary.")
 }
@@ -114,9 +112,10 @@ fn in_recovery<T: Type>() -> Error {
 pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
     let seconds = |micros: u64| micros as f64 / 1e6;
     match refusal {
-        Refusal::ClockMovedBack(micros) => Error::new(
-            SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("could not generate a {}: the system clock has moved back", T::NAME),
+        Refusal::ClockMovedBack(micros) => sql_error!(
+            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "could not generate a {}: the system clock has moved back",
+            T::NAME
         )
         .detail(format!("The clock is {} s behind the last ID.", seconds(micros)))
         .hint(if T::SERVER_WIDE {
@@ -127,22 +126,23 @@ pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
         } else {
             "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
         }),
-        Refusal::BehindMark(micros) => {
-            let message = format!("could not generate a {}: the system clock is behind the high-water mark", T::NAME);
-            let behind = seconds(micros);
-            Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-                .detail(format!("The clock is {behind} s behind the last ID that may already have been generated."))
-                .hint(
-                    "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back \
-                     with scru_set_mark().",
-                )
-        }
+        Refusal::BehindMark(micros) => sql_error!(
+            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "could not generate a {}: the system clock is behind the high-water mark",
+            T::NAME
+        )
+        .detail(format!("The clock is {} s behind the last ID that may already have been generated.", seconds(micros)))
+        .hint(
+            "Correct the clock, or wait until it has caught up. If the mark is wrong, a superuser can set it back with \
+             scru_set_mark().",
+        ),
         Refusal::ClockOutOfRange => Error::time_out_of_range::<T>()
             .detail("The system clock reads a time for which there are no IDs.")
             .hint("Correct the clock."),
-        Refusal::Exhausted => Error::new(
-            SqlState::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-            format!("could not generate a {}: its random part overflows", T::NAME),
+        Refusal::Exhausted => sql_error!(
+            ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+            "could not generate a {}: its random part overflows",
+            T::NAME
         )
         .detail("There is no greater ID within this millisecond.")
         .hint("Try again: the next millisecond begins with a new random number."),

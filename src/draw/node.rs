@@ -11,7 +11,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::{GeneratedId, Scru64Node, registry};
 
 use crate::call::Call;
-use crate::call::error::{self, Error};
+use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
 use crate::settings;
 use crate::settings::hosts::{self, Mismatch};
@@ -36,8 +36,7 @@ fn parsed(text: &[u8]) -> Result<Scru64Node, Error> {
     // The reason quotes the text, which is in the encoding of the database. A valid node is ASCII.
     let ascii: String = quoted.iter().map(|&byte| if byte.is_ascii() { byte.into() } else { '?' }).collect();
     ascii.parse().map_err(|reason: String| {
-        let message = [b"invalid scru64 node \"", &*quoted, b"\""].concat();
-        Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message).detail(reason)
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid scru64 node \"{}\"", &[&quoted])).detail(reason)
     })
 }
 
@@ -65,13 +64,15 @@ pub fn check_host<T: Type>() -> Result<(), Error> {
     else {
         return Ok(());
     };
-    let message = format!("scru.{name} \"{value}\" does not belong to this server");
-    Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-        .detail(format!("This server is {this}, and scru.node_hosts is \"{hosts}\". It may be a copy of another server."))
-        .hint(format!(
-            "If it is a copy, set its own scru.{name} and its scru.node_hosts with ALTER ROLE ALL SET, and reconnect. If \
-             it replaces another server, add it to scru.node_hosts."
-        )))
+    Err(sql_error!(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "scru.{name} \"{value}\" does not belong to this server"
+    )
+    .detail(format!("This server is {this}, and scru.node_hosts is \"{hosts}\". It may be a copy of another server."))
+    .hint(format!(
+        "If it is a copy, set its own scru.{name} and its scru.node_hosts with ALTER ROLE ALL SET, and reconnect. If it \
+         replaces another server, add it to scru.node_hosts."
+    )))
 }
 
 /// Logs the node after each start of the server, and when it differs from that of the last message by any process.
@@ -123,11 +124,14 @@ fn warn<T: Type>() -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    let message = format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers");
-    ErrorReport::new(SqlState::ERRCODE_WARNING, message, "warn")
-        .set_detail(detail)
-        .set_hint(format!("Give each server its own scru.{name} {place}, and reconnect."))
-        .report(PgLogLevel::WARNING);
+    ErrorReport::new(
+        SqlState::ERRCODE_WARNING,
+        format!("scru.{name} is not set, and its default \"{value}\" may not be unique among servers"),
+        "warn",
+    )
+    .set_detail(detail)
+    .set_hint(format!("Give each server its own scru.{name} {place}, and reconnect."))
+    .report(PgLogLevel::WARNING);
     Ok(())
 }
 

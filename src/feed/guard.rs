@@ -2,11 +2,10 @@
 
 use core::ffi::CStr;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, Datum, Interval, Oid};
 use scru_ids::{Stored, id_systems};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, quoting, sql_error};
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::feed::reader::{self, Timeliness};
@@ -105,73 +104,53 @@ fn lag_of(text: &CStr) -> Result<i64, Error> {
 
 #[cold]
 fn refusal(refused: Timeliness, system: &str, table: &CStr, column: &CStr) -> Error {
-    let [table, column] = [table, column].map(CStr::to_bytes);
+    let names = [column.to_bytes(), table.to_bytes()];
     let time = |micros: i64| epoch::text(micros.saturating_sub(epoch::EPOCH_2000));
     match refused {
-        Timeliness::Old(first) => too_old(table, column)
-            .detail(format!("Readers may have passed it: this transaction can insert IDs from {} on.", time(first)))
-            .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
-        Timeliness::Ahead(last) => ahead(table, column)
-            .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
-            .hint("Correct the clock of the machine that generated the ID."),
-        Timeliness::NoId | Timeliness::Timely => no_id(table, column, system)
-            .detail("Readers of a feed receive rows in the order of their IDs.")
-            .hint("Insert the row with an ID, or let the default of the column generate it."),
+        Timeliness::Old(first) => sql_error!(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            quoting("the ID in column \"{}\" of table \"{}\" is too old for a feed", &names)
+        )
+        .detail(format!("Readers may have passed it: this transaction can insert IDs from {} on.", time(first)))
+        .hint("Generate a new ID and insert the row again, or give the guard and all readers a longer lag."),
+        Timeliness::Ahead(last) => sql_error!(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            quoting("the ID in column \"{}\" of table \"{}\" is too far ahead of the clock", &names)
+        )
+        .detail(format!("Readers would wait for its time: this transaction can insert IDs up to {}.", time(last)))
+        .hint("Correct the clock of the machine that generated the ID."),
+        Timeliness::NoId | Timeliness::Timely => sql_error!(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            quoting("the value in column \"{}\" of table \"{}\" is not a {}", &[names[0], names[1], system.as_bytes()])
+        )
+        .detail("Readers of a feed receive rows in the order of their IDs.")
+        .hint("Insert the row with an ID, or let the default of the column generate it."),
     }
-}
-
-fn too_old(table: &[u8], column: &[u8]) -> Error {
-    let message =
-        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too old for a feed"].concat();
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-}
-
-fn ahead(table: &[u8], column: &[u8]) -> Error {
-    let message =
-        [b"the ID in column \"".as_slice(), column, b"\" of table \"", table, b"\" is too far ahead of the clock"]
-            .concat();
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-}
-
-fn no_id(table: &[u8], column: &[u8], system: &str) -> Error {
-    let end = format!("\" is not a {system}");
-    let message = [b"the value in column \"".as_slice(), column, b"\" of table \"", table, end.as_bytes()].concat();
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
 }
 
 #[cold]
 fn misused(trigger: Option<Trigger>, arguments: &[&CStr], system: Option<&System>) -> Error {
-    let message =
-        "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments";
     let table = trigger.map_or_else(|| b"events".to_vec(), |trigger| trigger.qualified_table());
     let column = arguments.first().map_or_else(|| b"id".to_vec(), |name| quoted(name));
     let lag = literal(arguments.get(1).unwrap_or(&c"0"));
     let name = system.map_or("T", |system| system.name);
-    let cast =
-        system.filter(|system| !system.is_own_type).map_or_else(String::new, |system| format!("::{}", system.name));
-    let named = if cast.is_empty() { String::new() } else { format!(", {name}") };
-    let [start, end] = [format!("{cast}, "), format!("{named});")];
-    let condition = format!(" FOR EACH ROW WHEN (NOT {name}_is_timely(NEW.");
-    let statement: [&[u8]; 10] = [
-        b"CREATE TRIGGER guard AFTER INSERT ON ",
-        &table,
-        condition.as_bytes(),
-        &column,
-        start.as_bytes(),
-        &lag,
-        b")) EXECUTE FUNCTION scru_feed_guard(",
-        &column,
-        b", ",
-        &lag,
-    ];
-    Error::new(SqlState::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
-        .hint([statement.concat().as_slice(), end.as_bytes()].concat())
+    let (cast, named) = match system {
+        Some(system) if !system.is_own_type => (format!("::{name}"), format!(", {name}")),
+        _ => (String::new(), String::new()),
+    };
+    let statement = "CREATE TRIGGER guard AFTER INSERT ON {} FOR EACH ROW WHEN (NOT {}_is_timely(NEW.{}{}, {})) EXECUTE \
+                     FUNCTION scru_feed_guard({}, {}{});";
+    let [name, cast, named] = [name, &cast, &named].map(str::as_bytes);
+    sql_error!(
+        ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        "scru_feed_guard() must be called as a trigger AFTER INSERT OR UPDATE FOR EACH ROW with one to three arguments"
+    )
+    .hint(quoting(statement, &[&table, name, &column, cast, &lag, &column, &lag, named]))
 }
 
 #[cold]
 fn no_column(column: &CStr) -> Error {
-    let message =
-        [b"column \"".as_slice(), column.to_bytes(), b"\" is not a stored column of an ID type of scru"].concat();
-    Error::new(SqlState::ERRCODE_UNDEFINED_COLUMN, message)
+    let name = column.to_bytes();
+    sql_error!(ERRCODE_UNDEFINED_COLUMN, quoting("column \"{}\" is not a stored column of an ID type of scru", &[name]))
         .hint("For a column of type uuid or bigint, name the ID system in a third argument of the trigger.")
 }

@@ -3,10 +3,9 @@
 use core::cell::RefCell;
 use std::collections::HashMap;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use scru_server::horizon::{self, Access, Owner};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::feed::horizon_access::SharedHorizon;
 use crate::feed::{carried_floor, prepared};
 use crate::pg::catalog::Schema;
@@ -71,8 +70,7 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
         return Ok(value);
     }
     if transaction::is_parallel_worker() {
-        let message = "cannot read a horizon in a parallel worker";
-        return Err(Error::new(SqlState::ERRCODE_INVALID_TRANSACTION_STATE, message)
+        return Err(sql_error!(ERRCODE_INVALID_TRANSACTION_STATE, "cannot read a horizon in a parallel worker")
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
     let mut access = SharedHorizon::new(carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?);
@@ -91,7 +89,7 @@ pub fn floor(schema: Schema) -> Result<i64, Error> {
 
 #[cold]
 fn too_old() -> Error {
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
+    sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
         .detail(
             "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction \
              that committed after it, or the server has just started.",

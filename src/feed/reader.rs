@@ -1,11 +1,10 @@
 //! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and whether an ID is timely.
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{Datum, Interval};
 use scru_ids::MAX_AHEAD_MICROS;
 use scru_server::mark;
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::feed::{horizon, transaction};
 use crate::pg::catalog::Schema;
@@ -41,20 +40,26 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
 fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
     refuse_elsewhere::<T>()?;
     if call.is_null(0) {
-        let message = format!("the position of {}_horizon() must not be null", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
-            .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
+        return Err(sql_error!(
+            ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            "the position of {}_horizon() must not be null",
+            T::NAME
+        )
+        .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
     }
     let after: T = call.id(0);
     let horizon = horizon::of_statement(call.schema())?;
     if after > first_of::<T>(horizon) && after.tick() > last_known::<T>(call.schema())? {
-        let message = format!("the {} is above all that this server knows", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-            .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
-            .hint(
-                "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID. \
-                 Otherwise, read the table again from a position that all its readers have passed.",
-            ));
+        return Err(sql_error!(
+            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "the {} is above all that this server knows",
+            T::NAME
+        )
+        .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
+        .hint(
+            "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID. \
+             Otherwise, read the table again from a position that all its readers have passed.",
+        ));
     }
     Ok(horizon)
 }
@@ -77,10 +82,13 @@ fn first_of<T: Type>(micros: i64) -> T {
 /// Refuses where the transactions of this process and those that write the rows are of different servers.
 fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
     if process::is_internal_connection_of_citus() {
-        let message = format!("cannot execute {}_horizon() on a shard of Citus", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-            .detail("A node does not know which transactions run on the other nodes.")
-            .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
+        return Err(sql_error!(
+            ERRCODE_FEATURE_NOT_SUPPORTED,
+            "cannot execute {}_horizon() on a shard of Citus",
+            T::NAME
+        )
+        .detail("A node does not know which transactions run on the other nodes.")
+        .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
     }
     refuse_in_recovery::<T>()
 }
@@ -90,8 +98,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     if !log::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
-    let message = format!("cannot execute {}_horizon() during recovery", T::NAME);
-    Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
+    Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {}_horizon() during recovery", T::NAME)
         .detail("A standby does not know which transactions run on its primary.")
         .hint("Read the rows on the primary, or up to a horizon in a row that the primary has written."))
 }
@@ -128,9 +135,12 @@ pub enum Timeliness {
 /// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
 pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
     if log::is_in_recovery() {
-        let message = format!("cannot execute {}_is_timely() during recovery", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-            .detail("Rows are inserted on the primary."));
+        return Err(sql_error!(
+            ERRCODE_READ_ONLY_SQL_TRANSACTION,
+            "cannot execute {}_is_timely() during recovery",
+            T::NAME
+        )
+        .detail("Rows are inserted on the primary."));
     }
     let from = transaction::unpassed(call.schema())?;
     let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
@@ -150,7 +160,7 @@ pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> R
 /// An argument that is a lag, in microseconds.
 fn lag(call: Call, index: usize) -> Result<i64, Error> {
     if call.is_null(index) {
-        return Err(Error::new(SqlState::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
+        return Err(sql_error!(ERRCODE_NULL_VALUE_NOT_ALLOWED, "the lag of a feed must not be null"));
     }
     lag_micros(call.interval(index))
 }
@@ -159,8 +169,7 @@ fn lag(call: Call, index: usize) -> Result<i64, Error> {
 pub fn lag_micros(lag: &Interval) -> Result<i64, Error> {
     let micros = epoch::compared_length(lag);
     if micros < 0 {
-        let message = "the lag of a feed must not be negative";
-        return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message));
+        return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the lag of a feed must not be negative"));
     }
     Ok(i64::try_from(micros).unwrap_or(i64::MAX))
 }

@@ -15,7 +15,7 @@ use pgrx::{FromDatum, PgSqlErrorCode as SqlState, pg_sys};
 use scru_ids::{Kind, Setting, SettingContext};
 use scru_server::setting_state::{SettingState, Source, Sourced};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
 use crate::pg::{catalog, datum, server, transaction};
 
@@ -281,9 +281,9 @@ pub unsafe fn attach_source<S>(setting: &Setting<S>, extra: *mut *mut c_void, so
     // SAFETY: guaranteed by the caller. The memory has room for the source.
     unsafe {
         if setting.context == SettingContext::Superuser && source == GucSource::PGC_S_SESSION {
-            let message = format!("parameter \"scru.{}\" cannot be changed now", setting.name);
             pg_sys::GUC_check_errcode(SqlState::ERRCODE_CANT_CHANGE_RUNTIME_PARAM as c_int);
-            pg_sys::GUC_check_errmsg_string = message.as_pg_cstr();
+            pg_sys::GUC_check_errmsg_string =
+                format!("parameter \"scru.{}\" cannot be changed now", setting.name).as_pg_cstr();
             pg_sys::GUC_check_errdetail_string = who_may_set(setting.context).as_pg_cstr();
             return false;
         }
@@ -345,23 +345,15 @@ impl Deciding {
 fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<Value>) -> Error {
     let (name, words) = (setting.name, in_words(*source));
     let error = if *source == Source::Refused {
-        Error::new(
-            SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("parameter \"scru.{name}\" is refused in this session"),
-        )
-        .detail("The session has a malformed value, or one from a source that may not set it.")
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" is refused in this session")
+            .detail("The session has a malformed value, or one from a source that may not set it.")
     } else if source.is_admitted(setting.context) {
-        Error::new(
-            SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("invalid value for parameter \"scru.{name}\": \"{value}\""),
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "invalid value for parameter \"scru.{name}\": \"{value}\"").detail(
+            format!("It is set by {words}. The default is not used instead, because it may be another server's."),
         )
-        .detail(format!("It is set by {words}. The default is not used instead, because it may be another server's."))
     } else {
-        Error::new(
-            SqlState::ERRCODE_INVALID_PARAMETER_VALUE,
-            format!("parameter \"scru.{name}\" must not be set by {words}"),
-        )
-        .detail(format!("It is set to \"{value}\". {}", who_may_set(setting.context)))
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" must not be set by {words}")
+            .detail(format!("It is set to \"{value}\". {}", who_may_set(setting.context)))
     };
     error.hint(hint_for(*source, name))
 }

@@ -14,13 +14,12 @@ use core::ptr;
 use core::slice;
 use std::io::ErrorKind;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{self, PageHeaderData};
 use scru_ids::{NodeCode, SortableId, Ticks};
 use scru_server::mark::{MAX_MARKS, Mark};
 use scru_server::protocol::Position;
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
 use crate::pg::{log, server};
 use crate::shared::waits;
@@ -124,10 +123,11 @@ fn create() -> Result<(), Error> {
         let reason = failure.to_string();
         // Without the error number, as in the server's own messages.
         let reason = reason.split(" (os error").next().unwrap_or_default();
-        let message = format!("could not write file \"{}\": {reason}", NEW.to_string_lossy());
+        let file = NEW.to_string_lossy();
         match failure.kind() {
-            ErrorKind::StorageFull => Error::new(SqlState::ERRCODE_DISK_FULL, message).hint("Check free disk space."),
-            _ => Error::new(SqlState::ERRCODE_IO_ERROR, message),
+            ErrorKind::StorageFull => sql_error!(ERRCODE_DISK_FULL, "could not write file \"{file}\": {reason}")
+                .hint("Check free disk space."),
+            _ => sql_error!(ERRCODE_IO_ERROR, "could not write file \"{file}\": {reason}"),
         }
     })
 }
@@ -208,7 +208,7 @@ fn header(entries: &[u8]) -> Vec<u8> {
 
 #[cold]
 fn foreign_page() -> Error {
-    Error::new(SqlState::ERRCODE_DATA_CORRUPTED, format!("file \"{PATH}\" has no valid high-water marks"))
+    sql_error!(ERRCODE_DATA_CORRUPTED, "file \"{PATH}\" has no valid high-water marks")
         .detail("Generating an ID from shared state requires a durable high-water mark.")
         .hint(
             "Restore the file from a backup. If there is none, stop the server, remove the file, start the server, and use \

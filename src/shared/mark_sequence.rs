@@ -8,13 +8,13 @@
 use core::cell::Cell;
 use core::ffi::CStr;
 
+use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Datum, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
-use pgrx::{PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::id_systems;
 use scru_server::mark::{Mark, Reservation};
 use scru_server::protocol::{Carried, Position, Version};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
 use crate::pg::catalog::{self, Schema};
 use crate::pg::process::PerProcess;
@@ -206,8 +206,7 @@ fn system_identifier() -> i64 {
 #[cold]
 fn unlogged(name: &CStr) -> Error {
     let name = name.to_string_lossy();
-    let message = format!("sequence \"{name}\" has become unlogged");
-    Error::new(SqlState::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+    sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" has become unlogged")
         .detail("After a crash, dumps and pg_upgrade would not carry what the sequence has carried.")
         .hint(format!("A superuser can use ALTER SEQUENCE {name} SET LOGGED."))
 }

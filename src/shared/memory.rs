@@ -14,7 +14,7 @@ use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder, pg_guard, pg_sys};
 use scru_ids::{Word, id_systems};
 use scru_server::horizon::ENTRIES;
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
 use crate::pg::{datum, server, transaction};
 use crate::shared::id_type::{Atomic, Memory, Shared, SharedWord, Type};
@@ -122,10 +122,13 @@ pub fn of_type<T: Type>() -> Result<Memory<T>, Error> {
 #[inline(never)]
 fn find_of_type<T: Type>() -> Result<Memory<T>, Error> {
     if !Word::<T>::is_lock_free() {
-        let message = format!("server-wide generation of {} is not supported on this processor", T::NAME);
-        return Err(Error::new(SqlState::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-            .detail("The processor has no atomic operation on 128 bits.")
-            .hint("Set scru.generator_scope to \"backend\"."));
+        return Err(sql_error!(
+            ERRCODE_FEATURE_NOT_SUPPORTED,
+            "server-wide generation of {} is not supported on this processor",
+            T::NAME
+        )
+        .detail("The processor has no atomic operation on 128 bits.")
+        .hint("Set scru.generator_scope to \"backend\"."));
     }
     let [word, shared] = names::<T>();
     find(|| {
@@ -180,7 +183,7 @@ fn find<R>(by: impl FnOnce() -> R + UnwindSafe) -> Result<R, Error> {
 
 #[cold]
 pub fn no_memory() -> Error {
-    Error::new(SqlState::ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
+    sql_error!(ERRCODE_OUT_OF_MEMORY, "out of shared memory for the state of the ID generators")
         .hint("Add \"scru\" to shared_preload_libraries and restart the server: that reserves the memory.")
 }
 

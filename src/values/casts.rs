@@ -1,12 +1,12 @@
 //! Functions of the casts that are not binary-coercible.
 
+use pgrx::AnyNumeric;
 use pgrx::datum::{FromDatum, IntoDatum};
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{AnyNumeric, PgSqlErrorCode as SqlState};
 use scru_ids::Stored;
 
 use crate::call::Call;
-use crate::call::error::{Error, excerpt};
+use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 use crate::values::io;
@@ -43,9 +43,12 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let text = number.map(|number| number.to_string()).unwrap_or_default();
     let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
     if fraction.contains(|digit| digit != '0') {
-        let message = [b"numeric value ", &*excerpt(text.as_bytes()), b" is not an integer"].concat();
-        return Err(Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, message)
-            .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
+        let value = excerpt(text.as_bytes());
+        return Err(sql_error!(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            quoting("numeric value {} is not an integer", &[&value])
+        )
+        .detail(format!("Only integers can be cast from numeric to {}.", T::NAME)));
     }
     // Parsing fails if the value is negative, too large, infinite or NaN. All of these are out of range.
     let id = integer.parse::<u128>().ok().and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok());

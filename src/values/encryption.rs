@@ -2,12 +2,11 @@
 
 use std::fmt::Display;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
 use scru_ids::encryption::{Encryptable, IdCipher, KeyLengthError};
 
 use crate::call::Call;
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::stored::{StoredDatum, StoredId};
 
 /// `T_encrypted(T, bytea) → uuid`
@@ -68,7 +67,7 @@ fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Erro
 /// The error for a key of another length (22023). It does not show the key.
 #[cold]
 fn wrong_length(KeyLengthError { received }: KeyLengthError) -> Error {
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "invalid key length")
+    sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "invalid key length")
         .detail(format!("A key has 16 or 32 bytes, but this one has {received}."))
         .hint("A key consists of random bytes, not of the characters of a password.")
 }
@@ -81,7 +80,7 @@ fn not_of_version_7(uuid: &dyn Display) -> Error {
         Some(7) | None => "Its variant is not that of RFC 9562.".to_owned(),
         Some(version) => format!("Its version is {version}."),
     };
-    Error::new(SqlState::ERRCODE_INVALID_PARAMETER_VALUE, "uuid is not of version 7")
+    sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "uuid is not of version 7")
         .detail(detail)
         .hint("UUIDs of version 4 have no time, and need no encryption.")
 }

@@ -1,11 +1,10 @@
 //! Functions that return a field of an ID.
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
 use scru_ids::{FieldValue, Getter};
 
 use crate::call::Call;
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 
@@ -15,10 +14,7 @@ use crate::pg::datum;
 pub fn field<T: StoredId, const NUMBER: usize>(call: Call) -> Result<Datum, Error> {
     let id = call.id::<T>(0);
     let Some(field) = T::FIELDS.get(NUMBER) else {
-        return Err(Error::new(
-            SqlState::ERRCODE_UNDEFINED_FUNCTION,
-            "this function belongs to another version of scru",
-        ));
+        return Err(sql_error!(ERRCODE_UNDEFINED_FUNCTION, "this function belongs to another version of scru"));
     };
     let value = match &field.getter {
         Getter::Bits24(get) => FieldValue::Bits24(get(id)),

@@ -1,10 +1,9 @@
 //! The time of Snowflake IDs in columns of type `bigint`: see [`scru_ids::Snowflake`].
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::Datum;
 use scru_ids::{Snowflake, TimeError};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 
 /// `scru_snowflake_timestamp(bigint, timestamptz, integer) → timestamptz`: the time of an ID; NULL for a negative number
@@ -17,7 +16,7 @@ pub fn timestamp(call: Call) -> Result<Datum, Error> {
     }
     match layout.timestamp(id) {
         Ok(timestamptz) if epoch::is_finite(timestamptz) => Ok(Datum::from(timestamptz)),
-        _ => Err(Error::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range")
+        _ => Err(sql_error!(ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range")
             .detail(format!("With this epoch and shift, the time of the ID {id} is later than any timestamp."))),
     }
 }
@@ -43,7 +42,7 @@ pub fn floor(call: Call) -> Result<Datum, Error> {
 fn layout(call: Call) -> Result<Snowflake, Error> {
     let (timestamptz, shift) = (call.int8(1), call.int4(2));
     if epoch::unix_micros(timestamptz).is_none() {
-        return Err(Error::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, "epoch out of range")
+        return Err(sql_error!(ERRCODE_DATETIME_FIELD_OVERFLOW, "epoch out of range")
             .detail("The epoch of IDs is a finite time."));
     }
     let layout = u32::try_from(shift).ok().and_then(|shift| Snowflake::new(timestamptz, shift));
@@ -53,6 +52,6 @@ fn layout(call: Call) -> Result<Snowflake, Error> {
 #[cold]
 fn after_the_last(layout: Snowflake) -> Error {
     let [first, last] = [0, i64::MAX].map(|id| epoch::text(layout.timestamp(id).unwrap_or(epoch::INFINITY)));
-    Error::new(SqlState::ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range")
+    sql_error!(ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range")
         .detail(format!("With this epoch and shift, the time of an ID is between {first} and {last}."))
 }

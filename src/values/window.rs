@@ -2,12 +2,11 @@
 
 use core::cmp::Ordering;
 
-use pgrx::PgSqlErrorCode as SqlState;
 use pgrx::pg_sys::{Datum, Interval, Oid};
 
 use crate::call::Call;
 use crate::call::epoch::{self, MICROS_PER_DAY};
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::unguarded::{DirectFunctionCall2Coll, timestamptz_mi_interval, timestamptz_pl_interval};
 
@@ -28,8 +27,10 @@ pub fn in_range<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let [subtract, less] = [3, 4].map(|index| call.boolean(index));
     let offset = call.interval(2);
     if epoch::compared_length(offset) < 0 {
-        let message = "invalid preceding or following size in window function";
-        return Err(Error::new(SqlState::ERRCODE_INVALID_PRECEDING_OR_FOLLOWING_SIZE, message));
+        return Err(sql_error!(
+            ERRCODE_INVALID_PRECEDING_OR_FOLLOWING_SIZE,
+            "invalid preceding or following size in window function"
+        ));
     }
     let moved = moved(epoch::of(base), offset, subtract);
     let order = epoch::of(value).cmp(&moved).then_with(|| order_of_low_bits(value, base));

@@ -26,10 +26,10 @@ ERRORS = (DOCS / "errors.md").read_text()
 CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs")) if path.name != "tests.rs")
 
 STRING = r'"(?:[^"\\]|\\.)*"'
-# What raises an error: its SQLSTATE, and its message as a literal or by the name of a variable.
+# What raises an error: its SQLSTATE, and its message as a literal.
 RAISES = re.compile(
-    rf"::new\(\s*SqlState::(\w+),\s*(?:(?:format!\(\s*)?({STRING})|(\w+))"
-    r"|GUC_check_errcode\(SqlState::(\w+)[^;]*;\s*pg_sys::GUC_check_errmsg_string = ()(\w+)",
+    rf"(?:sql_error!\(|SqlState::)\s*(ERRCODE_\w+)(?: as c_int\);\s*pg_sys::GUC_check_errmsg_string =|,)"
+    rf"\s*(?:(?:format!|quoting)\(\s*)?({STRING})",
     re.DOTALL,
 )
 # Formatted values, of which two in a row count as one, and line continuations in a string.
@@ -63,27 +63,10 @@ def of_sources() -> dict[Message, set[str]]:
     """Returns the messages of the sources, with their SQLSTATEs."""
     names = sqlstates()
     found: dict[Message, set[str]] = {}
-    for match in RAISES.finditer(CODE):
-        name, text, variable = match.groups()[:3] if match[1] else match.groups()[3:]
-        if name != NO_ERROR:
-            found.setdefault(literals(text or definition(variable, match.start())), set()).add(names[name])
-    return {message: states for message, states in found.items() if message}
-
-
-def definition(variable: str, position: int) -> str:
-    """Returns the code that defines a variable of the function at a position of the sources.
-
-    It includes the definitions of the variables whose bytes it contains.
-    """
-    function = re.split(r"^(?: {4})?}$", CODE[:position], flags=re.MULTILINE)[-1]
-    lets = dict(re.findall(r"let (\w+) =(.*?);\n", function, re.DOTALL))
-    return re.sub(r"\b(\w+)\.as_bytes\(\)", lambda match: lets.get(match[1], ""), lets[variable])
-
-
-def literals(code: str) -> Message:
-    """Returns the literal parts of the strings in Rust code."""
-    strings = [text[1:-1] for text in re.findall(STRING, code, re.DOTALL)]
-    return tuple(part for text in strings for part in message(text.replace('\\"', '"'), VALUES))
+    for name, text in RAISES.findall(CODE):
+        parts = message(text[1:-1].replace('\\"', '"'), VALUES)
+        found.setdefault(parts, set()).add(names[name])
+    return found
 
 
 def message(text: str, values: str) -> Message:
@@ -96,15 +79,23 @@ def test_the_page_has_the_messages_of_the_sources():
     page, sources = of_page(), of_sources()
     heading, name = PANICS
     assert page.pop((heading,)) == {sqlstates()[name]}
-    assert len(sources) > 20
     assert page == sources
+
+
+@compares_with_the_sources
+def test_the_messages_of_the_sources_are_literals():
+    """An error in another form would not be compared with the page."""
+    literal = [match[0] for match in RAISES.finditer(CODE) if match[0].startswith("sql_error!")]
+    assert len(re.findall(r"\bsql_error!\(", CODE)) == len(literal) > 20
+    in_the_macro, of_a_panic = 2, 1
+    assert len(re.findall(r"\bError::new\(", CODE)) == in_the_macro + of_a_panic
 
 
 @compares_with_the_sources
 def test_the_page_has_the_sqlstates_of_the_sources():
     """The page also has the SQLSTATEs of errors whose message is not the extension's own. A comparison raises none."""
     names = sqlstates()
-    raised = {names[name] for name in re.findall(r"(?<![!=]= )SqlState::(ERRCODE_\w+)", CODE) if name != NO_ERROR}
+    raised = {names[name] for name in re.findall(r"(?<![!=]= SqlState::)\b(ERRCODE_\w+)", CODE) if name != NO_ERROR}
     assert set.union(*of_page().values()) == raised
 
 
