@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import random
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 
 import psycopg
 import pytest
 
+from load import FeedLoad
 from server import Server, oldest_and_newest, wait_until
 
 LAG = 1.0
@@ -80,13 +79,12 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, dat
     assert received == ([next_row] if is_missed else [late, next_row])
 
 
-class Load:
+class Load(FeedLoad):
     """Sessions that write rows whose IDs are up to 1.2 lags old, and readers."""
 
     def __init__(self, server: Server):
+        super().__init__()
         self.server = server
-        self.stopped = threading.Event()
-        self.written = threading.Event()
         self.refused = 0
 
     def write(self, number: int) -> None:
@@ -142,19 +140,10 @@ class Load:
         else:
             session.execute("ROLLBACK" if ending < 0.3 else "COMMIT")
 
-    def read(self, _number: int) -> list[str]:
+    def read(self) -> list[str]:
         """Reads until the load has ended and the last row is read."""
-        received: list[str] = []
         with self.server.connect() as session:
-            end = None
-            while end is None or monotonic() < end:
-                rows = page(session, received[-1] if received else FIRST, f"{LAG} s")
-                received += rows
-                if self.written.is_set() and end is None:
-                    end = monotonic() + 3 * LAG
-                if not rows:
-                    sleep(0.01)
-        return received
+            return self.receive(lambda after: page(session, after, f"{LAG} s"), FIRST, 3 * LAG)
 
 
 @oldest_and_newest("the decisions are those of crates/server/src/horizon.rs")
@@ -166,21 +155,12 @@ def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measure
     with server.connect() as connection:
         create_feed(connection)
     load = Load(server)
-    with ThreadPoolExecutor(WRITERS + 2) as pool:
-        readers = [pool.submit(load.read, number) for number in range(2)]
-        writers = [pool.submit(load.write, number) for number in range(WRITERS)]
-        end = monotonic() + SECONDS
-        while not any(task.done() for task in readers + writers):
-            sleep(0.1)
-            if monotonic() > end and (not IS_LONG or server.value("SELECT count(*) FROM events") >= MANY):
-                break
-        load.stopped.set()
-        try:
-            for task in writers:
-                task.result(timeout=60)
-        finally:
-            load.written.set()
-        received = [reader.result(timeout=60) for reader in readers]
+    end = monotonic() + SECONDS
+
+    def is_enough() -> bool:
+        return monotonic() > end and (not IS_LONG or server.value("SELECT count(*) FROM events") >= MANY)
+
+    received = load.run(2, WRITERS, is_enough)
     with server.connect() as connection:
         committed = [row for (row,) in connection.execute("SELECT id::text FROM events ORDER BY id")]
     assert load.refused > 0

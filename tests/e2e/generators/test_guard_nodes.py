@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import random
 import re
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -20,6 +18,7 @@ import psycopg
 import pytest
 
 import expect
+from load import FeedLoad
 from server import Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
@@ -176,16 +175,15 @@ def test_there_is_no_minimum_if_a_node_has_failed(nodes):
         assert read([one, two], FIRST, [end] * 2) == [seen]
 
 
-class Load:
+class Load(FeedLoad):
     """Transactions on two nodes, one of which commits later, and a reader.
 
     The coordinator generates the IDs up to 1.2 lags before.
     """
 
     def __init__(self, servers: list[Server]):
+        super().__init__()
         self.servers = servers
-        self.stopped = threading.Event()
-        self.written = threading.Event()
 
     def connect(self, stack: ExitStack) -> tuple[psycopg.Connection, list[psycopg.Connection]]:
         """Returns connections to the coordinator, and to the nodes with the rows."""
@@ -219,19 +217,14 @@ class Load:
 
     def read(self) -> list[str]:
         """Reads by the recipe until the load has ended and the last row is read."""
-        received: list[str] = []
         with ExitStack() as stack:
             coordinator, workers = self.connect(stack)
-            end = None
-            while end is None or monotonic() < end:
+
+            def page(after: str) -> list[str]:
                 horizon = minimum(coordinator, [coordinator, *workers])
-                rows = read(workers, received[-1] if received else FIRST, [horizon] * 2)
-                received += rows
-                if self.written.is_set() and end is None:
-                    end = monotonic() + 5
-                if not rows:
-                    sleep(0.01)
-        return received
+                return read(workers, after, [horizon] * 2)
+
+            return self.receive(page, FIRST, 5)
 
 
 def test_the_recipe_misses_no_row_of_transactions_on_two_servers(new_server, measured):
@@ -243,24 +236,12 @@ def test_the_recipe_misses_no_row_of_transactions_on_two_servers(new_server, mea
         connection.execute("CREATE DATABASE coordinator")
     with servers[0].connect("coordinator") as connection:
         connection.execute("CREATE EXTENSION scru_uuidv7 CASCADE")
-    load = Load(servers)
-    with ThreadPoolExecutor(9) as pool:
-        reader = pool.submit(load.read)
-        writers = [pool.submit(load.write, number) for number in range(8)]
-        end = monotonic() + SECONDS
+    end = monotonic() + SECONDS
 
-        def count() -> int:
-            return sum(server.value("SELECT count(*) FROM events") for server in servers)
+    def count() -> int:
+        return sum(server.value("SELECT count(*) FROM events") for server in servers)
 
-        while not any(task.done() for task in [reader, *writers]) and (monotonic() < end or count() < MANY):
-            sleep(0.1)
-        load.stopped.set()
-        try:
-            for task in writers:
-                task.result(timeout=60)
-        finally:
-            load.written.set()
-        received = reader.result(timeout=60)
+    [received] = Load(servers).run(1, 8, lambda: monotonic() > end and count() >= MANY)
     committed = sorted(row for server in servers for (row,) in server.rows("SELECT id::text FROM events"))
     assert len(committed) >= MANY
     assert received == committed
