@@ -150,11 +150,13 @@ impl State for Scru160State {
 type Next = Result<Scru160State, i64>;
 
 impl Scru160State {
+    fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {
+        Self { timestamp, counter: rng.next_u32() as u16 & MAX_START }
+    }
+
     fn next_random(self, moment: Moment, rng: &mut impl Rng) -> Next {
         match moment {
-            Moment::Fresh(timestamp) | Moment::Later(timestamp) => {
-                Ok(Self { timestamp, counter: rng.next_u32() as u16 & MAX_START })
-            }
+            Moment::Fresh(timestamp) | Moment::Later(timestamp) => Ok(Self::fresh(timestamp, rng)),
             Moment::Same => match self.counter.checked_add(1) {
                 Some(counter) => Ok(Self { counter, ..self }),
                 None => Err(Scru160::TICKS.start(self.timestamp + 1)),
@@ -244,7 +246,7 @@ impl GeneratedId for Scru160 {
 
     /// Returns a random ID of `tick`, with the default usage of the counter.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
-        Self::with_head(tick << 16 | u64::from(rng.next_u32() as u16 & MAX_START), rng)
+        Self::with_head(Scru160State::fresh(tick, rng).pack(), rng)
     }
 
     fn state_tick(state: Scru160State) -> u64 {
@@ -252,10 +254,7 @@ impl GeneratedId for Scru160 {
     }
 
     fn state_after(tick: u64, rng: &mut impl Rng) -> Scru160State {
-        Scru160State {
-            timestamp: tick.saturating_add(1).min(Self::TICKS.max),
-            counter: rng.next_u32() as u16 & MAX_START,
-        }
+        Scru160State::fresh(tick.saturating_add(1).min(Self::TICKS.max), rng)
     }
 
     #[inline(always)]

@@ -308,10 +308,7 @@ impl GeneratedId for Scru64 {
             Ok(Moment::Same) => node.count(last).map_or_else(|| start_next_tick(last, context, rng), Ok),
             Err(step) => Err(step),
         };
-        match next {
-            Ok(next) => Step::Made(next.0, next),
-            Err(step) => step,
-        }
+        next.map_or_else(|step| step, |next| Step::Made(next.0, next))
     }
 }
 

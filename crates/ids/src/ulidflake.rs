@@ -123,19 +123,12 @@ impl UlidFlakeSettings {
 
     /// Returns an ID after `last` in the same tick, or `None` if the randomness overflows.
     fn count(&self, last: UlidFlake, rng: &mut impl Rng) -> Option<UlidFlake> {
-        let (tick, n) = (last.timestamp(), self.increment(rng));
-        match self.scalability {
-            None => {
-                let randomness = last.randomness() + n;
-                (randomness <= MAX_RANDOMNESS).then(|| UlidFlake::from_fields(tick, randomness))
-            }
-            // The upper bits increase, so the ID is greater than `last`, regardless of the lower bits.
-            Some(number) => {
-                let randomness = last.scalable_randomness() + n;
-                let has_room = randomness <= MAX_RANDOMNESS >> SCALABILITY_BITS;
-                has_room.then(|| UlidFlake::from_scalable_fields(tick, randomness, number))
-            }
-        }
+        // In the scalable form, the upper bits increase, so the ID is greater than `last`, regardless of the lower bits.
+        let bits = self.scalability.map_or(0, |_| SCALABILITY_BITS);
+        let randomness = (last.randomness() >> bits) + self.increment(rng);
+        let number = self.scalability.unwrap_or(0) & MAX_SCALABILITY;
+        let id = || UlidFlake::from_fields(last.timestamp(), randomness << bits | number);
+        (randomness <= MAX_RANDOMNESS >> bits).then(id)
     }
 
     /// Returns a random number of `entropy_bits` bits, uniformly distributed over all values except 0.
