@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprCall, ExprIf, ExprTry, Ident, Item, Local, PatIdent, Stmt};
+use syn::{Block, Expr, ExprIf, Item, Local, Stmt};
 
 const PROTOCOL: &str = "../server/src/protocol.rs";
 
@@ -22,8 +22,8 @@ const UNUSED: &str = "draw_unlogged";
 const HEAD: &str = "
     use rand::Rng;
     use scru_ids::{FastRange, GeneratedId, NodeCode, SortableId, State, Step, Word};
-    use scru_server::mark::{self, Cover, Mark, Reservation};
-    use scru_server::protocol::{Access, Carried, Entered, FastAccess, Pending, Position, Version};
+    use scru_server::mark::{self, Cover, Mark, Reservation, Reserved};
+    use scru_server::protocol::{Access, Carried, Entered, FastAccess, Pending, Lsn};
     use crate::Changed;
 ";
 
@@ -35,51 +35,19 @@ struct Change {
 }
 
 /// What a part of the protocol names and does.
-#[derive(Default)]
-struct Contents {
-    names: BTreeSet<String>,
-    bound: BTreeSet<String>,
-    can_fail: bool,
-    /// Whether an argument of a call is `access`.
-    passes_access: bool,
-}
-
-impl<'a> Visit<'a> for Contents {
-    fn visit_ident(&mut self, name: &'a Ident) {
-        self.names.insert(name.to_string());
-    }
-
-    fn visit_pat_ident(&mut self, pattern: &'a PatIdent) {
-        self.bound.insert(pattern.ident.to_string());
-        visit::visit_pat_ident(self, pattern);
-    }
-
-    fn visit_expr_try(&mut self, expression: &'a ExprTry) {
-        self.can_fail = true;
-        visit::visit_expr_try(self, expression);
-    }
-
-    fn visit_expr_call(&mut self, call: &'a ExprCall) {
-        let is_access = |argument: &Expr| matches!(argument, Expr::Path(path) if path.path.is_ident("access"));
-        self.passes_access |= call.args.iter().any(is_access);
-        visit::visit_expr_call(self, call);
-    }
-}
-
-impl Contents {
-    fn of(visit: impl FnOnce(&mut Self)) -> Self {
-        let mut contents = Self::default();
-        visit(&mut contents);
-        contents
-    }
-
-    fn has_access(&self) -> bool {
-        self.names.contains("access")
-    }
-
+struct Contents<'a> {
+    names: BTreeSet<&'a str>,
+    has_access: bool,
     /// Whether another backend can observe or influence it, or it can fail.
-    fn is_shared(&self) -> bool {
-        self.has_access() && self.can_fail || self.passes_access
+    is_shared: bool,
+}
+
+impl<'a> Contents<'a> {
+    fn of(text: &'a str) -> Self {
+        let names: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let has_access = names.contains("access");
+        let passes_access = text.contains("(access)") || text.contains("(access,");
+        Self { names, has_access, is_shared: has_access && text.contains('?') || passes_access }
     }
 }
 
@@ -135,7 +103,7 @@ impl<'a> Changes<'a> {
     /// Deletes a statement.
     fn delete(&mut self, statement: &Stmt, condition: Option<&Expr>, is_only: bool, returns_unit: bool) {
         // Deleting the `if` as a whole is the same change.
-        let is_private = |condition| !Contents::of(|contents| contents.visit_expr(condition)).is_shared();
+        let is_private = |condition| !Contents::of(self.text_of(condition)).is_shared;
         let is_whole = is_only && condition.is_some_and(is_private);
         let new = match value(statement) {
             Some(value) if returns_unit && is_simple(value) && self.text_of(value) != "Ok(())" => "Ok(())",
@@ -152,15 +120,14 @@ impl<'a> Changes<'a> {
 
     /// Swaps a statement with the next one.
     fn swap(&mut self, [first, second]: [&Stmt; 2], returns_unit: bool) {
-        let [before, after] = [first, second].map(|statement| Contents::of(|contents| contents.visit_stmt(statement)));
-        let is_private = |contents: &Contents| contents.names.contains("flush_time") && !contents.is_shared();
-        let is_bound = || matches!(first, Stmt::Local(_)) && !before.bound.is_disjoint(&after.names);
-        if !before.is_shared()
-            || !after.has_access()
-            || [first, second].into_iter().any(leaves)
-            || is_private(&after)
-            || is_bound()
-        {
+        let [before, after] = [first, second].map(|statement| Contents::of(self.text_of(statement)));
+        let is_private = after.names.contains("flush_time") && !after.is_shared;
+        let is_bound = match first {
+            Stmt::Local(Local { pat, .. }) => !Contents::of(self.text_of(pat)).names.is_disjoint(&after.names),
+            _ => false,
+        };
+        let leaves = leaves(first) || leaves(second);
+        if !before.is_shared || !after.has_access || leaves || is_private || is_bound {
             return;
         }
         let new = match (value(second), first) {
@@ -212,7 +179,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let body = function.block.span().byte_range();
-        let head = text[function.sig.span().byte_range()].replace("Access<T>>", "Access<T> + Changed>");
+        let head = text[function.sig.span().byte_range()].replace("Access<T>", "Access<T> + Changed");
         let mut changes = Changes {
             text: &text,
             function: function.sig.ident.to_string(),

@@ -11,8 +11,8 @@ use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::{epoch, hints};
-use crate::pg::server;
 use crate::pg::unguarded::{errcode, errdetail_internal, errhint, errmsg_internal};
+use crate::pg::{server, transaction};
 
 /// The error with an SQLSTATE and a message: a format string and its values, or a text by [`quoting`]. docs/errors.md lists these.
 macro_rules! sql_error {
@@ -133,11 +133,9 @@ impl Error {
     /// The error for an integer argument that is out of range (22023).
     #[cold]
     pub fn argument_out_of_range(name: &str, argument: i32, range: &RangeInclusive<i32>) -> Self {
-        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "{name} {argument} is out of range").detail(format!(
-            "The valid range is from {} to {}.",
-            range.start(),
-            range.end()
-        ))
+        let (first, last) = (range.start(), range.end());
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "{name} {argument} is out of range")
+            .detail(format!("The valid range is from {first} to {last}."))
     }
 
     /// The error for bytes that are not an ID: 22P03, or 22003 if their value is out of range.
@@ -165,6 +163,11 @@ impl Error {
         sql_error!(ERRCODE_SYSTEM_ERROR, "could not read random numbers from the operating system")
             .detail(format!("{error}."))
     }
+}
+
+/// Runs `work` in a subtransaction. Also returns an error that the server raises: its message, with XX000.
+pub fn attempt<R>(work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    transaction::attempt(work).unwrap_or_else(|message| Err(Error::new(SqlState::ERRCODE_INTERNAL_ERROR, message)))
 }
 
 fn copied(text: &[u8]) -> *const c_char {

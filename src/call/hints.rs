@@ -1,23 +1,10 @@
 //! The HINTs for malformed IDs: whether a text looks like a uuid, an ID of another type, a number or a time.
 
-use scru_ids::{SortableId, SqlId, Stored, registry};
+use scru_ids::{SortableId, SqlId, Stored, Uuidv7, registry};
 
-/// The length of a uuid in its standard form, in bytes.
-const UUID_LEN: usize = 36;
-
-/// The 16 bytes of a uuid in its standard form: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// The 16 bytes of a uuid of any version in its standard form.
 pub fn uuid_bytes(text: &[u8]) -> Option<[u8; 16]> {
-    // Checks the length first: a long text of hyphens would allocate as many groups.
-    let text = str::from_utf8(text).ok().filter(|text| text.len() == UUID_LEN)?;
-    let groups: Vec<_> = text.split('-').collect();
-    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
-    is_uuid.then(|| hexadecimal(&groups.concat()))?
-}
-
-/// The 16 bytes of 32 hexadecimal digits.
-fn hexadecimal(digits: &str) -> Option<[u8; 16]> {
-    let is_hexadecimal = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    is_hexadecimal.then(|| u128::from_str_radix(digits, 16).ok())?.map(u128::to_be_bytes)
+    Uuidv7::parse(text).ok().map(Uuidv7::to_be_bytes)
 }
 
 /// A HINT for a text that is malformed for the type, as a full sentence; `None` if no HINT applies.
@@ -51,9 +38,8 @@ pub fn hint<T: SqlId>(text: &[u8]) -> Option<String> {
 
 /// Whether a text is a uuid in one of its usual forms: with or without hyphens, with or without braces.
 fn is_uuid(text: &[u8]) -> bool {
-    let text = str::from_utf8(text).unwrap_or_default();
-    let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
-    uuid_bytes(text.as_bytes()).is_some() || hexadecimal(text).is_some()
+    let text = text.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}")).unwrap_or(text);
+    uuid_bytes(text).is_some() || text.len() == 32 && text.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Whether the type has 16 bytes. Such types have casts to uuid and to each other.

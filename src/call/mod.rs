@@ -24,6 +24,22 @@ use crate::pg::catalog::Schema;
 use crate::pg::trigger::Trigger;
 use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
+/// A row of a set-returning function: a struct with the columns in order, and their tuple for [`Call::rows`].
+macro_rules! row {
+    ($(#[$doc:meta])* struct $Row:ident { $($column:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        struct $Row { $($column: $type),* }
+
+        impl $Row {
+            fn columns(self) -> ($($type,)*) {
+                ($(self.$column,)*)
+            }
+        }
+    };
+}
+
+pub(crate) use row;
+
 /// The argument and the result of a function's last call.
 struct Remembered<A, V> {
     argument: A,

@@ -6,39 +6,41 @@ use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
 use scru_server::horizon;
-use scru_server::mark::{self, Forecast, Reservation};
+use scru_server::mark::{self, Forecast, Reserved};
 use scru_server::protocol::Carried;
 
-use crate::call::error::{Error, quoting, sql_error};
-use crate::call::{Call, epoch};
+use crate::call::error::{Error, attempt, quoting, sql_error};
+use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node, server_wide};
 use crate::feed::{carried_floor, floor};
 use crate::pg::catalog::Schema;
-use crate::pg::{clock, log, transaction};
-use crate::settings;
+use crate::pg::{clock, wal};
+use crate::settings::{self, Common};
 use crate::shared::id_type::{SharedWord, Type};
 use crate::shared::random::Random;
 use crate::shared::{mark_sequence, memory};
 
-/// The columns of `scru_generators`, as [`all`] names them.
-type Row = (
-    &'static str,
-    &'static str,
-    Option<String>,
-    Option<String>,
-    Option<TimestampWithTimeZone>,
-    Option<Interval>,
-    Option<TimestampWithTimeZone>,
-    bool,
-    Option<&'static str>,
-    Option<TimestampWithTimeZone>,
-    Option<Interval>,
-    &'static str,
-    Option<Interval>,
-    Option<String>,
-    Option<TimestampWithTimeZone>,
-    Option<Interval>,
-);
+row! {
+    /// A row of `scru_generators`.
+    struct Row {
+        system: &'static str,
+        scope: &'static str,
+        node: Option<String>,
+        last_id: Option<String>,
+        last_time: Option<TimestampWithTimeZone>,
+        ahead: Option<Interval>,
+        reserved_until: Option<TimestampWithTimeZone>,
+        preloaded: bool,
+        node_source: Option<String>,
+        mark: Option<TimestampWithTimeZone>,
+        mark_ahead: Option<Interval>,
+        draw: &'static str,
+        wait: Option<Interval>,
+        reason: Option<String>,
+        last_failure: Option<TimestampWithTimeZone>,
+        floor_ahead: Option<Interval>,
+    }
+}
 
 /// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
 /// reserved_until timestamptz, preloaded boolean, node_source text, mark timestamptz, mark_ahead interval, draw text,
@@ -47,10 +49,10 @@ type Row = (
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
-        let floor = transaction::attempt(floor::look).ok().and_then(Result::ok).flatten();
+        let floor = attempt(floor::look).unwrap_or_default();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(call.schema(), floor)?);
+                rows.push(row::<scru_ids::$id>(call.schema(), floor)?.columns());
             };
         }
         id_systems!(add);
@@ -59,17 +61,17 @@ pub fn all(call: Call) -> Result<Datum, Error> {
 }
 
 fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
-    let is_server_wide = T::SERVER_WIDE || settings::common().server_wide;
+    let is_server_wide = T::SERVER_WIDE || settings::of::<Common>().server_wide;
     let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
     // Without atomic operations for the word, no state is shared.
     let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
     let word = memory.map(|memory| Word::<T>::load(memory.word));
     let state = word.filter(|word| *word != Word::<T>::default()).map(T::State::unpack);
-    let reserved = memory.map_or(Reservation::NONE, |memory| memory.shared.reserved.load(Ordering::Acquire));
-    let reservation = Reservation::unpack::<T>(reserved).filter(|_| T::SERVER_WIDE);
+    let reserved = memory.map_or(0, |memory| memory.shared.reserved.load(Ordering::Acquire));
+    let reservation = Reserved(reserved).unpack::<T>().filter(|_| T::SERVER_WIDE);
     let failed = memory.map_or(0, |memory| memory.shared.failed.load(Ordering::Relaxed) as i64);
-    let refused = |reason| Outlook { reason: Some(reason), ..Outlook::default() };
-    let Outlook { mark, wait, reason } = outlook::<T>(schema, state, reserved).unwrap_or_else(refused);
+    let refused = |error: Error| Outlook { reason: Some(error.message()), ..Outlook::default() };
+    let Outlook { mark, wait, reason } = outlook::<T>(schema, state, Reserved(reserved)).unwrap_or_else(refused);
     let draw = match (&reason, wait) {
         (Some(_), _) => "refuse",
         (None, Some(_)) => "wait",
@@ -78,24 +80,24 @@ fn row<T: Type>(schema: Schema, floor: Option<i64>) -> Result<Row, Error> {
     let start = |tick| T::TICKS.start(tick);
     let lead = |micros: i64| interval(micros - clock::now());
     let (last, mark) = (state.map(T::state_tick).map(start), mark.map(start));
-    Ok((
-        T::NAME,
-        if is_server_wide { "server" } else { "backend" },
+    Ok(Row {
+        system: T::NAME,
+        scope: if is_server_wide { "server" } else { "backend" },
         node,
-        state.and_then(T::last_id).map(text),
-        last.and_then(epoch::of_unix_micros),
-        last.and_then(lead),
-        reservation.map(|reservation| start(reservation.until)).and_then(epoch::of_unix_micros),
-        settings::is_preloaded(),
-        settings::deciding::<T>().map(|deciding| deciding.source()),
-        mark.and_then(epoch::of_unix_micros),
-        mark.and_then(lead),
+        last_id: state.and_then(T::last_id).map(text),
+        last_time: last.and_then(epoch::of_unix_micros),
+        ahead: last.and_then(lead),
+        reserved_until: reservation.map(|reservation| start(reservation.until)).and_then(epoch::of_unix_micros),
+        preloaded: settings::is_preloaded(),
+        node_source: settings::deciding::<T>().map(|deciding| deciding.source.to_string()),
+        mark: mark.and_then(epoch::of_unix_micros),
+        mark_ahead: mark.and_then(lead),
         draw,
-        wait.and_then(interval),
+        wait: wait.and_then(interval),
         reason,
-        (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
-        floor.and_then(lead),
-    ))
+        last_failure: (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
+        floor_ahead: floor.and_then(lead),
+    })
 }
 
 /// What the next draw will do; on a standby, after its promotion.
@@ -109,40 +111,40 @@ struct Outlook {
     reason: Option<String>,
 }
 
-/// An error is the reason of a refusal that depends on no mark.
-fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> Result<Outlook, String> {
-    let server_wide = settings::common().server_wide;
-    settings::check_none_refused::<T>().map_err(Error::message)?;
+/// An error is a refusal that depends on no mark.
+fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: Reserved) -> Result<Outlook, Error> {
+    let Common { server_wide, on_clock_rollback } = settings::of::<Common>();
+    settings::check_none_refused::<T>()?;
     if T::SERVER_WIDE {
-        node::check_host::<T>().map_err(Error::message)?;
+        node::check_host::<T>()?;
     }
     let settings = settings::of::<T>();
-    let mut context = Context { settings, on_clock_rollback: settings::common().on_clock_rollback, now: clock::now() };
-    let memory = memory::of_horizon().map_err(Error::message)?;
+    let mut context = Context { settings, on_clock_rollback, now: clock::now() };
+    let memory = memory::of_horizon()?;
     let mut from = memory.map_or(0, |memory| memory.header.floor.load(Ordering::Relaxed));
     // A draw does without the sequence if that is unlogged.
-    let carried = transaction::attempt(|| mark_sequence::read_floor(schema, false))?.unwrap_or_default();
+    let carried = attempt(|| Ok(mark_sequence::read_floor(schema, false).unwrap_or_default()))?;
     let carried = carried.filter(|carried| carried.has_arrived);
     let bound = carried.map(|carried| carried.value).filter(|bound| *bound > context.now.max(from));
     let of_bound = bound.map(|bound| T::TICKS.nearest(bound));
-    let (state, mark, floor, arrived) = if T::SERVER_WIDE || server_wide {
+    let (state, mark, high_water, arrived) = if T::SERVER_WIDE || server_wide {
         context.on_clock_rollback = OnClockRollback::Error;
         let (marks, run, durable, carried) = server_wide::marks::<T>(schema)?;
         let node = T::node(&settings);
         let arrived = if let Carried::Arrived(arrived) = carried { Some(arrived) } else { None };
-        let of_others = mark::floor(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
+        let of_others = mark::high_water(&marks, node, 0).max(arrived.map(|arrived| arrived.tick)).max(of_bound);
         if memory.is_some_and(|memory| !memory.has_begun()) {
             from = from.max(durable);
         }
-        let floor = if mark::is_of::<T>(reserved, node) {
+        let high_water = if reserved.is_of::<T>(node) {
             None
         } else if T::SERVER_WIDE && marks.is_empty() {
             // As the protocol begins without any mark.
             Some(T::state_tick(T::successor_state(context.now)))
         } else {
-            mark::floor(&marks, node, run)
+            mark::high_water(&marks, node, run)
         };
-        (state, of_others, floor, arrived)
+        (state, of_others, high_water, arrived)
     } else {
         from = from.max(bound.unwrap_or(i64::MIN));
         (T::process().generator.get(), of_bound, None, None)
@@ -154,8 +156,8 @@ fn outlook<T: Type>(schema: Schema, state: Option<T::State>, reserved: u64) -> R
         of_arrival.map_or_else(|| horizon::time(from.max(bound), bound, now, context.on_clock_rollback), Err)
     };
     let word = state.map_or_else(Word::<T>::default, State::pack);
-    let mut random = Random::get().map_err(Error::message)?;
-    let Forecast { wait, refusal } = mark::forecast::<T>(word, floor, delay, &context, &mut random);
+    let mut random = Random::get()?;
+    let Forecast { wait, refusal } = mark::forecast::<T>(word, high_water, delay, &context, &mut random);
     let reason = refusal.map(|refusal| generate::refused::<T>(refusal, server_wide).message());
     Ok(Outlook { mark, wait: (wait > 0).then_some(wait), reason })
 }
@@ -184,7 +186,7 @@ fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark =
         mark.ok_or_else(|| sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time"))?;
-    if log::is_in_recovery() {
+    if wal::is_in_recovery() {
         let function = if at_least { "scru_raise_mark" } else { "scru_set_mark" };
         return Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {function}() during recovery")
             .hint("Set the mark on the primary, or after the promotion."));

@@ -7,8 +7,8 @@ use scru_server::horizon;
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::draw::{node, server_wide};
-use crate::feed::{self, transaction};
-use crate::pg::{clock, log};
+use crate::feed::transaction;
+use crate::pg::{clock, wal};
 use crate::settings::{self, Common};
 use crate::shared::id_type::Type;
 use crate::shared::random::Random;
@@ -33,7 +33,7 @@ fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
 #[inline(always)]
 fn draw<T: Type>(call: Call) -> Result<T, Error> {
     if T::SERVER_WIDE {
-        if log::is_in_recovery() {
+        if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
         }
         settings::check_none_refused::<T>()?;
@@ -41,13 +41,13 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
     }
     // The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error,
     // because a reset would break the order of IDs across sessions.
-    let mut common = if T::SERVER_WIDE { Common::default() } else { settings::common() };
+    let mut common = if T::SERVER_WIDE { Common::default() } else { settings::of::<Common>() };
     if common.server_wide {
         common.on_clock_rollback = OnClockRollback::Error;
     }
     let is_shared = T::SERVER_WIDE || common.server_wide;
     loop {
-        let from = feed::begin(call.schema())?;
+        let from = transaction::begin(call.schema())?;
         let step = match is_shared {
             true => server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)?,
             false => Some(own_step::<T>(common.on_clock_rollback, from)?),
@@ -60,14 +60,17 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
             Some(Step::Wait(until)) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
                 transaction::advance(until);
             }
-            Some(Step::Wait(until)) => {
-                // Not always to the end, because an administrator may set the mark back. Waits within a tick are shorter.
-                clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
-                transaction::begin_anew(call.schema())?;
-            }
+            Some(Step::Wait(until)) => wait_for_clock(call, until)?,
             Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, common.server_wide)),
         }
     }
+}
+
+/// Waits until the clock reads a time, or for a part of that: an administrator may set the mark back. Waits within a tick are shorter.
+#[cold]
+fn wait_for_clock(call: Call, until: i64) -> Result<(), Error> {
+    clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
+    transaction::begin_anew(call.schema()).map(drop)
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.

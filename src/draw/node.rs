@@ -9,6 +9,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
 use scru_ids::{GeneratedId, Scru64Node, registry};
+use scru_server::setting_state::Source;
 
 use crate::call::Call;
 use crate::call::error::{self, Error, quoting, sql_error};
@@ -80,12 +81,11 @@ fn log_node<T: Type>() -> Result<(), Error> {
     let Some(node) = settings::deciding::<T>() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
-    let Deciding { name, value, .. } = &node;
-    let message =
-        format!("generating {} with scru.{name} \"{value}\" ({}), on timeline {timeline}", T::NAME, node.source());
+    let Deciding { name, value, source } = node;
+    let message = format!("generating {} with scru.{name} \"{value}\" ({source}), on timeline {timeline}", T::NAME);
     let Shared { announced, announced_of_databases, .. } = memory::of_type::<T>()?.shared;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
-    let is_news = if node.is_of_database() {
+    let is_news = if source == Source::Database {
         // News only once, because sessions of several databases alternate.
         let bit = 1 << (checksum % 64);
         announced_of_databases.fetch_or(bit, Ordering::Relaxed) & bit == 0
@@ -100,7 +100,7 @@ fn log_node<T: Type>() -> Result<(), Error> {
 
 /// Warns if the number is not set, and another server may have the same one.
 fn warn<T: Type>() -> Result<(), Error> {
-    let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(Deciding::is_default) else {
+    let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(|node| node.source.is_default()) else {
         return Ok(());
     };
     let is_in_citus = catalog::has_citus();

@@ -8,13 +8,13 @@ use pgrx::PgTryBuilder;
 use portable_atomic::Ordering;
 use scru_ids::{Context, OnClockRollback, Step, Word};
 use scru_server::horizon;
-use scru_server::mark::Mark;
-use scru_server::protocol::{self, Access, Carried, FastAccess, Pending, Position, Version};
+use scru_server::mark::{Mark, Reserved};
+use scru_server::protocol::{self, Access, Carried, FastAccess, Lsn, Pending};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, attempt};
 use crate::feed;
 use crate::pg::catalog::Schema;
-use crate::pg::{clock, log, transaction};
+use crate::pg::{clock, wal};
 use crate::settings;
 use crate::shared::id_type::{Memory, OpenFastPath, Shared, SharedWord, Type};
 use crate::shared::mark_page::{MarkPage, Name, Pinned};
@@ -79,8 +79,8 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
     }
 
     #[inline(always)]
-    fn reserved(&mut self) -> Result<u64, Error> {
-        Ok(self.memory.shared.reserved.load(Ordering::SeqCst))
+    fn reserved(&mut self) -> Result<Reserved, Error> {
+        Ok(Reserved(self.memory.shared.reserved.load(Ordering::SeqCst)))
     }
 
     #[inline(always)]
@@ -93,7 +93,7 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
         self.memory.shared.flush_time.load(Ordering::Relaxed) as i64
     }
 
-    fn is_due(&mut self, reserved: u64) -> bool {
+    fn is_due(&mut self, reserved: Reserved) -> bool {
         T::process().asked.replace(reserved) != reserved
     }
 
@@ -116,13 +116,13 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
         self.page().marks(Name::of::<T>()).inspect_err(|_| self.memory.shared.note_failure())
     }
 
-    fn log(&mut self, marks: &[Mark]) -> Result<Position, Error> {
+    fn log(&mut self, marks: &[Mark]) -> Result<Lsn, Error> {
         self.page().log(Name::of::<T>(), marks)
     }
 
-    fn reserve(&mut self, reserved: u64) -> Result<(), Error> {
+    fn reserve(&mut self, reserved: Reserved) -> Result<(), Error> {
         let Shared { reserved: old, flush_time, .. } = self.memory.shared;
-        if old.swap(reserved, Ordering::SeqCst) != reserved {
+        if old.swap(reserved.0, Ordering::SeqCst) != reserved.0 {
             // One slow flush must not lengthen all later reservations.
             flush_time.store(flush_time.load(Ordering::Relaxed) / 16 * 15, Ordering::Relaxed);
         }
@@ -131,12 +131,12 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
 
     fn pending(&mut self) -> Result<Pending, Error> {
         let Shared { pending_reserved, pending_position, .. } = self.memory.shared;
-        let (reserved, position) = (pending_reserved.load(Ordering::Relaxed), pending_position.load(Ordering::Relaxed));
-        Ok(Pending { reserved, position })
+        let reserved = Reserved(pending_reserved.load(Ordering::Relaxed));
+        Ok(Pending { reserved, position: pending_position.load(Ordering::Relaxed) })
     }
 
     fn set_pending(&mut self, pending: Pending) -> Result<(), Error> {
-        self.memory.shared.pending_reserved.store(pending.reserved, Ordering::Relaxed);
+        self.memory.shared.pending_reserved.store(pending.reserved.0, Ordering::Relaxed);
         self.memory.shared.pending_position.store(pending.position, Ordering::Relaxed);
         Ok(())
     }
@@ -150,38 +150,38 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
         Ok(())
     }
 
-    fn is_flushed(&mut self, position: Position) -> Result<bool, Error> {
-        Ok(log::is_flushed(position))
+    fn is_flushed(&mut self, position: Lsn) -> Result<bool, Error> {
+        Ok(wal::is_flushed(position))
     }
 
-    fn flush(&mut self, position: Position) -> Result<(), Error> {
-        if !log::is_flushed(position) {
+    fn flush(&mut self, position: Lsn) -> Result<(), Error> {
+        if !wal::is_flushed(position) {
             let start = Instant::now();
-            log::flush(position);
+            wal::flush(position);
             self.memory.shared.flush_time.fetch_max(start.elapsed().as_micros() as u64, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    fn flush_later(&mut self, position: Position) -> Result<(), Error> {
-        log::flush_later(position);
+    fn flush_later(&mut self, position: Lsn) -> Result<(), Error> {
+        wal::flush_later(position);
         Ok(())
     }
 
     #[inline(always)]
-    fn known_carried(&self) -> u64 {
+    fn known_carried(&self) -> Reserved {
         T::process().known_carried.get()
     }
 
-    fn know_carried(&mut self, reserved: u64) {
+    fn know_carried(&mut self, reserved: Reserved) {
         T::process().known_carried.set(reserved);
     }
 
-    fn carried(&mut self) -> Result<(Carried, Version), Error> {
+    fn read_carried(&mut self) -> Result<(Carried, Lsn), Error> {
         mark_sequence::read::<T>(self.schema, true)
     }
 
-    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Error> {
+    fn write_carried(&mut self, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Error> {
         mark_sequence::write::<T>(self.schema, old, new)
     }
 }
@@ -191,7 +191,7 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
 pub fn step<T: Type>(schema: Schema, on_clock_rollback: OnClockRollback, from: i64) -> Result<Option<Step<T>>, Error> {
     let mut access = SharedGenerator::<T>::new(schema, on_clock_rollback, from)?;
     // During recovery, there is no such time.
-    if !T::SERVER_WIDE && from == i64::MIN && log::is_in_recovery() {
+    if !T::SERVER_WIDE && from == i64::MIN && wal::is_in_recovery() {
         return protocol::draw_unlogged(&mut access);
     }
     let step = protocol::draw(&mut access)?;
@@ -220,8 +220,8 @@ pub fn set_mark<T: Type>(schema: Schema, micros: i64, at_least: bool) -> Result<
 /// The type's marks, the number of the run, the durable floor, and the mark that the database carries.
 pub type Marks = (Vec<Mark>, u64, i64, Carried);
 
-/// The marks for a look at what the next draw will do, also on a standby, or the message of the error that it would raise.
-pub fn marks<T: Type>(schema: Schema) -> Result<Marks, String> {
+/// The marks for a look at what the next draw will do, also on a standby, or the error that it would raise.
+pub fn marks<T: Type>(schema: Schema) -> Result<Marks, Error> {
     let look = || {
         let run = &memory::of_type::<T>()?.shared.run;
         let (marks, run, floor) = match Pinned::existing()? {
@@ -234,7 +234,7 @@ pub fn marks<T: Type>(schema: Schema) -> Result<Marks, String> {
         Ok(Some((marks, run, floor, mark_sequence::read::<T>(schema, false)?.0)))
     };
     loop {
-        match transaction::attempt(look)?.map_err(Error::message)? {
+        match attempt(look)? {
             Some(marks) => return Ok(marks),
             None => clock::wait(1_000, &waits::MARK),
         }

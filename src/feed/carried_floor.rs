@@ -11,7 +11,7 @@ use crate::feed::floor;
 use crate::feed::horizon_access::SharedHorizon;
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
-use crate::pg::{clock, log, transaction};
+use crate::pg::{clock, transaction, wal};
 use crate::shared::mark_page::LAST_FLOOR;
 use crate::shared::mark_sequence::{self, OWN_FLOOR, Value};
 use crate::shared::memory::{self, Header, HorizonMemory};
@@ -74,7 +74,7 @@ pub fn carry(memory: HorizonMemory, schema: Schema, horizon: i64) -> Result<(), 
             Some(Value { value, has_arrived: true, .. }) if value >= horizon => break,
             Some(Value { has_arrived: true, .. }) => learn(memory, schema)?,
             Some(carried) => {
-                log::flush(carried.position);
+                wal::flush(carried.position);
                 OWN_FLOOR.set(Some(carried.value));
                 break;
             }
@@ -122,6 +122,6 @@ pub fn set_back(schema: Schema, mark: i64) -> Result<(), Error> {
         position = position.max(carried.position);
     }
     OWN_FLOOR.set(None);
-    log::flush(position);
+    wal::flush(position);
     Ok(())
 }

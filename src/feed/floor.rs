@@ -6,7 +6,7 @@ use scru_server::horizon::LEAD_MICROS;
 
 use crate::call::error::Error;
 use crate::feed::prepared;
-use crate::pg::{log, transaction};
+use crate::pg::{transaction, wal};
 use crate::shared::mark_page::{MarkPage, Pinned};
 use crate::shared::memory::{self, Header, HorizonMemory};
 
@@ -18,7 +18,7 @@ pub fn begin(memory: HorizonMemory) -> Result<(), Error> {
     let logged = page.map_or(Ok(0), |page| page.floor())?;
     durable.fetch_max(logged, Ordering::SeqCst);
     floor.fetch_max(logged, Ordering::SeqCst);
-    if !prepared::carried_bounds().is_empty() {
+    if !prepared::locked_bounds().is_empty() {
         prepared.fetch_add(1, Ordering::SeqCst);
     }
     // Transactions that were prepared before the start have no entry.
@@ -34,7 +34,7 @@ pub fn make_durable(memory: HorizonMemory, floor: i64) -> Result<(), Error> {
         // Another process may have logged a higher one. Its flush includes this one.
         if page.floor()? < logged { page.log_floor(logged)? } else { page.position() }
     };
-    log::flush(position);
+    wal::flush(position);
     let page = page()?;
     // An administrator may have set the floor back.
     if page.floor()? >= logged {

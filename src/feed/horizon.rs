@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 use std::collections::HashMap;
 
-use scru_server::horizon::{self, Access, Owner};
+use scru_server::horizon::{self, HorizonAccess, Owner};
 
 use crate::call::error::{Error, sql_error};
 use crate::feed::horizon_access::SharedHorizon;

@@ -2,13 +2,14 @@
 
 use core::sync::atomic::{Ordering, fence};
 
-use scru_server::horizon::{self, Access, Owner};
+use scru_server::horizon::{self, HorizonAccess, Owner};
 
 use crate::call::error::Error;
 use crate::feed::{floor, prepared};
 use crate::pg::catalog::Schema;
 use crate::pg::clock;
-use crate::pg::transaction::{self, LocalTransaction, Snapshot};
+use crate::pg::process::own_database;
+use crate::pg::transaction::{self, Snapshot};
 use crate::shared::mark_sequence::{self, Value};
 use crate::shared::memory::{HorizonMemory, Slot};
 
@@ -17,7 +18,7 @@ pub struct SharedHorizon {
     pub memory: HorizonMemory,
     /// The schema of the extension, to access the sequence.
     pub schema: Schema,
-    slot: &'static Slot,
+    own_slot: usize,
     own: Owner,
     /// The snapshot of the reader; `None` for the active one.
     pub snapshot: Option<Snapshot>,
@@ -25,28 +26,30 @@ pub struct SharedHorizon {
 
 impl SharedHorizon {
     pub fn new(memory: HorizonMemory) -> Self {
-        let (index, own) = transaction::own();
-        Self { memory, schema: Schema::NONE, slot: &memory.slots[index], own: owner(own), snapshot: None }
+        let (own_slot, own) = transaction::own();
+        Self { memory, schema: Schema::NONE, own_slot, own: Owner::new(own.pid, own.number), snapshot: None }
     }
 
-    /// The bound that this process's transaction has published; `None` if it has drawn no ID.
-    pub fn own_bound(&self) -> Option<i64> {
-        let is_published = self.slot.owner.load(Ordering::SeqCst) == self.own.0;
-        is_published.then(|| self.slot.bound.load(Ordering::SeqCst))
+    fn slot(&self) -> &'static Slot {
+        &self.memory.slots[self.own_slot]
     }
 
     /// Records the bound of this process's transaction, if it has published one.
     pub fn record(&mut self, number: u64, is_prepared: bool) -> Result<(), Error> {
-        let Some(bound) = self.own_bound() else { return Ok(()) };
+        let Slot { owner, bound } = self.slot();
+        if owner.load(Ordering::SeqCst) != self.own.0 {
+            return Ok(());
+        }
+        let bound = bound.load(Ordering::SeqCst);
         if is_prepared {
-            prepared::carry_bound(bound);
+            prepared::lock_with_bound(bound);
             self.memory.header.prepared.fetch_add(1, Ordering::SeqCst);
         }
         horizon::record(self, number, bound)
     }
 }
 
-impl Access for SharedHorizon {
+impl HorizonAccess for SharedHorizon {
     type Error = Error;
 
     fn now(&mut self) -> Result<i64, Error> {
@@ -95,54 +98,50 @@ impl Access for SharedHorizon {
         self.own
     }
 
-    fn owner(&mut self) -> Result<Owner, Error> {
-        Ok(Owner(self.slot.owner.load(Ordering::SeqCst)))
+    fn own_slot(&self) -> usize {
+        self.own_slot
     }
 
     fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Error> {
-        Ok(self.slot.owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+        Ok(self.slot().owner.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
     }
 
     fn set_owner(&mut self, owner: Owner) -> Result<(), Error> {
-        self.slot.owner.store(owner.0, Ordering::Release);
+        self.slot().owner.store(owner.0, Ordering::Release);
         Ok(())
-    }
-
-    fn bound(&mut self) -> Result<i64, Error> {
-        Ok(self.slot.bound.load(Ordering::SeqCst))
     }
 
     fn set_bound(&mut self, bound: i64) -> Result<(), Error> {
-        self.slot.bound.store(bound, Ordering::Release);
+        self.slot().bound.store(bound, Ordering::Release);
         Ok(())
     }
 
-    fn state(&mut self, transaction: u64) -> Result<u64, Error> {
-        Ok(self.memory.entry(transaction).state.load(Ordering::SeqCst))
+    fn entry_owner(&mut self, transaction: u64) -> Result<Owner, Error> {
+        Ok(Owner(self.memory.entry(transaction).state.load(Ordering::SeqCst)))
     }
 
-    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Error> {
+    fn replace_entry_owner(&mut self, transaction: u64, old: Owner, new: Owner) -> Result<bool, Error> {
         let state = &self.memory.entry(transaction).state;
-        Ok(state.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok())
+        Ok(state.compare_exchange(old.0, new.0, Ordering::SeqCst, Ordering::SeqCst).is_ok())
     }
 
-    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Error> {
+    fn set_entry_owner(&mut self, transaction: u64, owner: Owner) -> Result<(), Error> {
         // The lock under which the transaction ends makes it visible to readers.
-        self.memory.entry(transaction).state.store(state, Ordering::Release);
+        self.memory.entry(transaction).state.store(owner.0, Ordering::Release);
         Ok(())
     }
 
     fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Error> {
         let entry = self.memory.entry(transaction);
         let bound = entry.bound.load(Ordering::SeqCst);
-        Ok((entry.database.load(Ordering::SeqCst) == own_database()).then_some(bound))
+        Ok((entry.database.load(Ordering::SeqCst) == u64::from(own_database())).then_some(bound))
     }
 
     fn set_entry(&mut self, transaction: u64, bound: i64) -> Result<(), Error> {
         // A reader that loads one of these finds the state that was stored before.
         let entry = self.memory.entry(transaction);
         entry.bound.store(bound, Ordering::Release);
-        entry.database.store(own_database(), Ordering::Release);
+        entry.database.store(own_database().into(), Ordering::Release);
         Ok(())
     }
 
@@ -159,7 +158,7 @@ impl Access for SharedHorizon {
     }
 
     fn runs(&mut self, slot: usize, owner: Owner) -> Result<bool, Error> {
-        Ok(transaction::of_process(slot).map(self::owner) == Some(owner))
+        Ok(transaction::of_process(slot).is_some_and(|running| Owner::new(running.pid, running.number) == owner))
     }
 
     fn prepared(&mut self) -> Result<Option<i64>, Error> {
@@ -182,12 +181,4 @@ impl Access for SharedHorizon {
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Error> {
         Ok(transaction::has_committed(transaction))
     }
-}
-
-fn own_database() -> u64 {
-    u64::from(prepared::own_database().to_u32())
-}
-
-fn owner(LocalTransaction { pid, number }: LocalTransaction) -> Owner {
-    Owner::new(pid, number)
 }

@@ -9,5 +9,3 @@ mod horizon_access;
 mod prepared;
 pub mod reader;
 pub mod transaction;
-
-pub use transaction::begin;

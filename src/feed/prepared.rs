@@ -3,22 +3,17 @@
 use core::slice;
 use core::sync::atomic::Ordering;
 
-use pgrx::pg_sys::{self, LOCKMODE, LOCKTAG, Oid};
+use pgrx::pg_sys::{self, LOCKMODE, LOCKTAG};
 
+use crate::pg::process::own_database;
 use crate::shared::memory::{Header, HorizonMemory};
-
-/// The database of this process.
-pub fn own_database() -> Oid {
-    // SAFETY: reads a variable of this process.
-    unsafe { pg_sys::MyDatabaseId }
-}
 
 /// The last field of the tag of the locks that carry a bound. Advisory locks of users have 1 or 2.
 const FIELD: u16 = 0x5363;
 
 fn tag(bound: i64) -> LOCKTAG {
     LOCKTAG {
-        locktag_field1: own_database().to_u32(),
+        locktag_field1: own_database(),
         locktag_field2: (bound >> 32) as u32,
         locktag_field3: bound as u32,
         locktag_field4: FIELD,
@@ -28,13 +23,13 @@ fn tag(bound: i64) -> LOCKTAG {
 }
 
 /// Takes a lock that carries a bound, for this transaction: it lasts until the transaction ends, also if that is prepared.
-pub fn carry_bound(bound: i64) {
+pub fn lock_with_bound(bound: i64) {
     // SAFETY: a transaction runs. The mode does not conflict with itself.
     unsafe { pg_sys::LockAcquire(&tag(bound), pg_sys::ShareLock as LOCKMODE, false, false) };
 }
 
 /// The bounds that locks carry, each with its database.
-pub fn carried_bounds() -> Vec<(Oid, i64)> {
+pub fn locked_bounds() -> Vec<(u32, i64)> {
     // SAFETY: the server returns a copy in the current memory context.
     unsafe {
         let data = pg_sys::GetLockStatusData();
@@ -47,7 +42,7 @@ pub fn carried_bounds() -> Vec<(Oid, i64)> {
         };
         let bound = |tag: &LOCKTAG| {
             let bound = u64::from(tag.locktag_field2) << 32 | u64::from(tag.locktag_field3);
-            (Oid::from(tag.locktag_field1), bound as i64)
+            (tag.locktag_field1, bound as i64)
         };
         locks.iter().map(|lock| &lock.locktag).filter(|tag| is_own(tag)).map(bound).collect()
     }
@@ -63,11 +58,11 @@ pub fn bounds(memory: HorizonMemory) -> Vec<i64> {
     if memory.has_begun() && ended.load(Ordering::SeqCst) >= before {
         return Vec::new();
     }
-    let bounds = carried_bounds();
+    let bounds = locked_bounds();
     if bounds.is_empty() {
         ended.fetch_max(before, Ordering::SeqCst);
     }
     let own = own_database();
-    let is_own = |(database, _): &(Oid, i64)| *database == own;
+    let is_own = |(database, _): &(u32, i64)| *database == own;
     bounds.into_iter().filter(is_own).map(|(_, bound)| bound).collect()
 }

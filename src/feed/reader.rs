@@ -9,7 +9,7 @@ use crate::call::{Call, epoch};
 use crate::feed::{horizon, transaction};
 use crate::pg::catalog::Schema;
 use crate::pg::transaction::Snapshot;
-use crate::pg::{clock, log, process};
+use crate::pg::{clock, process, wal};
 use crate::settings;
 use crate::shared::id_type::Type;
 use crate::shared::mark_page::{Name, Pinned};
@@ -69,7 +69,7 @@ fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
     let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
     let page = Pinned::existing()?.and_then(|page| page.lock(true));
     let marks = page.map_or(Ok(Vec::new()), |page| page.marks(Name::of::<T>()))?;
-    let of_node = mark::floor(&marks, T::node(&settings::of::<T>()), 0);
+    let of_node = mark::high_water(&marks, T::node(&settings::of::<T>()), 0);
     // An unlogged sequence matters only to draws.
     let carried = mark_sequence::read::<T>(schema, true).ok().and_then(|(carried, _)| carried.mark());
     Ok(tick.max(of_node.unwrap_or(0)).max(carried.map_or(0, |mark| mark.tick)))
@@ -90,12 +90,8 @@ fn refuse_elsewhere<T: Type>() -> Result<(), Error> {
         .detail("A node does not know which transactions run on the other nodes.")
         .hint("Compute the minimum of the horizons of all nodes first, and pass it as a parameter."));
     }
-    refuse_in_recovery::<T>()
-}
-
-fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
     // SAFETY: the snapshot is used here only.
-    if !log::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
+    if !wal::is_in_recovery() && !unsafe { Snapshot::active() }.is_of_recovery() {
         return Ok(());
     }
     Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {}_horizon() during recovery", T::NAME)
@@ -106,7 +102,7 @@ fn refuse_in_recovery<T: Type>() -> Result<(), Error> {
 /// `scru_horizon_holders() → setof (pid integer, first_time timestamptz)`: the transactions of this database that hold the horizon
 pub fn holders(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
-        let holders = if log::is_in_recovery() { Vec::new() } else { horizon::holders()? };
+        let holders = if wal::is_in_recovery() { Vec::new() } else { horizon::holders()? };
         Ok(holders.into_iter().map(|(pid, bound)| (pid, epoch::of_unix_micros(bound))).collect::<Vec<_>>())
     })
 }
@@ -134,7 +130,7 @@ pub enum Timeliness {
 
 /// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
 pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
-    if log::is_in_recovery() {
+    if wal::is_in_recovery() {
         return Err(sql_error!(
             ERRCODE_READ_ONLY_SQL_TRANSACTION,
             "cannot execute {}_is_timely() during recovery",

@@ -12,16 +12,18 @@ use crate::feed::carried_floor;
 use crate::feed::horizon_access::SharedHorizon;
 use crate::pg::catalog::Schema;
 use crate::pg::process::PerProcess;
-use crate::pg::{log, transaction};
+use crate::pg::{transaction, wal};
 use crate::shared::memory;
 
-/// The transaction in which this process has last drawn, and the time at or above which it draws. `bound` is the part of `from` that
-/// the database carries, and that nothing shared may reach before the clock. `first` is the first value of `from`.
+/// The transaction in which this process has last drawn.
 #[derive(Clone, Copy)]
 struct Drawing {
     local: u64,
+    /// The time at or above which it draws.
     from: i64,
+    /// The first value of `from`.
     first: i64,
+    /// The `carried` part of `from` of [`horizon::time`].
     bound: i64,
 }
 
@@ -68,7 +70,7 @@ pub fn begin(schema: Schema) -> Result<i64, Error> {
 #[inline(never)]
 pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
     // A transaction that draws during recovery cannot write.
-    if log::is_in_recovery() {
+    if wal::is_in_recovery() {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
@@ -125,7 +127,7 @@ unsafe extern "C-unwind" fn on_event(event: pg_sys::XactEvent::Type, _argument: 
         None if transaction::has_led() => memory::existing_of_horizon(),
         None => Ok(None),
     };
-    if !log::is_in_recovery()
+    if !wal::is_in_recovery()
         && let Some(number) = transaction::own_number()
         && let Err(error) = memory()
             .and_then(|memory| memory.map_or(Ok(()), |memory| SharedHorizon::new(memory).record(number, is_prepared)))

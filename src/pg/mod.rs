@@ -1,4 +1,4 @@
-//! The server as it is: what differs between its versions, catalogs, clocks, pages and log, hooks, values in its memory.
+//! The server as it is: what differs between its versions, catalogs, clocks, pages and WAL, hooks, values in its memory.
 //!
 //! Knows nothing of this extension.
 
@@ -6,7 +6,6 @@ pub mod buffer;
 pub mod catalog;
 pub mod clock;
 pub mod datum;
-pub mod log;
 pub mod nodes;
 pub mod paths;
 pub mod portal;
@@ -15,3 +14,4 @@ pub mod server;
 pub mod transaction;
 pub mod trigger;
 pub mod unguarded;
+pub mod wal;

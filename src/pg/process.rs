@@ -26,6 +26,12 @@ impl<T> Deref for PerProcess<T> {
     }
 }
 
+/// The OID of the database of this process.
+pub fn own_database() -> u32 {
+    // SAFETY: reads a variable of this process.
+    unsafe { pg_sys::MyDatabaseId }.to_u32()
+}
+
 /// Whether a coordinator of Citus has opened the connection of this process to query shards. Connections of
 /// `run_command_on_all_nodes()` are others.
 pub fn is_internal_connection_of_citus() -> bool {

@@ -9,11 +9,11 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, PGPROC, TransactionId};
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 
+use crate::pg::process::own_database;
 use crate::pg::server;
 use crate::pg::unguarded::{ActiveSnapshotSet, GetActiveSnapshot};
 
 /// A transaction, by the process that runs it and its number there, which is 0 if there is none.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LocalTransaction {
     pub pid: u32,
     pub number: u32,
@@ -64,7 +64,7 @@ pub fn of_process(index: usize) -> Option<LocalTransaction> {
     unsafe {
         let process = (*pg_sys::ProcGlobal).allProcs.add(index);
         let database = AtomicU32::from_ptr((&raw mut (*process).databaseId).cast()).load(Ordering::Acquire);
-        (database == pg_sys::MyDatabaseId.to_u32()).then(|| running(process))
+        (database == own_database()).then(|| running(process))
     }
 }
 

@@ -11,7 +11,7 @@ use scru_ids::{Kind, OnClockRollback, Setting, SettingContext};
 use crate::pg::process::PerProcess;
 use crate::pg::{datum, server};
 use crate::settings::hosts;
-use crate::settings::sources::{self, Configured, IS_PRELOADED, MAX_SETTINGS, Settings, Value};
+use crate::settings::sources::{self, Configured, IS_PRELOADED, MAX_SETTINGS, Settings};
 
 /// The settings shared by several types.
 #[derive(Clone, Copy, Default)]
@@ -53,11 +53,6 @@ impl Configured for Common {
 
 /// Whether indexes on IDs serve conditions on their time, and its order.
 pub static TIME_OF_ID: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(true));
-
-#[inline]
-pub fn common() -> Common {
-    sources::of::<Common>()
-}
 
 /// Defines all settings: once in each process, or in the postmaster if the library is preloaded.
 pub fn define() {
@@ -114,62 +109,35 @@ fn define_text(name: &'static CStr, summary: &'static CStr, default: &'static CS
     }
 }
 
-/// Defines the settings of a table, and records the configured values that the server has rejected with a warning.
+/// Defines the settings of a table.
 fn define_table<T: Configured>() {
-    const { assert!(T::TABLE.len() <= MAX_SETTINGS, "a type has more than MAX_SETTINGS settings") };
-    let hooks: [_; MAX_SETTINGS] = [Hooks::of::<T, 0>(), Hooks::of::<T, 1>(), Hooks::of::<T, 2>()];
-    for (index, (setting, hooks)) in T::TABLE.iter().zip(hooks).enumerate() {
-        let name = leaked(&format!("scru.{}", setting.name));
-        let configured = server::configured(name);
-        // SAFETY: called from _PG_init, as the server requires. The arguments are never freed.
-        unsafe { define_one(setting, name, hooks) };
-        if setting.context != SettingContext::User
-            && let Some((source, value)) = configured
-            && server::reset_source(name) != source
-        {
-            T::state().reject(index, source, value);
-        }
-    }
+    const { assert!(T::TABLE.len() <= MAX_SETTINGS && MAX_SETTINGS == 3, "each setting of a table is defined below") };
+    define_one::<T, 0>();
+    define_one::<T, 1>();
+    define_one::<T, 2>();
     sources::pass_to_workers::<T>();
 }
 
-/// The functions that the server calls when a setting changes.
-struct Hooks {
-    check_number: pg_sys::GucIntCheckHook,
-    assign_number: pg_sys::GucIntAssignHook,
-    check_text: pg_sys::GucStringCheckHook,
-    assign_text: pg_sys::GucStringAssignHook,
-}
-
-impl Hooks {
-    fn of<T: Configured, const INDEX: usize>() -> Self {
-        Self {
-            check_number: Some(check_number::<T, INDEX>),
-            assign_number: Some(assign_number::<T, INDEX>),
-            check_text: Some(check_text::<T, INDEX>),
-            assign_text: Some(assign_text::<T, INDEX>),
-        }
-    }
-}
-
-/// Defines a setting, with a variable to which the server writes its value. The variable is never freed.
-unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks) {
-    let name = name.as_ptr();
-    let summary = leaked(setting.summary).as_ptr();
+/// Defines a setting, with a variable to which the server writes its value, and which is never freed. Records a configured value that
+/// the server has rejected with a warning.
+fn define_one<T: Configured, const INDEX: usize>() {
+    let Some(setting) = T::TABLE.get(INDEX) else { return };
+    let (name, summary) = (leaked(&format!("scru.{}", setting.name)), leaked(setting.summary));
+    let configured = server::configured(name);
     let who = match setting.context {
         SettingContext::User => GucContext::PGC_USERSET,
         SettingContext::Reload => GucContext::PGC_SIGHUP,
         SettingContext::Superuser => GucContext::PGC_SUSET,
     };
     macro_rules! define {
-        ($define:ident, [$initial:expr $(, $more:expr)*], $check:expr, $assign:expr) => {{
-            let variable = Box::leak(Box::new($initial));
+        ($define:ident, [$initial:expr $(, $more:expr)*], $check:ident, $assign:ident) => {{
+            let (name, summary, variable) = (name.as_ptr(), summary.as_ptr(), Box::leak(Box::new($initial)));
+            let (check, assign) = (Some($check::<T, INDEX> as _), Some($assign::<T, INDEX> as _));
             let flags = server::ALLOW_IN_PARALLEL;
-            pg_sys::$define(name, summary, ptr::null(), variable, $($more,)* who, flags, $check, $assign, None);
+            pg_sys::$define(name, summary, ptr::null(), variable, $($more,)* who, flags, check, assign, None);
         }};
     }
-    let Hooks { check_number, assign_number, check_text, assign_text } = hooks;
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: called from _PG_init, as the server requires. The arguments are never freed.
     unsafe {
         match &setting.kind {
             Kind::Choice { words, .. } => {
@@ -183,6 +151,12 @@ unsafe fn define_one<S>(setting: &Setting<S>, name: &'static CStr, hooks: Hooks)
                 define!(DefineCustomStringVariable, [ptr::null_mut(), default], check_text, assign_text);
             }
         }
+    }
+    if setting.context != SettingContext::User
+        && let Some((source, value)) = configured
+        && server::reset_source(name) != source
+    {
+        T::state().reject(INDEX, source, value);
     }
 }
 
@@ -245,11 +219,15 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
 unsafe extern "C-unwind" fn assign_number<T: Configured, const INDEX: usize>(value: c_int, extra: *mut c_void) {
     // SAFETY: `check_number` made the extra data.
     let source = unsafe { sources::attached_source(extra) };
-    sources::assign::<T>(INDEX, source, Value::Number(value));
+    let value = match T::TABLE[INDEX].kind {
+        Kind::Choice { words, .. } => words[value as usize].to_owned(),
+        _ => value.to_string(),
+    };
+    sources::assign::<T>(INDEX, source, value);
 }
 
 unsafe extern "C-unwind" fn assign_text<T: Configured, const INDEX: usize>(value: *const c_char, extra: *mut c_void) {
     // SAFETY: the server passes a C string or null. `check_text` made the extra data.
     let (text, source) = unsafe { (datum::text_of(value).unwrap_or_default(), sources::attached_source(extra)) };
-    sources::assign::<T>(INDEX, source, Value::Text(text));
+    sources::assign::<T>(INDEX, source, text);
 }

@@ -6,5 +6,5 @@ mod definitions;
 pub mod hosts;
 pub mod sources;
 
-pub use definitions::{Common, TIME_OF_ID, common, define};
+pub use definitions::{Common, TIME_OF_ID, define};
 pub use sources::{Configured, Settings, changes, check_none_refused, deciding, is_preloaded, of};

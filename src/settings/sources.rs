@@ -5,7 +5,6 @@
 
 use core::cell::{Cell, RefCell};
 use core::ffi::{CStr, c_int, c_void};
-use core::fmt;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -39,28 +38,10 @@ pub trait Configured: 'static {
     fn state() -> &'static Settings<Self::Values>;
 }
 
-/// The value of a setting, as the server stores it.
-#[derive(Clone, Debug)]
-pub enum Value {
-    /// An integer, or the index of a choice's word.
-    Number(c_int),
-    /// A text, or any value that was rejected.
-    Text(String),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => number.fmt(f),
-            Self::Text(text) => text.fmt(f),
-        }
-    }
-}
-
 /// The process's state of a table of settings.
 pub struct Settings<S> {
-    /// The values and their sources, by the index of the setting.
-    each: RefCell<[SettingState<Value>; MAX_SETTINGS]>,
+    /// The values, as texts, and their sources, by the index of the setting.
+    each: RefCell<[SettingState<String>; MAX_SETTINGS]>,
     /// Whether [`check`] has run since the last change of a setting that not every user may change, and has found no refused value.
     are_checked: Cell<bool>,
     /// The values as last parsed, and the value of [`changes`] then.
@@ -76,13 +57,13 @@ impl<S> Settings<S> {
 
     /// Records a value that the server has rejected.
     pub fn reject(&self, index: usize, source: GucSource::Type, value: String) {
-        self.each.borrow_mut()[index].reject(Sourced { source: rank(source), value: Value::Text(value) });
+        self.each.borrow_mut()[index].reject(Sourced { source: rank(source), value });
         self.are_checked.set(false);
     }
 }
 
 /// Records a value that the server assigns.
-pub fn assign<T: Configured>(index: usize, source: Source, value: Value) {
+pub fn assign<T: Configured>(index: usize, source: Source, value: String) {
     let state = T::state();
     // A setting that every user may change is never refused, and a worker always has its leader's value.
     let is_of_user = T::TABLE[index].context == SettingContext::User;
@@ -131,16 +112,16 @@ fn parse<T: Configured>() -> T::Values {
     values
 }
 
-fn apply<S>(setting: &Setting<S>, value: &Value, values: &mut S) {
-    match (&setting.kind, value) {
-        (Kind::Choice { apply, .. }, Value::Number(number)) => apply(values, *number as usize),
-        (Kind::Integer { apply, .. }, Value::Number(number)) => apply(values, *number),
-        (Kind::Text { apply, .. }, Value::Text(text)) => {
-            let checked = apply(values, text);
-            debug_assert!(checked.is_ok(), "the check hook lets only valid texts pass");
+/// Stores a value that the check hook has let pass.
+fn apply<S>(setting: &Setting<S>, value: &str, values: &mut S) {
+    let is_applied = match setting.kind {
+        Kind::Choice { words, apply } => {
+            words.iter().position(|word| *word == value).map(|word| apply(values, word)).is_some()
         }
-        _ => {}
-    }
+        Kind::Integer { apply, .. } => value.parse().map(|number| apply(values, number)).is_ok(),
+        Kind::Text { apply, .. } => apply(values, value).is_ok(),
+    };
+    debug_assert!(is_applied, "the check hook lets only valid values pass");
 }
 
 /// Checks the settings that not every user may change.
@@ -314,7 +295,7 @@ pub struct Deciding {
     pub name: &'static str,
     /// The value as text.
     pub value: String,
-    source: Source,
+    pub source: Source,
 }
 
 /// The type's setting that decides uniqueness; `None` if the type has none, or if it is refused.
@@ -322,55 +303,24 @@ pub fn deciding<T: Configured>() -> Option<Deciding> {
     let (index, setting) = decisive::<T>().next()?;
     let each = T::state().each.borrow();
     let Sourced { source, value } = each[index].decide(setting.context).ok()??;
-    Some(Deciding { name: setting.name, value: value.to_string(), source: *source })
-}
-
-impl Deciding {
-    /// Whether the value is the default.
-    pub fn is_default(&self) -> bool {
-        self.source.is_default()
-    }
-
-    /// Whether the value is that of the session's database.
-    pub fn is_of_database(&self) -> bool {
-        self.source == Source::Database
-    }
-
-    pub fn source(&self) -> &'static str {
-        in_words(self.source)
-    }
+    Some(Deciding { name: setting.name, value: value.clone(), source: *source })
 }
 
 /// The error for a refused value.
-fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<Value>) -> Error {
-    let (name, words) = (setting.name, in_words(*source));
+fn refusal<S>(setting: &Setting<S>, Sourced { source, value }: &Sourced<String>) -> Error {
+    let name = setting.name;
     let error = if *source == Source::Refused {
         sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" is refused in this session")
             .detail("The session has a malformed value, or one from a source that may not set it.")
     } else if source.is_admitted(setting.context) {
         sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "invalid value for parameter \"scru.{name}\": \"{value}\"").detail(
-            format!("It is set by {words}. The default is not used instead, because it may be another server's."),
+            format!("It is set by {source}. The default is not used instead, because it may be another server's."),
         )
     } else {
-        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" must not be set by {words}")
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "parameter \"scru.{name}\" must not be set by {source}")
             .detail(format!("It is set to \"{value}\". {}", who_may_set(setting.context)))
     };
     error.hint(hint_for(*source, name))
-}
-
-fn in_words(source: Source) -> &'static str {
-    match source {
-        Source::Default | Source::PassedDefault => "the default",
-        Source::Environment => "the server's environment",
-        Source::File => "the configuration file",
-        Source::CommandLine => "the server's command line",
-        Source::AllRoles => "ALTER ROLE ALL",
-        Source::Database => "ALTER DATABASE",
-        Source::Role => "ALTER ROLE",
-        Source::RoleInDatabase => "ALTER ROLE IN DATABASE",
-        Source::Client => "the connection options",
-        Source::Refused | Source::Session => "the session",
-    }
 }
 
 /// The HINT for a value that is refused.
@@ -386,7 +336,7 @@ fn hint_for(source: Source, name: &str) -> String {
         }
         Source::CommandLine => "Correct it in the server's command line, and restart the server.".into(),
         Source::Session => format!("Use RESET scru.{name}."),
-        _ => format!("Correct it in {}, and reload.", in_words(source)),
+        _ => format!("Correct it in {source}, and reload."),
     }
 }
 

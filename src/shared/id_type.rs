@@ -5,6 +5,7 @@ use core::cell::Cell;
 use pgrx::pg_sys::Oid;
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use scru_ids::{FastRange, GeneratedId, Setting, SqlId, State, Stored, Word};
+use scru_server::mark::Reserved;
 
 use crate::call::stored::StoredId;
 use crate::pg::clock;
@@ -25,11 +26,11 @@ pub struct Process<T: Type> {
     /// The shared memory; `None` until it is looked up.
     pub memory: Cell<Option<Memory<T>>>,
     /// The reservation up to which this process knows the database's own mark to reach.
-    pub known_carried: Cell<u64>,
+    pub known_carried: Cell<Reserved>,
     /// The sequence that carries it, as last read.
     pub sequence: Cell<Oid>,
     /// The reservation that this process has last asked to renew.
-    pub asked: Cell<u64>,
+    pub asked: Cell<Reserved>,
     /// The fast path; `None` until a full step opens it.
     pub fast_path: Cell<Option<OpenFastPath<T>>>,
 }
@@ -41,9 +42,9 @@ impl<T: Type> Process<T> {
             generator: Cell::new(None),
             announced: Cell::new(None),
             memory: Cell::new(None),
-            known_carried: Cell::new(0),
+            known_carried: Cell::new(Reserved::NONE),
             sequence: Cell::new(Oid::INVALID),
-            asked: Cell::new(0),
+            asked: Cell::new(Reserved::NONE),
             fast_path: Cell::new(None),
         }
     }
@@ -71,7 +72,7 @@ pub struct OpenFastPath<T: Type> {
 /// `failed` and those of the log messages, they are accessed under the lock of the page only.
 #[repr(C)]
 pub struct Shared {
-    /// The packed [`Reservation`](scru_server::mark::Reservation).
+    /// A [`Reserved`].
     pub reserved: AtomicU64,
     /// The time that a flush takes, in microseconds; 0 if none has been measured.
     pub flush_time: AtomicU64,

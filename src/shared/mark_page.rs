@@ -17,11 +17,11 @@ use std::io::ErrorKind;
 use pgrx::pg_sys::{self, PageHeaderData};
 use scru_ids::{NodeCode, SortableId, Ticks};
 use scru_server::mark::{MAX_MARKS, Mark};
-use scru_server::protocol::Position;
+use scru_server::protocol::Lsn;
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
-use crate::pg::{log, server};
+use crate::pg::{server, wal};
 use crate::shared::waits;
 
 /// The number of the file, and its path.
@@ -99,7 +99,7 @@ impl Pinned {
     pub fn existing() -> Result<Option<Self>, Error> {
         match server::has_global_page(NUMBER) {
             Some(true) => Ok(Some(Self(server::read_global_page(NUMBER)))),
-            Some(false) if !log::is_in_recovery() => Err(foreign_page()),
+            Some(false) if !wal::is_in_recovery() => Err(foreign_page()),
             _ => Ok(None),
         }
     }
@@ -161,7 +161,7 @@ impl MarkPage {
     }
 
     /// Replaces the marks under a name, and logs the page. Returns the position of the end of the record.
-    pub fn log(&self, name: Name, marks: &[Mark]) -> Result<Position, Error> {
+    pub fn log(&self, name: Name, marks: &[Mark]) -> Result<Lsn, Error> {
         let others = self.entries()?.chunks_exact(ENTRY).filter(|entry| !entry.starts_with(&name.0)).flatten().copied();
         let entry = |mark: &Mark| {
             let (node, tick, run) = (mark.node.to_u32().to_le_bytes(), mark.tick.to_le_bytes(), mark.run.to_le_bytes());
@@ -182,11 +182,11 @@ impl MarkPage {
     }
 
     /// As [`log`](Self::log), for the durable floor of the horizons.
-    pub fn log_floor(&self, floor: i64) -> Result<Position, Error> {
+    pub fn log_floor(&self, floor: i64) -> Result<Lsn, Error> {
         self.log(Name::FLOOR, &[Mark { node: NodeCode::ALL, tick: floor as u64, run: 0 }])
     }
 
-    pub fn position(&self) -> Position {
+    pub fn position(&self) -> Lsn {
         self.0.position()
     }
 

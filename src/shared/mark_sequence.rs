@@ -1,7 +1,7 @@
 //! The sequences of each database. `T_mark` carries the high-water mark of a type, `scru_horizon_mark` the floor of the horizons,
 //! on the ways on which rows travel without the log: pg_dump, pg_upgrade, CREATE DATABASE.
 //!
-//! The value is a packed [`Reservation`], or a time in microseconds since 1970-01-01 UTC. `log_cnt`, which dumps leave out, is the
+//! The value is a [`Reserved`], or a time in microseconds since 1970-01-01 UTC. `log_cnt`, which dumps leave out, is the
 //! system identifier of the server that wrote the value, so that a value that has arrived from another server is recognized. The
 //! owner of the database can write any value, so each is checked on its way in.
 
@@ -11,8 +11,8 @@ use core::ffi::CStr;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Datum, FormData_pg_sequence_data, LOCKMODE, Oid, Relation};
 use scru_ids::id_systems;
-use scru_server::mark::{Mark, Reservation};
-use scru_server::protocol::{Carried, Position, Version};
+use scru_server::mark::{Mark, Reservation, Reserved};
+use scru_server::protocol::{Carried, Lsn};
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
@@ -46,7 +46,7 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, changed: Oid) {
         ($name:ident, $id:ident) => {
             let process = <scru_ids::$id as Type>::process();
             if concerns(process.sequence.get()) {
-                process.known_carried.set(0);
+                process.known_carried.set(Reserved::NONE);
                 process.fast_path.set(None);
             }
         };
@@ -76,21 +76,21 @@ impl Drop for OpenRelation {
 /// What a sequence carries.
 #[derive(Clone, Copy)]
 pub struct Value {
-    /// The packed [`Reservation`], or the time of the floor; 0 if nobody has written one.
+    /// The [`Reserved`], or the time of the floor; 0 if nobody has written one.
     pub value: i64,
     /// Whether another server has written it.
     pub has_arrived: bool,
     /// The position of the end of the record that has written it.
-    pub position: Position,
+    pub position: Lsn,
 }
 
 /// The mark that the sequence of the extension carries, and its version; `Nothing` if there is no sequence. Without `write`,
 /// works on a standby as well, and returns `Nothing` if another backend has locked the page of the sequence. As all functions here,
 /// 55000 if the sequence is unlogged.
-pub fn read<T: Type>(schema: Schema, write: bool) -> Result<(Carried, Version), Error> {
+pub fn read<T: Type>(schema: Schema, write: bool) -> Result<(Carried, Lsn), Error> {
     let Some(sequence) = Sequence::of::<T>(schema, write)? else { return Ok((Carried::Nothing, 0)) };
     let Value { value, has_arrived, position } = sequence.value(u64::MAX);
-    let reservation = Reservation::unpack::<T>(value as u64);
+    let reservation = Reserved(value as u64).unpack::<T>();
     let carried = match reservation.map(|Reservation { node, until }| Mark { node, tick: until, run: 0 }) {
         Some(mark) if has_arrived => Carried::Arrived(mark),
         mark => Carried::Own(mark),
@@ -100,12 +100,12 @@ pub fn read<T: Type>(schema: Schema, write: bool) -> Result<(Carried, Version), 
 
 /// Writes a mark to the sequence, as written by this server. Returns the position of the end of the record, 0 if there is no
 /// sequence; `None` and writes nothing if `old` is given and is not the present version.
-pub fn write<T: Type>(schema: Schema, old: Option<Version>, new: Mark) -> Result<Option<Position>, Error> {
+pub fn write<T: Type>(schema: Schema, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Error> {
     let Some(sequence) = Sequence::of::<T>(schema, true)? else { return Ok(Some(0)) };
     if old.is_some_and(|old| old != sequence.page.position()) {
         return Ok(None);
     }
-    Ok(Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>() as i64)))
+    Ok(Some(sequence.write(Reservation { node: new.node, until: new.tick }.pack::<T>().0 as i64)))
 }
 
 /// The floor that the sequence of this database carries; `None` if there is no sequence. Without `write`, as [`read`].
@@ -173,7 +173,7 @@ impl Sequence {
     }
 
     /// Writes a value, as written by this server. Returns the position of the end of the record.
-    fn write(&self, value: i64) -> Position {
+    fn write(&self, value: i64) -> Lsn {
         let data = self.data();
         // SAFETY: the closure changes fields of the sequence's tuple, which is in the page.
         unsafe {

@@ -54,7 +54,7 @@ pub struct Header {
 /// What a process shares for the horizon.
 #[repr(C, align(64))]
 pub struct Slot {
-    /// The transaction that has published last.
+    /// The [`Owner`](scru_server::horizon::Owner): the transaction that has published last.
     pub owner: AtomicU64,
     pub bound: AtomicI64,
 }
@@ -62,6 +62,7 @@ pub struct Slot {
 /// The entry of a transaction in the table.
 #[repr(C)]
 pub struct Entry {
+    /// The [`Owner`](scru_server::horizon::Owner).
     pub state: AtomicU64,
     pub bound: AtomicI64,
     pub database: AtomicU64,

@@ -42,26 +42,12 @@ fn decrypt<T: Encryptable + 'static>(call: Call) -> Result<Option<T>, Error> {
     Ok(cipher(call)?.decrypt(uuid))
 }
 
-/// A cipher and its key, as the second argument of a call. Only the first `length` bytes are the key's.
-struct Keyed<T> {
-    key: [u8; 32],
-    length: usize,
-    cipher: IdCipher<T>,
-}
-
 /// The cipher of the key that is the second argument. It is kept for the following rows of the statement.
 fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Error> {
     let key = call.varlena(1);
-    let keyed = call.kept(
-        |kept: &Keyed<T>| kept.key[..kept.length] == *key,
-        || {
-            let cipher = IdCipher::new(key).map_err(wrong_length)?;
-            let mut kept = Keyed { key: [0; 32], length: key.len(), cipher };
-            kept.key[..key.len()].copy_from_slice(key);
-            Ok(kept)
-        },
-    )?;
-    Ok(&keyed.cipher)
+    let make = || Ok((key.to_vec(), IdCipher::new(key).map_err(wrong_length)?));
+    let (_, cipher) = call.kept(|(of, _): &(Vec<u8>, IdCipher<T>)| of == key, make)?;
+    Ok(cipher)
 }
 
 /// The error for a key of another length (22023). It does not show the key.

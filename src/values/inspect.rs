@@ -8,10 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
-use crate::call::{Call, epoch, hints};
+use crate::call::{Call, epoch, hints, row};
 
-/// A row of `scru_inspect`: type, canonical text, timestamp, fields.
-type Row = (&'static str, String, TimestampWithTimeZone, JsonB);
+row! {
+    /// A row of `scru_inspect`.
+    struct Row { system: &'static str, canonical: String, timestamp: TimestampWithTimeZone, fields: JsonB, }
+}
 
 /// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID,
 /// two rows (scru128 and ulid) if it is a uuid, no rows otherwise
@@ -24,7 +26,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
         let mut rows = Vec::new();
         macro_rules! inspect {
             ($name:ident, $id:ident) => {
-                rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row));
+                rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row).map(Row::columns));
             };
         }
         registry!(inspect);
@@ -34,7 +36,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row
 pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    call.rows(|| Ok(row(call.id::<T>(0))))
+    call.rows(|| Ok(row(call.id::<T>(0)).map(Row::columns)))
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
@@ -44,7 +46,7 @@ pub fn types(call: Call) -> Result<Datum, Error> {
         let mut rows = Vec::new();
         macro_rules! add {
             ($name:ident, $id:ident) => {
-                rows.extend(facts::<scru_ids::$id>());
+                rows.extend(facts::<scru_ids::$id>().map(Facts::columns));
             };
         }
         registry!(add);
@@ -52,20 +54,31 @@ pub fn types(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// A row of `scru_types`: type, bytes, digits, tick, earliest, latest, smallest, largest.
-type Facts = (&'static str, i32, i32, Interval, TimestampWithTimeZone, TimestampWithTimeZone, String, String);
+row! {
+    /// A row of `scru_types`.
+    struct Facts {
+        system: &'static str,
+        bytes: i32,
+        digits: i32,
+        tick: Interval,
+        earliest: TimestampWithTimeZone,
+        latest: TimestampWithTimeZone,
+        smallest: String,
+        largest: String,
+    }
+}
 
 fn facts<T: SqlId>() -> Option<Facts> {
-    Some((
-        T::NAME,
-        <T::Stored as Stored>::LEN as i32,
-        T::TEXT_LEN as i32,
-        Interval::new(0, 0, T::TICKS.micros).ok()?,
-        epoch::timestamptz(T::MIN)?,
-        epoch::timestamptz(T::MAX)?,
-        T::MIN.to_string(),
-        T::MAX.to_string(),
-    ))
+    Some(Facts {
+        system: T::NAME,
+        bytes: <T::Stored as Stored>::LEN as i32,
+        digits: T::TEXT_LEN as i32,
+        tick: Interval::new(0, 0, T::TICKS.micros).ok()?,
+        earliest: epoch::timestamptz(T::MIN)?,
+        latest: epoch::timestamptz(T::MAX)?,
+        smallest: T::MIN.to_string(),
+        largest: T::MAX.to_string(),
+    })
 }
 
 /// The ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
@@ -77,7 +90,8 @@ fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {
-    Some((T::NAME, id.to_string(), epoch::timestamptz(id)?, JsonB(Value::Object(fields(id)))))
+    let fields = JsonB(Value::Object(fields(id)));
+    Some(Row { system: T::NAME, canonical: id.to_string(), timestamp: epoch::timestamptz(id)?, fields })
 }
 
 /// The fields of an ID, except those that need a parameter.

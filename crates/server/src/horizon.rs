@@ -27,25 +27,30 @@ pub const ENTRIES: u64 = 1 << 16;
 /// log the floor twice as often.
 pub const LEAD_MICROS: i64 = 1_000_000;
 
-/// A transaction that can publish, as a word of shared memory: its process ID and its local number, in the upper 63 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The transaction that has a slot or an entry, as a word of shared memory. The lowest bit is set while it stores its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(pub u64);
 
 impl Owner {
     /// No transaction.
     pub const NONE: Self = Self(0);
 
-    /// The owner with this process ID and local transaction number.
+    /// The owner of a slot, by its process ID and its local number.
     pub const fn new(pid: u32, number: u32) -> Self {
         Self((pid as u64) << 33 | (number as u64) << 1)
     }
 
-    /// The process ID.
+    /// The owner of an entry, by the number of the transaction.
+    const fn of_entry(transaction: u64) -> Self {
+        Self(transaction << 1)
+    }
+
+    /// The process ID of the owner of a slot.
     pub const fn pid(self) -> u32 {
         (self.0 >> 33) as u32
     }
 
-    /// The owner while it stores its bound.
+    /// This owner while it stores its bound.
     const fn busy(self) -> Self {
         Self(self.0 | 1)
     }
@@ -59,7 +64,7 @@ impl Owner {
 /// Access to what the processes of a server share. An error ends the function that gets it.
 ///
 /// A parallel worker publishes for the transaction of its leader.
-pub trait Access {
+pub trait HorizonAccess {
     /// The error of an access.
     type Error;
 
@@ -84,23 +89,21 @@ pub trait Access {
 
     /// The transaction of this process.
     fn own(&self) -> Owner;
-    /// Loads the owner of the transaction's slot.
-    fn owner(&mut self) -> Result<Owner, Self::Error>;
+    /// The slot of this process's transaction.
+    fn own_slot(&self) -> usize;
     /// Replaces the owner of the transaction's slot with a compare-and-swap. Returns `false` if another process has changed it.
     fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Self::Error>;
     /// Stores the owner of the transaction's slot.
     fn set_owner(&mut self, owner: Owner) -> Result<(), Self::Error>;
-    /// Loads the bound of the transaction's slot.
-    fn bound(&mut self) -> Result<i64, Self::Error>;
     /// Stores the bound of the transaction's slot.
     fn set_bound(&mut self, bound: i64) -> Result<(), Self::Error>;
 
-    /// Loads the state of the entry for a transaction number.
-    fn state(&mut self, transaction: u64) -> Result<u64, Self::Error>;
-    /// Replaces the state of the entry with a compare-and-swap. Returns `false` if another process has changed it.
-    fn replace_state(&mut self, transaction: u64, old: u64, new: u64) -> Result<bool, Self::Error>;
-    /// Stores the state of the entry.
-    fn set_state(&mut self, transaction: u64, state: u64) -> Result<(), Self::Error>;
+    /// Loads the owner of the entry for a transaction number.
+    fn entry_owner(&mut self, transaction: u64) -> Result<Owner, Self::Error>;
+    /// Replaces the owner of the entry with a compare-and-swap. Returns `false` if another process has changed it.
+    fn replace_entry_owner(&mut self, transaction: u64, old: Owner, new: Owner) -> Result<bool, Self::Error>;
+    /// Stores the owner of the entry.
+    fn set_entry_owner(&mut self, transaction: u64, owner: Owner) -> Result<(), Self::Error>;
     /// Loads the bound of the entry; `None` if it is of another database.
     fn entry(&mut self, transaction: u64) -> Result<Option<i64>, Self::Error>;
     /// Stores the bound of the entry.
@@ -129,7 +132,7 @@ pub trait Access {
 /// The time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
 /// has arrived from another server, until the clock has passed it. Whoever owns the database can choose it, so nothing shared is
 /// raised above the clock because of it. The database calls it its own last, because its other processes then draw.
-pub fn learn<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
+pub fn learn<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error> {
     let Some(arrived) = access.arrived()? else { return Ok(None) };
     if arrived > access.floor()?.max(access.now()?) {
         return Ok(Some(arrived));
@@ -146,10 +149,10 @@ pub fn learn<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
 /// process draws the IDs of the transaction.
 ///
 /// The published bound stays the same: the other processes of a parallel query draw above it.
-pub fn publish<A: Access>(access: &mut A) -> Result<i64, A::Error> {
-    let own = access.own();
+pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
+    let (own, slot) = (access.own(), access.own_slot());
     loop {
-        let owner = access.owner()?;
+        let owner = access.owner_of(slot)?;
         if owner == own {
             break;
         }
@@ -167,7 +170,7 @@ pub fn publish<A: Access>(access: &mut A) -> Result<i64, A::Error> {
     }
     // A reader that has not seen the owner has raised the floor before.
     access.fence()?;
-    Ok(access.bound()?.max(access.floor()?))
+    Ok(access.bound_of(slot)?.max(access.floor()?))
 }
 
 /// The time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
@@ -207,21 +210,19 @@ pub fn time<T: GeneratedId>(
 }
 
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
-///
-/// The state of an entry is the number of the transaction, shifted left by 1; its lowest bit is set while the entry is written.
-pub fn record<A: Access>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
-    let own = transaction << 1;
+pub fn record<A: HorizonAccess>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
+    let own = Owner::of_entry(transaction);
     loop {
-        let state = access.state(transaction)?;
+        let owner = access.entry_owner(transaction)?;
         // A later transaction has the entry: readers that need this one find that it is lost.
-        if state >= own {
+        if owner >= own {
             return Ok(());
         }
-        if state & 1 == 1 {
+        if owner.is_busy() {
             access.pause()?;
-        } else if access.replace_state(transaction, state, own | 1)? {
+        } else if access.replace_entry_owner(transaction, owner, own.busy())? {
             access.set_entry(transaction, bound)?;
-            return access.set_state(transaction, own);
+            return access.set_entry_owner(transaction, own);
         }
     }
 }
@@ -232,7 +233,7 @@ pub fn record<A: Access>(access: &mut A, transaction: u64, bound: i64) -> Result
 /// A transaction that the snapshot does not see either published before the slots are loaded, or draws above the floor. In the
 /// first case it still runs when its slot is loaded, or is prepared when the locks are listed, or has ended. If it has ended, it
 /// has an entry.
-pub fn horizon<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
+pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error> {
     let mut horizon = raise(access)?;
     access.fence()?;
     for slot in 0..access.slots() {
@@ -269,7 +270,7 @@ pub fn horizon<A: Access>(access: &mut A) -> Result<Option<i64>, A::Error> {
 }
 
 /// Raises the floor to the clock, and returns it. The floor is durable first.
-pub fn raise<A: Access>(access: &mut A) -> Result<i64, A::Error> {
+pub fn raise<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
     loop {
         let floor = access.floor()?.max(access.now()?);
         if access.durable()? < floor {
@@ -286,24 +287,24 @@ pub fn raise<A: Access>(access: &mut A) -> Result<i64, A::Error> {
 
 /// The bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
 /// not known. Transactions before `since` may have ended without an entry.
-fn look_up<A: Access>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
-    let own = transaction << 1;
+fn look_up<A: HorizonAccess>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
+    let own = Owner::of_entry(transaction);
     loop {
-        let state = access.state(transaction)?;
+        let owner = access.entry_owner(transaction)?;
         // A later transaction has the entry.
-        if state > own | 1 {
+        if owner > own.busy() {
             return Ok(None);
         }
-        if state & 1 == 1 {
+        if owner.is_busy() {
             access.pause()?;
             continue;
         }
-        if state < own {
+        if owner < own {
             return Ok((transaction >= since).then_some(i64::MAX));
         }
         let bound = access.entry(transaction)?.unwrap_or(i64::MAX);
         access.fence()?;
-        if access.state(transaction)? == own {
+        if access.entry_owner(transaction)? == own {
             return Ok(Some(bound));
         }
     }

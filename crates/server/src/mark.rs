@@ -73,21 +73,21 @@ pub fn set_back(marks: &mut Vec<Mark>, node: NodeCode, tick: u64) {
 }
 
 /// The last tick of which a run other than `own` may have generated IDs of a node; `None` if there is no such mark.
-pub fn floor(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
+pub fn high_water(marks: &[Mark], node: NodeCode, own: u64) -> Option<u64> {
     let is_foreign = |mark: &&Mark| mark.run == 0 || mark.run != own;
     marks.iter().filter(|mark| mark.node.overlaps(node)).filter(is_foreign).map(|mark| mark.tick).max()
 }
 
-/// The word from which a node's first ID continues: `word`, or one above the tick `floor`, which must replace it. `now` is
-/// in microseconds since 1970-01-01 UTC. An error is a wait or a refusal, because the clock is too far behind.
+/// The word from which a node's first ID continues: `word`, or one above the tick of [`high_water`], which must replace it. `now`
+/// is in microseconds since 1970-01-01 UTC. An error is a wait or a refusal, because the clock is too far behind.
 pub fn enter<T: GeneratedId>(
     word: Word<T>,
-    floor: Option<u64>,
+    high_water: Option<u64>,
     now: i64,
     rng: &mut impl Rng,
 ) -> Result<Word<T>, Step<T>> {
-    let state = match floor {
-        Some(floor) if T::state_tick(T::State::unpack(word)) <= floor => T::state_after(floor, rng),
+    let state = match high_water {
+        Some(tick) if T::state_tick(T::State::unpack(word)) <= tick => T::state_after(tick, rng),
         _ => return Ok(word),
     };
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
@@ -121,11 +121,11 @@ pub struct Forecast {
     pub refusal: Option<Refusal>,
 }
 
-/// What the next draw of a node will do. `floor` is that of [`floor`] if the node has no reservation, otherwise `None`.
+/// What the next draw of a node will do. `high_water` is that of [`high_water`] if the node has no reservation, otherwise `None`.
 /// `delay` returns the other waits and refusals at a reading of the clock, or the time with which the draw then continues.
 pub fn forecast<T: GeneratedId>(
     word: Word<T>,
-    floor: Option<u64>,
+    high_water: Option<u64>,
     delay: impl Fn(i64) -> Result<i64, Step<T>>,
     context: &Context<T::Settings>,
     rng: &mut impl Rng,
@@ -133,7 +133,7 @@ pub fn forecast<T: GeneratedId>(
     let mut context = *context;
     let start = context.now;
     loop {
-        let mut step = |now| match enter::<T>(word, floor, now, rng) {
+        let mut step = |now| match enter::<T>(word, high_water, now, rng) {
             Ok(word) => T::step(T::State::unpack(word), &Context { now, ..context }, rng),
             Err(delay) => delay,
         };
@@ -182,10 +182,11 @@ pub enum Cover {
     Outside,
 }
 
-impl Reservation {
-    /// The word for no reservation.
-    pub const NONE: u64 = 0;
+/// A [`Reservation`] packed into one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reserved(pub u64);
 
+impl Reservation {
     /// The reservation to make when the node's IDs have reached a tick. `flush` is the time that a flush takes, in
     /// microseconds: the reservation must outlast the flush of its own mark and that of the next one.
     pub fn from<T: GeneratedId>(node: NodeCode, tick: u64, flush: i64) -> Self {
@@ -194,33 +195,38 @@ impl Reservation {
     }
 
     /// The reservation packed into one word.
-    pub const fn pack<T: GeneratedId>(self) -> u64 {
-        self.until << T::NODE_BITS | self.node.to_u32() as u64
-    }
-
-    /// The reservation that is packed into a word, until the last tick of the type at most; `None` if there is none.
-    pub fn unpack<T: GeneratedId>(word: u64) -> Option<Self> {
-        let node = NodeCode::from_u32(word as u32 & ((1 << T::NODE_BITS) - 1))?;
-        Some(Self { node, until: (word >> T::NODE_BITS).min(T::TICKS.max) })
+    pub const fn pack<T: GeneratedId>(self) -> Reserved {
+        Reserved(self.until << T::NODE_BITS | self.node.to_u32() as u64)
     }
 }
 
-/// Whether a packed reservation is that of a node.
-#[inline(always)]
-pub fn is_of<T: GeneratedId>(reserved: u64, node: NodeCode) -> bool {
-    reserved as u32 & ((1 << T::NODE_BITS) - 1) == node.to_u32()
-}
+impl Reserved {
+    /// No reservation.
+    pub const NONE: Self = Self(0);
 
-/// The position of a node's IDs of a tick relative to a packed reservation. `flush` is as in [`Reservation::from`].
-#[inline(always)]
-pub fn cover<T: GeneratedId>(reserved: u64, node: NodeCode, tick: u64, flush: i64) -> Cover {
-    let until = reserved >> T::NODE_BITS;
-    if !is_of::<T>(reserved, node) || tick > until {
-        Cover::Outside
-    } else if (until - tick) as i64 * T::TICKS.micros < LOW_MICROS + flush {
-        Cover::Last
-    } else {
-        Cover::Within
+    /// The reservation, until the last tick of the type at most; `None` if there is none.
+    pub fn unpack<T: GeneratedId>(self) -> Option<Reservation> {
+        let node = NodeCode::from_u32(self.0 as u32 & ((1 << T::NODE_BITS) - 1))?;
+        Some(Reservation { node, until: (self.0 >> T::NODE_BITS).min(T::TICKS.max) })
+    }
+
+    /// Whether the reservation is that of a node.
+    #[inline(always)]
+    pub fn is_of<T: GeneratedId>(self, node: NodeCode) -> bool {
+        self.0 as u32 & ((1 << T::NODE_BITS) - 1) == node.to_u32()
+    }
+
+    /// The position of a node's IDs of a tick relative to the reservation. `flush` is as in [`Reservation::from`].
+    #[inline(always)]
+    pub fn cover<T: GeneratedId>(self, node: NodeCode, tick: u64, flush: i64) -> Cover {
+        let until = self.0 >> T::NODE_BITS;
+        if !self.is_of::<T>(node) || tick > until {
+            Cover::Outside
+        } else if (until - tick) as i64 * T::TICKS.micros < LOW_MICROS + flush {
+            Cover::Last
+        } else {
+            Cover::Within
+        }
     }
 }
 

@@ -10,22 +10,19 @@
 use rand::Rng;
 use scru_ids::{Context, FastRange, GeneratedId, NodeCode, State, Step, Word};
 
-use crate::mark::{self, Cover, Mark, Reservation};
+use crate::mark::{self, Cover, Mark, Reservation, Reserved};
 
-/// A position in the log.
-pub type Position = u64;
-
-/// A number that each write of the mark that a database carries changes.
-pub type Version = u64;
+/// A position in the write-ahead log (log sequence number).
+pub type Lsn = u64;
 
 /// A reservation whose mark is in the log, and the position up to which the log must be flushed before the reservation counts.
 /// The default, 0 and 0, is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pending {
-    /// The packed [`Reservation`].
-    pub reserved: u64,
+    /// The reservation.
+    pub reserved: Reserved,
     /// The end of the mark's record.
-    pub position: Position,
+    pub position: Lsn,
 }
 
 /// The mark that travels with a database, in a sequence that dumps and pg_upgrade preserve.
@@ -73,14 +70,14 @@ pub trait Access<T: GeneratedId>: FastAccess<T> {
     fn context(&self, now: i64) -> Context<T::Settings>;
     /// The wait or the refusal of this process if the clock, as last read, is too far behind the time from which it draws.
     fn delay(&self) -> Option<Step<T>>;
-    /// Loads the packed reservation.
-    fn reserved(&mut self) -> Result<u64, Self::Error>;
+    /// Loads the reservation.
+    fn reserved(&mut self) -> Result<Reserved, Self::Error>;
     /// Calls `draw` with the random source.
     fn random<R>(&mut self, draw: impl FnOnce(&mut Self::Random) -> R) -> Result<R, Self::Error>;
     /// The time that a flush takes on this disk, in microseconds. An outdated value is harmless.
     fn flush_time(&self) -> i64;
     /// Whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
-    fn is_due(&mut self, reserved: u64) -> bool;
+    fn is_due(&mut self, reserved: Reserved) -> bool;
 
     /// Locks the page. Returns `false` if another backend has locked it and `wait` is false.
     fn lock(&mut self, wait: bool) -> Result<bool, Self::Error>;
@@ -89,9 +86,9 @@ pub trait Access<T: GeneratedId>: FastAccess<T> {
     /// Under the lock: returns the type's marks.
     fn marks(&mut self) -> Result<Vec<Mark>, Self::Error>;
     /// Under the lock: replaces the type's marks, and logs them. Returns the position of the end of the record.
-    fn log(&mut self, marks: &[Mark]) -> Result<Position, Self::Error>;
-    /// Under the lock: stores the packed reservation.
-    fn reserve(&mut self, reserved: u64) -> Result<(), Self::Error>;
+    fn log(&mut self, marks: &[Mark]) -> Result<Lsn, Self::Error>;
+    /// Under the lock: stores the reservation.
+    fn reserve(&mut self, reserved: Reserved) -> Result<(), Self::Error>;
     /// Under the lock: returns the reservation that is not yet flushed.
     fn pending(&mut self) -> Result<Pending, Self::Error>;
     /// Under the lock: stores the reservation that is not yet flushed.
@@ -102,21 +99,21 @@ pub trait Access<T: GeneratedId>: FastAccess<T> {
     fn set_run(&mut self, run: u64) -> Result<(), Self::Error>;
 
     /// Whether the log is flushed up to a position.
-    fn is_flushed(&mut self, position: Position) -> Result<bool, Self::Error>;
+    fn is_flushed(&mut self, position: Lsn) -> Result<bool, Self::Error>;
     /// Flushes the log up to a position, and measures the time.
-    fn flush(&mut self, position: Position) -> Result<(), Self::Error>;
+    fn flush(&mut self, position: Lsn) -> Result<(), Self::Error>;
     /// Asks the server to flush the log up to a position, and does not wait.
-    fn flush_later(&mut self, position: Position) -> Result<(), Self::Error>;
+    fn flush_later(&mut self, position: Lsn) -> Result<(), Self::Error>;
 
-    /// The reservation up to which this process knows the database's own mark to reach; 0 if none.
-    fn known_carried(&self) -> u64;
+    /// The reservation up to which this process knows the database's own mark to reach.
+    fn known_carried(&self) -> Reserved;
     /// Remembers that the database's own mark reaches up to a reservation.
-    fn know_carried(&mut self, reserved: u64);
-    /// Not under the lock: returns the mark that the database carries, and its version.
-    fn carried(&mut self) -> Result<(Carried, Version), Self::Error>;
+    fn know_carried(&mut self, reserved: Reserved);
+    /// Not under the lock: returns the mark that the database carries, and its version: the position of the record that wrote it.
+    fn read_carried(&mut self) -> Result<(Carried, Lsn), Self::Error>;
     /// Not under the lock: replaces the mark that the database carries, and logs it as written by this server. Returns the position
     /// of the end of the record; `None` and changes nothing if `old` is given and is not the present version.
-    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Self::Error>;
+    fn write_carried(&mut self, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Self::Error>;
 }
 
 /// Draws an ID by a full step. Returns `None` if the step must be repeated, because another backend has changed the word or
@@ -132,25 +129,25 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
     }
     let context = access.context(now);
     let node = T::node(&context.settings);
-    if !mark::is_of::<T>(reserved, node) {
+    if !reserved.is_of::<T>(node) {
         return enter(access, node);
     }
     let step = access.random(|rng| T::step(T::State::unpack(word), &context, rng))?;
     let Step::Made(next, id) = step else { return Ok(Some(step)) };
     let flush_time = access.flush_time();
-    let cover = mark::cover::<T>(reserved, node, id.tick(), flush_time);
+    let cover = reserved.cover::<T>(node, id.tick(), flush_time);
     if cover == Cover::Outside {
         return renew(access, node, true).map(|()| None);
     }
     if access.known_carried() != reserved {
-        return carry(access, node, reserved);
+        return extend_carried(access, node, reserved);
     }
     if !access.swap(word, next.pack())? {
         return Ok(None);
     }
     // The mark may have been set back after the reservation was loaded: `set_mark` withdraws it before it reads the word.
     let present = access.reserved()?;
-    if present != reserved && mark::cover::<T>(present, node, id.tick(), flush_time) == Cover::Outside {
+    if present != reserved && present.cover::<T>(node, id.tick(), flush_time) == Cover::Outside {
         return Ok(None);
     }
     if cover == Cover::Last && access.is_due(present) {
@@ -188,15 +185,23 @@ pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Opt
     }
 }
 
+/// Runs `work` under the lock of the page.
+fn locked<T: GeneratedId, A: Access<T>, R>(
+    access: &mut A,
+    work: impl FnOnce(&mut A) -> Result<R, A::Error>,
+) -> Result<R, A::Error> {
+    access.lock(true)?;
+    let result = work(access);
+    access.unlock()?;
+    result
+}
+
 /// Prepares the first ID of a node in this run: raises the word above all IDs that earlier runs may have generated, and makes the
 /// node's first reservation. Returns `None` if the step must be repeated; otherwise a wait or a refusal.
 #[cold]
 #[inline(never)]
 fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Step<T>>, A::Error> {
-    access.lock(true)?;
-    let entered = enter_locked(access, node);
-    access.unlock()?;
-    match entered? {
+    match locked(access, |access| enter_locked(access, node))? {
         Entered::Reserved(position) => {
             settle(access, position)?;
             Ok(None)
@@ -209,7 +214,7 @@ fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result
 /// The result of preparing the first ID of a node under the lock.
 pub enum Entered<T: GeneratedId> {
     /// The node has a reservation, which counts once the log is flushed up to this position.
-    Reserved(Position),
+    Reserved(Lsn),
     /// Another backend has changed what is shared.
     Changed,
     /// The clock is too far behind: a wait or a refusal.
@@ -219,10 +224,10 @@ pub enum Entered<T: GeneratedId> {
 fn enter_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Entered<T>, A::Error> {
     // Another backend may have entered the node.
     let pending = access.pending()?;
-    if mark::is_of::<T>(access.reserved()?, node) {
+    if access.reserved()?.is_of::<T>(node) {
         return Ok(Entered::Changed);
     }
-    if mark::is_of::<T>(pending.reserved, node) {
+    if pending.reserved.is_of::<T>(node) {
         return Ok(Entered::Reserved(pending.position));
     }
     let marks = access.marks()?;
@@ -233,12 +238,12 @@ fn enter_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) ->
     let old = access.word()?;
     let now = access.now()?;
     // Rows can arrive without a mark, as from the publisher of a logical subscriber, or lose it with the page.
-    let floor = if marks.is_empty() && T::SERVER_WIDE {
+    let high_water = if marks.is_empty() && T::SERVER_WIDE {
         Some(T::state_tick(T::successor_state(now)))
     } else {
-        mark::floor(&marks, node, run)
+        mark::high_water(&marks, node, run)
     };
-    let word = match access.random(|rng| mark::enter::<T>(old, floor, now, rng))? {
+    let word = match access.random(|rng| mark::enter::<T>(old, high_water, now, rng))? {
         Ok(word) => word,
         Err(delay) => return Ok(Entered::Delayed(delay)),
     };
@@ -257,7 +262,7 @@ fn make<T: GeneratedId, A: Access<T>>(
     node: NodeCode,
     tick: u64,
     run: u64,
-) -> Result<Position, A::Error> {
+) -> Result<Lsn, A::Error> {
     let reservation = Reservation::from::<T>(node, tick, access.flush_time());
     mark::add(&mut marks, Mark { node, tick: reservation.until, run });
     let position = access.log(&marks)?;
@@ -283,15 +288,15 @@ fn renew<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, wait: boo
 }
 
 /// The position to flush; `None` if the step must be repeated.
-fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Position>, A::Error> {
+fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Lsn>, A::Error> {
     settle_locked(access)?;
     // Read again under the lock: a backend that was suspended may have an outdated word or clock.
     let reserved = access.reserved()?;
     let word = access.word()?;
     let tick = mark::first_tick::<T>(word, access.now()?);
     let flush_time = access.flush_time();
-    let cover = |reserved| mark::cover::<T>(reserved, node, tick, flush_time);
-    if !mark::is_of::<T>(reserved, node) || cover(reserved) == Cover::Within {
+    let cover = |reserved: Reserved| reserved.cover::<T>(node, tick, flush_time);
+    if !reserved.is_of::<T>(node) || cover(reserved) == Cover::Within {
         return Ok(None);
     }
     let pending = access.pending()?;
@@ -303,18 +308,15 @@ fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) ->
 }
 
 /// Flushes the log up to a position, so that the pending reservation counts.
-fn settle<T: GeneratedId, A: Access<T>>(access: &mut A, position: Position) -> Result<(), A::Error> {
+fn settle<T: GeneratedId, A: Access<T>>(access: &mut A, position: Lsn) -> Result<(), A::Error> {
     access.flush(position)?;
-    access.lock(true)?;
-    let settled = settle_locked(access);
-    access.unlock()?;
-    settled
+    locked(access, settle_locked)
 }
 
 /// Under the lock: makes the pending reservation count if its mark is flushed.
 fn settle_locked<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
     let pending = access.pending()?;
-    if pending.reserved != Reservation::NONE && access.is_flushed(pending.position)? {
+    if pending.reserved != Reserved::NONE && access.is_flushed(pending.position)? {
         access.reserve(pending.reserved)?;
     }
     Ok(())
@@ -324,13 +326,13 @@ fn settle_locked<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::
 /// it. Returns `None`, because the step must be repeated, or a refusal.
 #[cold]
 #[inline(never)]
-fn carry<T: GeneratedId, A: Access<T>>(
+fn extend_carried<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     node: NodeCode,
-    reserved: u64,
+    reserved: Reserved,
 ) -> Result<Option<Step<T>>, A::Error> {
-    let Some(Reservation { until, .. }) = Reservation::unpack::<T>(reserved) else { return Ok(None) };
-    let (old, version) = access.carried()?;
+    let Some(Reservation { until, .. }) = reserved.unpack::<T>() else { return Ok(None) };
+    let (old, version) = access.read_carried()?;
     if let Carried::Arrived(arrived) = old {
         return adopt(access, arrived, version);
     }
@@ -349,7 +351,7 @@ fn carry<T: GeneratedId, A: Access<T>>(
 fn join_carried<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     old: Carried,
-    version: Version,
+    version: Lsn,
     new: Mark,
 ) -> Result<bool, A::Error> {
     match old {
@@ -357,7 +359,7 @@ fn join_carried<T: GeneratedId, A: Access<T>>(
         Carried::Arrived(_) => Ok(false),
         Carried::Own(own) => match own.map_or(new, |own| own.join(new)) {
             joined if own == Some(joined) => Ok(true),
-            joined => Ok(access.carry(Some(version), joined)?.is_some()),
+            joined => Ok(access.write_carried(Some(version), joined)?.is_some()),
         },
     }
 }
@@ -367,7 +369,7 @@ fn join_carried<T: GeneratedId, A: Access<T>>(
 fn adopt<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     arrived: Mark,
-    version: Version,
+    version: Lsn,
 ) -> Result<Option<Step<T>>, A::Error> {
     let last = access.random(|rng| T::state_after(arrived.tick, rng))?.pack();
     loop {
@@ -382,11 +384,8 @@ fn adopt<T: GeneratedId, A: Access<T>>(
             break;
         }
     }
-    access.lock(true)?;
-    let kept = keep_locked(access, arrived);
-    access.unlock()?;
-    kept?;
-    access.carry(Some(version), arrived)?;
+    locked(access, |access| keep_locked(access, arrived))?;
+    access.write_carried(Some(version), arrived)?;
     Ok(None)
 }
 
@@ -402,13 +401,11 @@ fn keep_locked<T: GeneratedId, A: Access<T>>(access: &mut A, arrived: Mark) -> R
 
 /// Adds a mark above which every run continues, and withdraws the reservation, so that every node enters again.
 fn raise<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<(), A::Error> {
-    access.lock(true)?;
-    let position = raise_locked(access, new);
-    access.unlock()?;
-    access.flush(position?)
+    let position = locked(access, |access| raise_locked(access, new))?;
+    access.flush(position)
 }
 
-fn raise_locked<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<Position, A::Error> {
+fn raise_locked<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<Lsn, A::Error> {
     withdraw(access)?;
     // The fast path does not load the reservation. No fast range contains the last ID of a tick.
     loop {
@@ -426,7 +423,7 @@ fn raise_locked<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Resu
 
 /// Under the lock: withdraws the reservation, so that every node enters again.
 fn withdraw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
-    access.reserve(Reservation::NONE)?;
+    access.reserve(Reserved::NONE)?;
     access.set_pending(Pending::default())
 }
 
@@ -435,7 +432,7 @@ pub fn raise_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, 
     let new = Mark { node, tick, run: 0 };
     // First, so that the flush of the page includes it. A mark that has arrived remains until it is moved into the page.
     loop {
-        let (carried, version) = access.carried()?;
+        let (carried, version) = access.read_carried()?;
         if matches!(carried, Carried::Arrived(_)) || join_carried(access, carried, version, new)? {
             break;
         }
@@ -446,13 +443,11 @@ pub fn raise_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, 
 /// Sets the mark of a node, and the word of the whole server, back to a tick; not to one that the clock will soon reach, so that no
 /// ID that was drawn with a right clock is drawn again.
 pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
-    let (carried, _) = access.carried()?;
-    access.lock(true)?;
-    let set = set_mark_locked(access, Mark { node, tick, run: 0 }, carried);
-    access.unlock()?;
-    let (mut position, new) = set?;
+    let (carried, _) = access.read_carried()?;
+    let new = Mark { node, tick, run: 0 };
+    let (mut position, new) = locked(access, |access| set_mark_locked(access, new, carried))?;
     if carried != Carried::Nothing
-        && let Some(end) = access.carry(None, new)?
+        && let Some(end) = access.write_carried(None, new)?
     {
         position = position.max(end);
     }
@@ -464,7 +459,7 @@ fn set_mark_locked<T: GeneratedId, A: Access<T>>(
     access: &mut A,
     new: Mark,
     carried: Carried,
-) -> Result<(Position, Mark), A::Error> {
+) -> Result<(Lsn, Mark), A::Error> {
     // Before the word is read: a backend that swaps the word afterwards does not find its reservation again, and discards the ID.
     withdraw(access)?;
     let mut marks = access.marks()?;

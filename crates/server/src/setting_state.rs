@@ -7,6 +7,8 @@
 //! A parallel worker first reads the configuration itself. Then the server resets its settings to their defaults and assigns the
 //! values of the leader, except defaults. The leader gives a default another source, and so passes it as well.
 
+use core::fmt;
+
 use scru_ids::SettingContext;
 
 /// The source of a value, in the order of rank: the server assigns a value only if its rank is at least that of the present one.
@@ -57,6 +59,24 @@ impl Source {
             SettingContext::Reload => self <= Self::CommandLine,
             SettingContext::Superuser => self <= Self::Database,
         }
+    }
+}
+
+/// The name of the source, for messages.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default | Self::PassedDefault => "the default",
+            Self::Environment => "the server's environment",
+            Self::File => "the configuration file",
+            Self::CommandLine => "the server's command line",
+            Self::AllRoles => "ALTER ROLE ALL",
+            Self::Database => "ALTER DATABASE",
+            Self::Role => "ALTER ROLE",
+            Self::RoleInDatabase => "ALTER ROLE IN DATABASE",
+            Self::Client => "the connection options",
+            Self::Refused | Self::Session => "the session",
+        })
     }
 }
 

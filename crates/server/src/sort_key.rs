@@ -94,19 +94,12 @@ impl SortKeys {
             return coarse(PLACE_BITS);
         }
         let outer = coarse(PLACE_BITS - 2);
-        match self.origin(millis, sequence) {
-            // Without an origin, all keys of the millisecond are coarse.
-            None => outer,
-            Some(origin) => {
-                let distance = sequence as i128 - origin as i128;
-                if distance < -EXACT {
-                    outer
-                } else if distance < EXACT {
-                    (2 * EXACT + distance) as u64
-                } else {
-                    3 * EXACT as u64 + outer
-                }
-            }
+        // Without an origin, all keys of the millisecond are coarse.
+        let Some(origin) = self.origin(millis, sequence) else { return outer };
+        match sequence as i128 - origin as i128 {
+            distance if distance < -EXACT => outer,
+            distance if distance < EXACT => (2 * EXACT + distance) as u64,
+            _ => 3 * EXACT as u64 + outer,
         }
     }
 

@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use rand::TryRng;
 use scru_ids::{Context, FastRange, NodeCode, OnClockRollback, Scru64, Scru64Settings, Step};
-use scru_server::mark::{self, Mark, Reservation};
-use scru_server::protocol::{Access, Carried, FastAccess, Pending, Position, Version};
+use scru_server::mark::{self, Mark, Reserved};
+use scru_server::protocol::{Access, Carried, FastAccess, Lsn, Pending};
 
 use crate::Bounds;
 use crate::world::{Call, Fault, World};
@@ -35,15 +35,15 @@ pub(crate) enum Answer {
     Time(i64),
     Marks(Vec<Mark>),
     Pending(Pending),
-    Position(Position),
+    Position(Lsn),
     Run(u64),
-    Carried(Carried, Version),
-    Written(Option<Position>),
+    Carried(Carried, Lsn),
+    Written(Option<Lsn>),
 }
 
 impl Answer {
     /// The position that the answer contains.
-    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
+    pub(crate) fn position_mut(&mut self) -> Option<&mut Lsn> {
         match self {
             Self::Position(position) | Self::Pending(Pending { position, .. }) => Some(position),
             Self::Written(position) => position.as_mut(),
@@ -82,8 +82,8 @@ pub struct Run<'a> {
     fails: bool,
     pub(crate) has_failed: bool,
     pub(crate) holds_lock: bool,
-    pub(crate) known_carried: u64,
-    pub(crate) due: u64,
+    pub(crate) known_carried: Reserved,
+    pub(crate) due: Reserved,
     /// The last reading of the clock.
     clock: i64,
 }
@@ -262,8 +262,9 @@ impl Access<Scru64> for Run<'_> {
         mark::delay(self.bound(), self.clock, 0)
     }
 
-    fn reserved(&mut self) -> Result<u64, Halt> {
-        self.access(Kind::of_memory(self.world), |world| Answer::Number(world.shared.reserved)).map(Self::number)
+    fn reserved(&mut self) -> Result<Reserved, Halt> {
+        let load = |world: &mut World| Answer::Number(world.shared.reserved.0);
+        self.access(Kind::of_memory(self.world), load).map(Self::number).map(Reserved)
     }
 
     fn random<R>(&mut self, draw: impl FnOnce(&mut Random) -> R) -> Result<R, Halt> {
@@ -286,7 +287,7 @@ impl Access<Scru64> for Run<'_> {
         self.bounds.flush_time
     }
 
-    fn is_due(&mut self, reserved: u64) -> bool {
+    fn is_due(&mut self, reserved: Reserved) -> bool {
         std::mem::replace(&mut self.due, reserved) != reserved
     }
 
@@ -325,7 +326,7 @@ impl Access<Scru64> for Run<'_> {
         }
     }
 
-    fn log(&mut self, marks: &[Mark]) -> Result<Position, Halt> {
+    fn log(&mut self, marks: &[Mark]) -> Result<Lsn, Halt> {
         self.require_lock(true);
         let (backend, maximum, draws) = (self.backend, self.bounds.marks, self.draws());
         self.attempt(|world| {
@@ -343,11 +344,11 @@ impl Access<Scru64> for Run<'_> {
             }
             Answer::Position(world.log.write_marks(marks))
         })
-        .map(|answer| if let Answer::Position(position) = answer { position } else { Position::MAX })
+        .map(|answer| if let Answer::Position(position) = answer { position } else { Lsn::MAX })
     }
 
-    fn reserve(&mut self, reserved: u64) -> Result<(), Halt> {
-        if reserved == Reservation::NONE && self.draws() {
+    fn reserve(&mut self, reserved: Reserved) -> Result<(), Halt> {
+        if reserved == Reserved::NONE && self.draws() {
             self.world.fail(Fault::Withdrawn);
         }
         self.locked(Kind::of_memory(self.world), |world| {
@@ -384,11 +385,11 @@ impl Access<Scru64> for Run<'_> {
         .map(|_| ())
     }
 
-    fn is_flushed(&mut self, position: Position) -> Result<bool, Halt> {
+    fn is_flushed(&mut self, position: Lsn) -> Result<bool, Halt> {
         self.access(Kind::Shared, |world| Answer::Flag(world.log.flushed >= position)).map(Self::flag)
     }
 
-    fn flush(&mut self, position: Position) -> Result<(), Halt> {
+    fn flush(&mut self, position: Lsn) -> Result<(), Halt> {
         self.require_lock(false);
         self.attempt(|world| {
             world.log.flush(position);
@@ -397,19 +398,19 @@ impl Access<Scru64> for Run<'_> {
         .map(|_| ())
     }
 
-    fn flush_later(&mut self, _: Position) -> Result<(), Halt> {
+    fn flush_later(&mut self, _: Lsn) -> Result<(), Halt> {
         self.access(Kind::Private, |_| Answer::Done).map(|_| ())
     }
 
-    fn known_carried(&self) -> u64 {
+    fn known_carried(&self) -> Reserved {
         self.known_carried
     }
 
-    fn know_carried(&mut self, reserved: u64) {
+    fn know_carried(&mut self, reserved: Reserved) {
         self.known_carried = reserved;
     }
 
-    fn carried(&mut self) -> Result<(Carried, Version), Halt> {
+    fn read_carried(&mut self) -> Result<(Carried, Lsn), Halt> {
         self.require_lock(false);
         let database = self.world.backends[self.backend].database;
         let carried = |world: &mut World| {
@@ -422,7 +423,7 @@ impl Access<Scru64> for Run<'_> {
         }
     }
 
-    fn carry(&mut self, old: Option<Version>, new: Mark) -> Result<Option<Position>, Halt> {
+    fn write_carried(&mut self, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Halt> {
         self.require_lock(false);
         let database = self.world.backends[self.backend].database;
         let answer = self.attempt(|world| {

@@ -3,16 +3,16 @@
 /// The names of the changes, as the build script writes them.
 pub const HARMLESS: &[&str] = &[
     // A step changes nothing until the word is swapped.
-    "draw: if !mark::is_of(reserved, node) after let step",
+    "draw: if !reserved.is_of(node) after let step",
     // Both are required before the ID. Their order is free.
     "draw: if cover == Cover::Outside after if known_carried() != reserved",
     // Reserving ahead only saves time: without it, a draw flushes in each reservation.
     "draw: without if cover == Cover::Last && is_due(present)",
     // A further reservation of the same run is made. It only saves a record of the log.
-    "enter_locked: without if mark::is_of(reserved()?, node)",
-    "enter_locked: without return Ok(Entered::Changed) in if mark::is_of(reserved()?, node)",
+    "enter_locked: without if reserved()?.is_of(node)",
+    "enter_locked: without return Ok(Entered::Changed) in if reserved()?.is_of(node)",
     // The reservations, the marks and the run change under the lock only, which the reader holds.
-    "enter_locked: let pending after if mark::is_of(reserved()?, node)",
+    "enter_locked: let pending after if reserved()?.is_of(node)",
     "enter_locked: let marks after let run",
     "enter_locked: let run after let old",
     "renew_locked: let reserved after let word",
@@ -26,14 +26,12 @@ pub const HARMLESS: &[&str] = &[
     // The caller settles the pending reservation later. It saves a second lock.
     "renew_locked: without settle_locked(access)?",
     "renew_locked: settle_locked(access)? after let reserved",
-    // If settling fails, the reservation does not count, and the step is repeated.
-    "settle: without settled",
     // The next iteration finds that the word has passed the mark, and ends.
     "adopt: without break in if swap(old, last)?",
     // A mark that has arrived is adopted whether or not the reservation is still valid.
-    "carry: if let Carried::Arrived(arrived) = old after if reserved()? != reserved",
+    "extend_carried: if let Carried::Arrived(arrived) = old after if reserved()? != reserved",
     // The pending reservation is read under the lock only.
-    "withdraw: reserve(Reservation::NONE)? after set_pending(Pending::default())",
+    "withdraw: reserve(Reserved::NONE)? after set_pending(Pending::default())",
     // The reservation is withdrawn, so that every ID whose word is swapped afterwards is discarded.
     "set_mark_locked: let old after let tick",
     // The next iteration finds the word set back, and ends.

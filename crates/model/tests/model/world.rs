@@ -1,8 +1,8 @@
 //! The state of the model: the clock, the log, shared memory, the backends, and the generated IDs.
 
 use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, NodeCode, SortableId};
-use scru_server::mark::Mark;
-use scru_server::protocol::{Carried, Pending, Position, Version};
+use scru_server::mark::{Mark, Reserved};
+use scru_server::protocol::{Carried, Lsn, Pending};
 
 use crate::access::Answer;
 use crate::{Bounds, NOON, TICKS, id};
@@ -72,7 +72,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shared {
     pub(crate) word: u64,
-    pub(crate) reserved: u64,
+    pub(crate) reserved: Reserved,
     pub(crate) is_locked: bool,
     pub(crate) pending: Pending,
     pub(crate) run: u64,
@@ -101,13 +101,13 @@ pub(crate) struct Log {
     base: Disk,
     records: Vec<Record>,
     /// The position up to which the log is durable.
-    pub(crate) flushed: Position,
+    pub(crate) flushed: Lsn,
     /// For each database, the version of the mark that it carries.
-    versions: [Version; DATABASES],
+    versions: [Lsn; DATABASES],
 }
 
 impl Log {
-    pub(crate) fn end(&self) -> Position {
+    pub(crate) fn end(&self) -> Lsn {
         self.records.len() as u64
     }
 
@@ -125,27 +125,27 @@ impl Log {
         disk
     }
 
-    pub(crate) fn write_marks(&mut self, marks: &[Mark]) -> Position {
+    pub(crate) fn write_marks(&mut self, marks: &[Mark]) -> Lsn {
         self.write(Record::Marks(marks.to_vec()))
     }
 
-    pub(crate) fn write_carried(&mut self, database: usize, carried: Carried) -> Position {
+    pub(crate) fn write_carried(&mut self, database: usize, carried: Carried) -> Lsn {
         self.versions[database] += 1;
         self.write(Record::Carried(database, carried))
     }
 
     /// The mark that a database carries, and its version.
-    pub(crate) fn carried(&self, database: usize) -> (Carried, Version) {
+    pub(crate) fn carried(&self, database: usize) -> (Carried, Lsn) {
         (self.disk().carried[database], self.versions[database])
     }
 
-    fn write(&mut self, record: Record) -> Position {
+    fn write(&mut self, record: Record) -> Lsn {
         self.records.push(record);
         self.end()
     }
 
     /// Makes the records up to a position durable.
-    pub(crate) fn flush(&mut self, position: Position) {
+    pub(crate) fn flush(&mut self, position: Lsn) {
         self.flushed = self.flushed.max(position.min(self.end()));
     }
 
@@ -159,7 +159,7 @@ impl Log {
     }
 
     /// Discards the records after a position.
-    fn cut(&mut self, position: Position) {
+    fn cut(&mut self, position: Lsn) {
         self.records.truncate(position as usize);
         self.flushed = position;
     }
@@ -199,8 +199,8 @@ pub(crate) struct Backend {
     pub(crate) last: u64,
     /// The fast path: the start and the end of the words and of the times.
     pub(crate) range: Option<(u64, u64, i64, i64)>,
-    pub(crate) known_carried: u64,
-    pub(crate) due: u64,
+    pub(crate) known_carried: Reserved,
+    pub(crate) due: Reserved,
     /// The time from which its transaction draws: what the database carried when it began; 0 if none runs.
     pub(crate) from: i64,
     /// Whether its operation began before the last mark was raised.
@@ -306,11 +306,11 @@ impl World {
             let answers = operations.flat_map(|operation| &mut operation.answers);
             let known = answers
                 .filter_map(|answer| if let Answer::Carried(_, version) = answer { Some(version) } else { None });
-            let mut versions: Vec<&mut Version> = known.chain([present]).collect();
+            let mut versions: Vec<&mut Lsn> = known.chain([present]).collect();
             versions.sort_unstable();
             let (mut last, mut number) = (None, 0);
             for version in versions {
-                number += Version::from(last.is_some_and(|last| last != *version));
+                number += Lsn::from(last.is_some_and(|last| last != *version));
                 last = Some(std::mem::replace(version, number));
             }
         }
@@ -347,13 +347,13 @@ impl World {
     }
 
     /// Restarts the server after a crash. The log keeps its durable records, and those up to a position.
-    pub(crate) fn crash(&mut self, position: Position) {
+    pub(crate) fn crash(&mut self, position: Lsn) {
         self.begin_anew();
         self.log.cut(position);
     }
 
     /// Promotes a standby that has replayed the log up to a position.
-    pub(crate) fn promote(&mut self, position: Position) {
+    pub(crate) fn promote(&mut self, position: Lsn) {
         self.begin_anew();
         self.log.cut(position);
         self.given = self.log.disk().rows.iter().map(|(row, _)| (*row, ALL_DATABASES)).collect();

@@ -212,6 +212,17 @@ pub fn worlds() -> Vec<Named> {
         ),
         ("two, restored", Bounds { backends: vec![(0, 0), (1, 0)], restores: 1, restored: vec![100], ids: 1, ..two() }),
         (
+            "two nodes, restored",
+            Bounds {
+                backends: vec![(0, 0), (1, 1)],
+                nodes: vec!["5/23", "2/22"],
+                restores: 1,
+                restored: vec![100],
+                ids: 1,
+                ..two()
+            },
+        ),
+        (
             "two, restored in the past",
             Bounds {
                 backends: vec![(0, 0), (1, 0)],

@@ -123,7 +123,7 @@ impl Run<'_> {
     }
 }
 
-impl Access for Run<'_> {
+impl HorizonAccess for Run<'_> {
     type Error = Stop;
 
     fn now(&mut self) -> Result<i64, Stop> {
@@ -196,8 +196,8 @@ impl Access for Run<'_> {
     fn own(&self) -> Owner {
         OWN
     }
-    fn owner(&mut self) -> Result<Owner, Stop> {
-        self.access(|world| world.owner as i64).map(|word| Owner(word as u64))
+    fn own_slot(&self) -> usize {
+        0
     }
     fn replace_owner(&mut self, old: Owner, new: Owner) -> Result<bool, Stop> {
         self.access(|world| {
@@ -217,12 +217,6 @@ impl Access for Run<'_> {
         })
         .map(drop)
     }
-    fn bound(&mut self) -> Result<i64, Stop> {
-        self.access(|world| {
-            let stored = world.buffer.iter().rev().find(|(is_owner, _)| !is_owner);
-            stored.map_or(world.bound, |(_, bound)| *bound as i64)
-        })
-    }
     fn set_bound(&mut self, bound: i64) -> Result<(), Stop> {
         self.access(|world| {
             world.buffer.push((false, bound as u64));
@@ -231,28 +225,28 @@ impl Access for Run<'_> {
         .map(drop)
     }
 
-    fn state(&mut self, _: u64) -> Result<u64, Stop> {
+    fn entry_owner(&mut self, _: u64) -> Result<Owner, Stop> {
         if !self.is_writer && self.mistake == Mistake::LooksUpFirst {
             // As it was when the snapshot was taken.
-            return Ok(0);
+            return Ok(Owner::NONE);
         }
         // A reader that waits for the entry would otherwise take any number of steps.
         if !self.is_writer && self.next == self.answers.len() && self.world.state & 1 == 1 {
             return Err(Stop);
         }
-        self.access(|world| world.state as i64).map(|state| state as u64)
+        self.access(|world| world.state as i64).map(|word| Owner(word as u64))
     }
-    fn replace_state(&mut self, _: u64, _: u64, new: u64) -> Result<bool, Stop> {
+    fn replace_entry_owner(&mut self, _: u64, _: Owner, new: Owner) -> Result<bool, Stop> {
         self.access(|world| {
             world.flush_all();
-            world.state = new;
+            world.state = new.0;
             1
         })
         .map(|_| true)
     }
-    fn set_state(&mut self, _: u64, state: u64) -> Result<(), Stop> {
+    fn set_entry_owner(&mut self, _: u64, owner: Owner) -> Result<(), Stop> {
         self.access(|world| {
-            world.state = state;
+            world.state = owner.0;
             0
         })
         .map(drop)
@@ -275,7 +269,11 @@ impl Access for Run<'_> {
         self.access(|world| world.owner as i64).map(|word| Owner(word as u64))
     }
     fn bound_of(&mut self, _: usize) -> Result<i64, Stop> {
-        self.access(|world| world.bound)
+        let is_writer = self.is_writer;
+        self.access(|world| {
+            let stored = world.buffer.iter().rev().find(|(is_owner, _)| is_writer && !is_owner);
+            stored.map_or(world.bound, |(_, bound)| *bound as i64)
+        })
     }
     fn runs(&mut self, _: usize, owner: Owner) -> Result<bool, Stop> {
         self.access(|world| i64::from(world.running && owner == OWN)).map(|runs| runs == 1)
@@ -397,7 +395,7 @@ impl Run<'_> {
             }
             1 => {
                 let from = publish(self)?;
-                let bound = if self.mistake == Mistake::ComparesWithBound { self.bound()? } else { from };
+                let bound = if self.mistake == Mistake::ComparesWithBound { self.bound_of(0)? } else { from };
                 self.world.accepted = Some(bound.max(self.world.learned.unwrap_or(bound)) - LAG);
                 if !draws_first {
                     // The clock is read when the ID is drawn.
@@ -414,7 +412,7 @@ impl Run<'_> {
                 self.world.committed = true;
             }
             3 | 4 => {
-                let bound = self.bound()?;
+                let bound = self.bound_of(0)?;
                 record(self, NUMBER, bound)?;
             }
             _ => return Ok(false),

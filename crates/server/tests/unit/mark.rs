@@ -30,11 +30,11 @@ fn mark(id: u32, size: u32, tick: u64, run: u64) -> Mark {
 #[test]
 fn the_floor_is_the_highest_mark_of_an_overlapping_node_and_another_run() {
     let marks = [mark(5, 20, 7, 1), mark(5, 20, 9, 2), mark(6, 20, 99, 1), mark(0, 1, 8, 3), mark(5, 20, 6, 0)];
-    assert_eq!(floor(&marks, NODE, 4), Some(9));
-    assert_eq!(floor(&marks, NODE, 2), Some(8));
-    assert_eq!(floor(&marks[4..], NODE, 0), Some(6), "every run respects a mark without a run");
-    assert_eq!(floor(&marks[2..3], NODE, 0), None);
-    assert_eq!(floor(&[Mark { node: NodeCode::ALL, tick: 5, run: 0 }], NODE, 1), Some(5));
+    assert_eq!(high_water(&marks, NODE, 4), Some(9));
+    assert_eq!(high_water(&marks, NODE, 2), Some(8));
+    assert_eq!(high_water(&marks[4..], NODE, 0), Some(6), "every run respects a mark without a run");
+    assert_eq!(high_water(&marks[2..3], NODE, 0), None);
+    assert_eq!(high_water(&[Mark { node: NodeCode::ALL, tick: 5, run: 0 }], NODE, 1), Some(5));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_lowest_of_too_many_marks_are_joined() {
     assert_eq!(marks.len(), MAX_MARKS);
     assert!(marks.contains(&mark(0, 19, 101, 0)), "the nodes 0/20 and 1/20");
     for id in 0..MAX_MARKS as u32 {
-        assert!(floor(&marks, NodeCode::new(id, 20), 9) >= Some(100 + u64::from(id)));
+        assert!(high_water(&marks, NodeCode::new(id, 20), 9) >= Some(100 + u64::from(id)));
     }
 }
 
@@ -172,13 +172,13 @@ fn ids_within_the_reservation_are_covered() {
     let reserved = Reservation::from::<Scru64>(NODE, tick(NOON), 0);
     assert_eq!(reserved.until, tick(NOON + 700_000));
     let word = reserved.pack::<Scru64>();
-    assert_eq!(Reservation::unpack::<Scru64>(word), Some(reserved));
-    let cover = |tick| cover::<Scru64>(word, NODE, tick, 0);
+    assert_eq!(word.unpack::<Scru64>(), Some(reserved));
+    let cover = |tick| word.cover::<Scru64>(NODE, tick, 0);
     assert_eq!([reserved.until - 2, reserved.until - 1].map(cover), [Cover::Within, Cover::Last]);
     assert_eq!([reserved.until, reserved.until + 1].map(cover), [Cover::Last, Cover::Outside]);
-    assert_eq!(super::cover::<Scru64>(word, NodeCode::new(6, 20), tick(NOON), 0), Cover::Outside);
-    assert_eq!(Reservation::unpack::<Scru64>(Reservation::NONE), None);
-    assert_eq!(super::cover::<Scru64>(Reservation::NONE, NODE, 0, 0), Cover::Outside);
+    assert_eq!(word.cover::<Scru64>(NodeCode::new(6, 20), tick(NOON), 0), Cover::Outside);
+    assert_eq!(Reserved::NONE.unpack::<Scru64>(), None);
+    assert_eq!(Reserved::NONE.cover::<Scru64>(NODE, 0, 0), Cover::Outside);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_reservation_outlasts_slow_flushes() {
     assert_eq!([5_000_000, i64::MAX].map(until), [9_000, 9_000]);
     let cover = |tick| {
         let word = Reservation { node: NodeCode::ALL, until: 3_900 }.pack::<UlidFlake>();
-        cover::<UlidFlake>(word, NodeCode::ALL, tick, 1_600_000)
+        word.cover::<UlidFlake>(NodeCode::ALL, tick, 1_600_000)
     };
     assert_eq!([1_950, 1_951, 3_901].map(cover), [Cover::Within, Cover::Last, Cover::Outside]);
 }
@@ -197,11 +197,11 @@ fn a_reservation_outlasts_slow_flushes() {
 fn every_node_and_tick_fits_into_a_reservation() {
     let nodes = [NodeCode::new(0, 1), NodeCode::new(8_388_607, 23)];
     for reserved in nodes.map(|node| Reservation { node, until: Scru64::TICKS.max }) {
-        assert_eq!(Reservation::unpack::<Scru64>(reserved.pack::<Scru64>()), Some(reserved));
+        assert_eq!(reserved.pack::<Scru64>().unpack::<Scru64>(), Some(reserved));
     }
     for reserved in [NodeCode::ALL, NodeCode::new(31, 5)].map(|node| Reservation { node, until: UlidFlake::TICKS.max })
     {
-        assert_eq!(Reservation::unpack::<UlidFlake>(reserved.pack::<UlidFlake>()), Some(reserved));
+        assert_eq!(reserved.pack::<UlidFlake>().unpack::<UlidFlake>(), Some(reserved));
     }
 }
 
@@ -225,7 +225,7 @@ fn a_128_bit_type_continues_above_the_floor() {
 /// of that tick or of the next one.
 fn check_value<T: GeneratedId>(value: u64, now: i64) {
     let mut rng = StdRng::seed_from_u64(1);
-    let Some(Reservation { node, until }) = Reservation::unpack::<T>(value) else { return };
+    let Some(Reservation { node, until }) = Reserved(value).unpack::<T>() else { return };
     assert!(until <= T::TICKS.max && node.to_u32() < 1 << T::NODE_BITS, "{value}");
     let arrived = Mark { node, tick: until, run: 0 };
     let (start, after) = (T::TICKS.start(until), T::state_tick(T::state_after(until, &mut rng)));

@@ -1,4 +1,4 @@
-//! The server's write-ahead log: whether the server replays it, and flushing it up to a position.
+//! The write-ahead log: whether the server replays it, and flushing it up to a position.
 
 use core::ptr;
 
