@@ -34,7 +34,7 @@ use scru_server::range;
 use scru_server::time_compare::Operator;
 
 use crate::by_time::expression::{self, Skipping};
-use crate::by_time::near_clock;
+use crate::by_time::{near_clock, time_of_id};
 use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
@@ -195,13 +195,16 @@ impl<'p> Condition<'p> {
     }
 
     /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
-    /// `T_time_lower(time, '>')` instead.
+    /// `T_time_lower(time, '>')` instead; for `>` and `<=` with `scru_before(t)`, which is `E >= t` or `E < t`, it is `T_lower(t)`.
     fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
         if !near_clock::is_before::<T>(self.operand) {
             return None;
         }
+        let rounded = |name, time| self.call(&[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, time)]);
         let bound = if operator.is_at_start_of_tick() {
-            self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
+            rounded("_floor", self.operand)?
+        } else if let Some(time) = time_of_id::argument_of_before(self.operand) {
+            rounded("_lower", time)?
         } else {
             self.bound::<T>("lower", Operator::Greater)?
         };

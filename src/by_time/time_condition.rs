@@ -23,6 +23,7 @@ use pgrx::pg_sys::{
 
 use crate::by_time::expression::{self, list};
 use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::call::epoch;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     bms_is_member, bms_next_member, check_stack_depth, contain_subplans, contain_var_clause,
@@ -349,10 +350,15 @@ impl<'p> Table<'p> {
     /// The comparison of an ID with a time.
     fn compared(&self, function: &TimeOfId, strategy: u32, id: NodeRef<'p>, time: NodeRef<'p>) -> NodeRef<'p> {
         let none = Oid::INVALID;
-        let mut time = copy_node(time);
-        if matches!(strategy, GREATER_OR_EQUAL | LESS) {
-            time = expression::call(function.before, pg_sys::TIMESTAMPTZOID, [time]);
-        }
+        let time = match (strategy, time.constant()) {
+            (GREATER | LESS_OR_EQUAL, _) => copy_node(time),
+            // Computed here: the planner would set up an executor for a call.
+            (_, Some(time)) => {
+                let before = epoch::before(time.constvalue.value() as i64);
+                expression::constant(pg_sys::TIMESTAMPTZOID, none, size_of::<i64>() as c_int, before.into(), true)
+            }
+            _ => expression::call(function.before, pg_sys::TIMESTAMPTZOID, [copy_node(time)]),
+        };
         let operator = if strategy >= GREATER_OR_EQUAL { function.greater } else { function.less_or_equal };
         let id = as_id(copy_node(id), function);
         eval_const_expressions(self.root, make_opclause(operator, pg_sys::BOOLOID, false, id, time, none, none))
