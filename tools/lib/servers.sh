@@ -234,7 +234,7 @@ run_debian() {
     export MACHINE_ROOT
     apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
-        ${TEST_ALL:+TEST_ALL="$TEST_ALL"} \
+        ${TEST_ALL:+TEST_ALL="$TEST_ALL"} ${TEST_LONG:+TEST_LONG="$TEST_LONG"} \
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} ${MACHINE_ROOT:+MACHINE_ROOT="$MACHINE_ROOT"} "$@"
 }
 

@@ -1,6 +1,7 @@
 """Queries by the time of an ID return the same rows as those by a column of times, and are planned alike.
 
-CI takes a sample with fixed seeds. `TEST_LONG` in the environment, as in `make test-long`, takes 50,000 queries.
+CI takes a sample with fixed seeds. `TEST_LONG` in the environment, as `make test-long` sets it on each version, takes
+50,000 queries.
 """
 
 from __future__ import annotations
