@@ -67,6 +67,7 @@ packages() {
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
     # After Debian 13, pg_buildext is in a package of its own.
     [ "$MAJOR" -lt 18 ] || names+=(postgresql-common-dev)
+    [ "$MAJOR" != 17 ] || names+=(postgresql-17-pg-hint-plan)
     # Go's driver needs a newer Go than Debian 12 has, and is tested on one server. The benchmark compares with pg_uuidv7.
     [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev postgresql-18-pg-uuidv7)
     echo "${names[*]}"

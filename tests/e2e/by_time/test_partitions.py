@@ -126,11 +126,13 @@ def test_days_come_and_go(events, id_type):
     assert new == "events_p20300110"
     assert [name for name, _ in events.rows()[:-1]] == [f"events_p2030010{day}" for day in (6, 6, 7, 7, 8, 8)]
 
-    # With the operator <@, only the partition with the result is scanned.
-    query = "SELECT id FROM events WHERE id <@ '[2030-01-07,2030-01-08)'"
-    plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
-    assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
-    assert len(events.connection.execute(query).fetchall()) == 2
+    # With the operator <@, and by the time of the ID, only the partition with the result is scanned.
+    by_range = "id <@ '[2030-01-07,2030-01-08)'"
+    by_time = "id::timestamptz >= '2030-01-07' AND id::timestamptz < '2030-01-08'"
+    for query in (f"SELECT id FROM events WHERE {condition}" for condition in (by_range, by_time)):
+        plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
+        assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
+        assert len(events.connection.execute(query).fetchall()) == 2
 
     # After two days, there are two more partitions. Retention then drops partitions older than three days.
     events.set_clock(NOON + 2 * DAY)
