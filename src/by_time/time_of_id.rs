@@ -120,7 +120,7 @@ fn look_up<T: StoredId>(call: &FuncExpr) -> Option<TimeOfId> {
     // SAFETY: arguments are nodes.
     let &[id] = unsafe { Nodes::new(call.args) }.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
-    let ((), schema) = expression::name_and_schema(call.funcid, |_| ())?;
+    let ((), schema) = expression::symbol_and_schema(call.funcid, |_| Some(()))?;
     let of_ids = [id_type, pg_sys::TIMESTAMPTZOID];
     let operator = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
