@@ -118,9 +118,10 @@ apt_in() {
 # and its mounts. The mounts are never visible outside of the namespace.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
-# Only one run at a time may use a Debian, because it installs the extension there. That of a builder stays as it is.
+# Only one run at a time may use a Debian, because it installs the extension there. Those without a compiler and those of builders
+# stay as they are, and need no run to end.
 lock() {
-    exec {LOCK}>"$CACHE/${BUILDER:+builder-}$MAJOR.lock"
+    exec {LOCK}>"$CACHE/${BARE:+bare-}${BUILDER:+builder-}$MAJOR.lock"
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
