@@ -83,6 +83,16 @@ install_unreleased() {
     apt_in "$root" update && apt_in "$root" install "${names[@]/%//experimental}"
 }
 
+# A package that is built on a Debian with security updates may need the server that they contain.
+gets_updates() { [ -n "$BARE" ] && [ "${DEBIAN[$MAJOR]}" != sid ]; }
+install_updates() {
+    local root=$1 policy=$1/usr/sbin/policy-rc.d
+    add_source "$root" "${DEBIAN[$MAJOR]}-security" debian-security
+    # No server starts here.
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy"
+    apt_in "$root" update && apt_in "$root" upgrade && rm "$policy"
+}
+
 # Prints what the Debian packages need to be built, and lintian. Debian 12 has no Rust that is new enough: the builder brings it.
 build_dependencies() {
     local all=() each names=(lintian)
@@ -104,7 +114,7 @@ install_build_dependencies() {
     apt_in "$root" update && apt_in "$root" satisfy "$(build_dependencies)"
 }
 
-add_source() { echo "deb http://deb.debian.org/debian $2 main" >>"$1/etc/apt/sources.list"; }
+add_source() { echo "deb http://deb.debian.org/${3:-debian} $2 main" >>"$1/etc/apt/sources.list"; }
 # apt_in ROOT COMMAND…: runs apt-get in a Debian. A mirror's list of experimental may have expired.
 apt_in() {
     local options=(-q --yes --no-install-recommends -o Acquire::Retries=8 -o Acquire::Check-Valid-Until=false)
@@ -136,11 +146,16 @@ prepare_debian() {
         die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
     [ -z "$BUILDER" ] || install_build_dependencies "$DIRECTORY.new" || die "apt could not install the build dependencies."
     [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new" || die "apt could not install PostgreSQL $MAJOR."
+    ! gets_updates || install_updates "$DIRECTORY.new" || die "apt could not install the security updates."
     rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
     wanted >"$DIRECTORY.new/packages"
     mv "$DIRECTORY.new" "$DIRECTORY"
 }
-wanted() { packages && { [ -z "$BUILDER" ] || build_dependencies; }; }
+wanted() {
+    packages
+    [ -z "$BUILDER" ] || build_dependencies
+    ! gets_updates || echo 'security updates'
+}
 
 # Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
 # do not run in an older one and the user postgres has another ID. The logs in target/test are shared.
