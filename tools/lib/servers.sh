@@ -84,7 +84,7 @@ install_unreleased() {
 }
 
 # A package that is built on a Debian with security updates may need the server that they contain.
-gets_updates() { [ -n "$BARE" ] && [ "${DEBIAN[$MAJOR]}" != sid ]; }
+gets_updates() { [ -n "$BARE$BUILDER" ] && [ "${DEBIAN[$MAJOR]}" != sid ]; }
 install_updates() {
     local root=$1 policy=$1/usr/sbin/policy-rc.d
     add_source "$root" "${DEBIAN[$MAJOR]}-security" debian-security
