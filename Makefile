@@ -68,6 +68,8 @@ test-long: ## Run the long variants of tests, and all tests in a new Debian 13 w
 	@tools/setup.sh long
 	@TEST_LONG=1 cargo test --package scru-ids --features encryption --test encryption
 	@TEST_LONG=1 tools/check.sh differential time_of_id owner_load backup_tools guard_load guard_nodes feed_script
+	@bash -c 'source tools/lib/env.sh && tools/setup.sh servers && for major in "$${MAJORS[@]:1}"; do \
+		TEST_LONG=1 tools/lib/servers.sh run "$$major" tools/check.sh time_of_id; done'
 	@TEST_LONG=1 tools/test.sh packages
 	@tools/lib/fresh-root.sh trixie 'make run' 'make test'
 

@@ -10,7 +10,7 @@ require_rust
 [ -f "$(pg includedir-server)/postgres.h" ] || die "The headers of PostgreSQL $PG_MAJOR are missing from $(pg includedir-server)."
 
 if [ -z "${LIBRARY:-}" ]; then
-    say "Building scru in $BUILD_PROFILE mode for $(pg version)"
+    say "Building scru in $BUILD_PROFILE mode for $(pg version) with $(rustc --version)"
     build_library "$BUILD_PROFILE"
     LIBRARY=$(library "$BUILD_PROFILE")
 fi

@@ -68,13 +68,13 @@ regression() { tools/lib/regress.sh regress fsync=off; }
 next_version() { tools/lib/next-version.sh; }
 
 # Tests the build for packagers, the packages, and the image for operators. Two files at the same time, because they build in
-# directories of their own.
+# directories of their own. The long tests build in the same directories as others.
 packages() {
     local workers=0
     # A Debian of tools/lib/servers.sh has the required packages, and the tests there are those of one file.
     if ! shares_tests; then
         tools/setup.sh packages
-        workers=2
+        [ -n "${TEST_LONG:-}" ] || workers=2
     fi
     # -rs lists the skipped tests with their reasons. Without the cache provider, pytest writes nothing into the tree.
     /usr/bin/python3 -m pytest -p no:cacheprovider -rs --strict-markers --junit-xml="$LOGS/pytest-packages.xml" \

@@ -28,20 +28,18 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Const, Expr, List, Oid};
+use pgrx::pg_sys::{self, Expr, List, Oid};
 use scru_ids::Stored;
-use scru_server::range;
-use scru_server::time_compare::Operator;
+use scru_server::time_compare::{Operator, first_and_last};
 
-use crate::by_time::expression::{self, Skipping};
-use crate::by_time::near_clock;
+use crate::by_time::{expression, near_clock, time_of_id};
 use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    contain_subplans, contain_var_clause, contain_volatile_functions, copy_node, equal, eval_const_expressions,
-    exprType, getBaseType, lappend, make_ands_explicit, make_opclause,
+    contain_var_clause, copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause,
+    makeConst,
 };
 
 /// What a condition compares an ID with.
@@ -55,98 +53,127 @@ pub enum Test {
     Range,
 }
 
-impl Test {
-    /// What a function compares its two arguments with, by its name; `None` if it is none of ours. Any user can create a function with
-    /// such a name. Callers therefore check the type of each value before they read the value.
-    pub fn of<T: StoredId>(function: Oid) -> Option<Self> {
-        let (test, _) = expression::name_and_schema(function, Self::named::<T>)?;
-        test.map(|(test, _)| test)
-    }
+/// A function of a type that the planner recognizes in a query.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// Compares its first argument, an ID, with the second one.
+    Test(Test),
+    /// Compares its second argument, an ID, with the first one.
+    Commuted(Test),
+    /// `T_time_bound`, `T_range_lower` or `T_range_upper`
+    Bound,
+    /// `T_time_possible`
+    Possible,
+}
 
-    /// What the function with a name compares its two arguments with, and whether the ID is the second one.
-    fn named<T: StoredId>(name: &[u8]) -> Option<(Self, bool)> {
-        if let Some(rest) = name.strip_prefix(b"timestamptz_") {
-            let operator = rest.strip_suffix(T::NAME.as_bytes())?.strip_suffix(b"_")?;
-            return Some((Self::Time(Operator::named(operator)?.commuted()), true));
-        }
-        let rest = name.strip_prefix(T::NAME.as_bytes())?.strip_prefix(b"_")?;
-        Some(match (rest, rest.strip_suffix(b"_timestamptz")) {
-            (b"contained_by_range", _) => (Self::Range, false),
-            (b"range_contains", _) => (Self::Range, true),
-            (_, Some(operator)) => (Self::Time(Operator::named(operator)?), false),
-            (operator, None) => (Self::Id(Operator::named(operator)?), false),
+impl Function {
+    /// The function, and the OID of its schema; `None` if it is none of these.
+    pub fn of<T: StoredId>(function: Oid) -> Option<(Self, Oid)> {
+        use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        expression::symbol_and_schema(function, |symbol| {
+            Some(match symbol.split_once(T::NAME)? {
+                ("", "_lt") => Self::Test(Test::Id(Less)),
+                ("", "_le") => Self::Test(Test::Id(LessOrEqual)),
+                ("", "_ge") => Self::Test(Test::Id(GreaterOrEqual)),
+                ("", "_gt") => Self::Test(Test::Id(Greater)),
+                ("", "_lt_timestamptz") => Self::Test(Test::Time(Less)),
+                ("", "_le_timestamptz") => Self::Test(Test::Time(LessOrEqual)),
+                ("", "_ge_timestamptz") => Self::Test(Test::Time(GreaterOrEqual)),
+                ("", "_gt_timestamptz") => Self::Test(Test::Time(Greater)),
+                ("timestamptz_lt_", "") => Self::Commuted(Test::Time(Greater)),
+                ("timestamptz_le_", "") => Self::Commuted(Test::Time(GreaterOrEqual)),
+                ("timestamptz_ge_", "") => Self::Commuted(Test::Time(LessOrEqual)),
+                ("timestamptz_gt_", "") => Self::Commuted(Test::Time(Less)),
+                ("", "_contained_by_range") => Self::Test(Test::Range),
+                ("", "_range_contains") => Self::Commuted(Test::Range),
+                ("", "_time_bound" | "_range_lower" | "_range_upper") => Self::Bound,
+                ("", "_time_possible") => Self::Possible,
+                _ => return None,
+            })
         })
     }
+}
+
+/// What replaces a condition anywhere in a query.
+enum Replacement {
+    /// Nothing: the operator remains.
+    None,
+    /// The native comparisons that an index gets.
+    Comparisons,
+    /// A native comparison with the first ID of a tick, for a constant time.
+    Constant(Operator),
+    /// A native comparison with the first ID of a tick that is computed when the query runs, for a time near the clock.
+    FirstId(Operator),
+    /// A native comparison with a bound that is never NULL, and `T_time_possible`.
+    PossibleBound(Operator),
 }
 
 /// A call of one of our functions, or of its operator.
 pub struct Condition<'p> {
     pub test: Test,
+    pub arguments: Nodes<'p>,
+    pub id: NodeRef<'p>,
+    /// The other ID, the time or the range.
+    pub operand: NodeRef<'p>,
     schema: Oid,
-    id: NodeRef<'p>,
     id_type: Oid,
-    /// The time or the range.
-    operand: NodeRef<'p>,
 }
 
 impl<'p> Condition<'p> {
-    /// Reads a call of a function; `None` if the function is none of ours. Any user can create a function with the name of one of
-    /// ours. The range is therefore checked to be one, because its value may be read.
+    /// Reads a call of a function; `None` if the function compares no IDs of the type.
     pub fn of<T: StoredId>(function: Oid, arguments: Nodes<'p>) -> Option<Self> {
-        let (test, schema) = expression::name_and_schema(function, Test::named::<T>)?;
-        let (test, is_id_second) = test?;
+        let (function, schema) = Function::of::<T>(function)?;
         let &[first, second] = arguments.as_slice() else { return None };
-        let (id, mut operand) = if is_id_second { (second, first) } else { (first, second) };
-        if test == Test::Range {
-            operand = operand.without_relabel();
-            if getBaseType(exprType(operand)) != pg_sys::TSTZRANGEOID {
-                return None;
-            }
+        let (test, id, operand) = match function {
+            Function::Test(test) => (test, first, second),
+            Function::Commuted(test) => (test, second, first),
+            Function::Bound | Function::Possible => return None,
+        };
+        let operand = if test == Test::Range { operand.without_relabel() } else { operand };
+        Some(Self { test, arguments, id, operand, schema, id_type: exprType(id) })
+    }
+
+    fn replacement<T: StoredId>(&self, root: Option<Root<'p>>) -> Replacement {
+        let is_of_core_type = T::CORE_TYPE.is_some();
+        let is_constant = self.operand.constant().is_some();
+        match self.test {
+            Test::Id(_) => return Replacement::None,
+            _ if is_of_core_type => {}
+            Test::Time(operator) if is_constant => return Replacement::Constant(operator),
+            Test::Time(operator) if near_clock::is_before::<T>(self.operand) => return Replacement::FirstId(operator),
+            // Two comparisons would evaluate an ID that is not a column twice.
+            Test::Range if is_constant && self.id.column().is_some() => return Replacement::Comparisons,
+            Test::Time(_) | Test::Range => {}
         }
-        Some(Self { test, schema, id, id_type: exprType(id), operand })
+        let is_worth_it = expression::is_skipped(root, self.id, is_constant) && !expression::is_costly(self.operand);
+        match self.test {
+            _ if !is_worth_it => Replacement::None,
+            // The server's join estimator takes two comparisons for independent ones.
+            Test::Range if contain_var_clause(self.operand) => Replacement::None,
+            Test::Time(operator) if !is_of_core_type => Replacement::PossibleBound(operator),
+            _ => Replacement::Comparisons,
+        }
     }
 
     /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
-    fn clauses<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
-        let is_of_core_type = T::CORE_TYPE.is_some();
-        let is_constant = self.operand.constant().is_some();
-        let clauses = match self.test {
-            _ if is_of_core_type => None,
-            Test::Time(operator) => self.with_constant::<T>(operator).or_else(|| self.with_first_id::<T>(operator)),
-            // Two comparisons would evaluate an ID that is not a column twice.
-            Test::Range if is_constant && self.id.column().is_some() => self.within_range::<T>(root),
-            Test::Range | Test::Id(_) => None,
-        };
-        if clauses.is_some() {
-            return clauses;
-        }
-        let is_worth_it = match expression::skipping(root, self.id) {
-            Skipping::None => false,
-            Skipping::Constants => is_constant,
-            Skipping::All => true,
-        };
-        if !is_worth_it
-            || contain_volatile_functions(self.operand)
-            || contain_subplans(self.operand)
-            // The server's join estimator takes two comparisons for independent ones.
-            || self.test == Test::Range && contain_var_clause(self.operand)
-        {
-            return None;
-        }
-        match self.test {
-            Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
-            _ => self.comparisons::<T>(root),
+    fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
+        match self.replacement::<T>(root) {
+            Replacement::None => None,
+            Replacement::Comparisons => self.comparisons::<T>(root),
+            Replacement::Constant(operator) => self.with_constant::<T>(operator),
+            Replacement::FirstId(operator) => self.with_first_id::<T>(operator),
+            Replacement::PossibleBound(operator) => self.with_possible_bound::<T>(operator),
         }
     }
 
     /// Whether the time or the range is no constant, and can be computed more than once before a scan.
     pub fn is_computable(&self) -> bool {
-        !self.operand.is_constant() && !contain_volatile_functions(self.operand) && !contain_subplans(self.operand)
+        !self.operand.is_constant() && !expression::is_costly(self.operand)
     }
 
     /// The native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or if the user
     /// must not execute it.
-    pub fn comparisons<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
+    pub fn comparisons<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         match self.test {
             Test::Id(_) => None,
             Test::Time(operator) => {
@@ -156,27 +183,23 @@ impl<'p> Condition<'p> {
         }
     }
 
-    /// The number of comparisons that replace this condition in an index if the bound of one of them is a call of a function with these
-    /// arguments; `None` if it is not. Two conditions on one time differ in the symbol.
-    pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<u8> {
-        let number = |name: &[u8]| match (self.test, name.strip_prefix(T::NAME.as_bytes())?) {
-            (Test::Time(operator), b"_time_bound") => Some((1, Some(operator))),
-            (Test::Range, b"_range_lower" | b"_range_upper") => Some((2, None)),
+    /// The number of native comparisons that an index gets if the bound of one of them is a call of a function with these arguments, of
+    /// which the first is the time or the range; `None` if it is not.
+    pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<usize> {
+        Function::of::<T>(function).filter(|(function, _)| *function == Function::Bound)?;
+        match (self.test, arguments.as_slice()) {
+            // Two conditions on one time differ in the symbol.
+            (Test::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator).1)).then_some(1),
+            (Test::Range, &[_]) => Some(2),
             _ => None,
-        };
-        let (number, operator) = expression::name_and_schema(function, number)?.0?;
-        let has_symbol = |operator| {
-            let second = arguments.as_slice().get(1);
-            second.is_some_and(|&second| equal(Some(second), Some(symbol(operator).1)))
-        };
-        operator.is_none_or(has_symbol).then_some(number)
+        }
     }
 
     /// Whether the operator family of an index contains the operators of these comparisons. The family's own strategy numbers may
     /// differ: a user can create a family, for example with descending order.
     fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
         let contains = |operator: Operator| {
-            let operator = expression::operator(self.id_type, operator.strategy());
+            let operator = expression::native(self.id_type, operator);
             // SAFETY: a look-up in the system cache.
             unsafe { pg_sys::op_in_opfamily(operator, family) }
         };
@@ -195,13 +218,13 @@ impl<'p> Condition<'p> {
     }
 
     /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
-    /// `T_time_lower(time, '>')` instead.
+    /// `T_time_lower(time, '>')` instead; for `>` and `<=` with `scru_before(t)`, which is `E >= t` or `E < t`, it is `T_lower(t)`.
     fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        if !near_clock::is_before::<T>(self.operand) {
-            return None;
-        }
+        let rounded = |name, time| self.call(&[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, time)]);
         let bound = if operator.is_at_start_of_tick() {
-            self.call(&[T::NAME, "_floor"], self.id_type, [(pg_sys::TIMESTAMPTZOID, self.operand)])?
+            rounded("_floor", self.operand)?
+        } else if let Some(time) = time_of_id::argument_of_before(self.operand) {
+            rounded("_lower", time)?
         } else {
             self.bound::<T>("lower", Operator::Greater)?
         };
@@ -226,19 +249,17 @@ impl<'p> Condition<'p> {
     /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, comparisons with the first ID of a tick
     /// where possible, as for constant times, and only one of them if the other holds for every value of the type. Computing these
     /// IDs here saves the look-up and the evaluation of a function for each of them.
-    fn within_range<T: StoredId>(&self, root: Root<'p>) -> Option<Nodes<'p>> {
+    fn within_range<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         if let Some(range) = self.operand.constant() {
-            // SAFETY: `of` has checked the type.
-            let (first, last): (T, T) = unsafe { first_and_last(range) };
+            // SAFETY: the function takes a range.
+            let (first, last): (T, T) = first_and_last(unsafe { epoch::range_bounds(range.constvalue) });
             let has_other_values = T::CORE_TYPE.is_some();
             let has_lower = first != T::MIN || has_other_values;
             let has_upper = last != T::MAX || has_other_values || !has_lower;
             let lower = has_lower.then_some((Operator::GreaterOrEqual, first));
             let upper = has_upper.then(|| Operator::LessOrEqual.at_tick(last));
-            let bounds = lower.into_iter().chain(upper);
-            return bounds
-                .map(|(operator, id)| self.with_id(operator, id))
-                .try_fold(Nodes::EMPTY, |clauses, clause| Some(lappend(clauses, clause?)));
+            let clauses = [lower, upper].map(|bound| bound.map(|(operator, id)| self.with_id(operator, id)));
+            return (!clauses.contains(&Some(None))).then(|| expression::list(clauses.into_iter().flatten().flatten()));
         }
         let compared = |operator, bound| {
             let range = [(pg_sys::TSTZRANGEOID, copy_node(self.operand))];
@@ -271,13 +292,15 @@ impl<'p> Condition<'p> {
     /// The comparison with an ID; `None` as [`Self::compared`].
     fn with_id<T: StoredId>(&self, operator: Operator, id: T) -> Option<NodeRef<'p>> {
         let (length, by_value) = (size_of::<T::Stored>() as c_int, T::Stored::BY_VALUE);
-        self.compared(operator, expression::constant(self.id_type, Oid::INVALID, length, id.to_datum(), by_value))
+        // SAFETY: an ID in the stored form of its type.
+        let id = unsafe { makeConst(self.id_type, -1, Oid::INVALID, length, id.to_datum(), false, by_value) };
+        self.compared(operator, id)
     }
 
-    /// The native comparison `id op bound`; `None` if there is none, as for the type of a user's function with the name of ours, or if
-    /// the user must not execute its function: a query must not fail because of an operator that it does not contain.
+    /// The native comparison `id op bound`; `None` if there is none, or if the user must not execute its function: a query must not fail
+    /// because of an operator that it does not contain.
     fn compared(&self, operator: Operator, bound: NodeRef<'p>) -> Option<NodeRef<'p>> {
-        let operator = expression::operator(self.id_type, operator.strategy());
+        let operator = expression::native(self.id_type, operator);
         if operator == Oid::INVALID || !expression::may_execute(operator) {
             return None;
         }
@@ -300,16 +323,8 @@ const fn of_nearest<T: StoredId>(operator: Operator) -> Operator {
 /// The symbol of an operator as a constant of type text.
 fn symbol<'p>(operator: Operator) -> (Oid, NodeRef<'p>) {
     let (symbol, collation) = (datum::varlena(operator.symbol().as_bytes()), pg_sys::DEFAULT_COLLATION_OID);
-    (pg_sys::TEXTOID, expression::constant(pg_sys::TEXTOID, collation, -1, symbol, false))
-}
-
-/// The first and the last ID in a constant range; the largest and the smallest of all if there is none.
-///
-/// # Safety
-/// `range` is a tstzrange other than NULL.
-pub unsafe fn first_and_last<T: StoredId>(range: &Const) -> (T, T) {
-    // SAFETY: guaranteed by the caller.
-    range::first_and_last(unsafe { epoch::range_bounds(range.constvalue) })
+    // SAFETY: a text.
+    (pg_sys::TEXTOID, unsafe { makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) })
 }
 
 /// Answers the server's request for an expression in place of a call; null if the call remains.
@@ -318,11 +333,10 @@ pub unsafe fn first_and_last<T: StoredId>(range: &Const) -> (T, T) {
 /// The request is for one of our functions, during planning.
 pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: guaranteed by the caller.
-    let (root, call, arguments) = unsafe {
-        let call = &*request.fcall;
-        (Root::new(request.root), call.funcid, Nodes::new(call.args))
-    };
-    let clauses = Condition::of::<T>(call, arguments).and_then(|condition| condition.clauses::<T>(root));
+    let (root, call) = unsafe { (Root::new(request.root), NodeRef::new(request.fcall)) };
+    let called = call.and_then(expression::called);
+    let condition = called.and_then(|(function, arguments)| Condition::of::<T>(function, arguments));
+    let clauses = condition.and_then(|condition| condition.clauses::<T>(root));
     clauses.map_or(ptr::null_mut(), |clauses| make_ands_explicit(clauses).as_ptr())
 }
 

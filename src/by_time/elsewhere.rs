@@ -4,15 +4,13 @@
 use core::ffi::CStr;
 use core::ptr;
 
-use pgrx::pg_sys::{
-    self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo, SubPlan, TargetEntry,
-};
+use pgrx::pg_sys::{self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, SubPlan, TargetEntry};
 use scru_ids::id_systems;
 
 use crate::by_time::expression;
 use crate::call::error::{Error, quoting, report, sql_error};
 use crate::pg::catalog;
-use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::nodes::{self, NodeRef, Nodes, Root};
 
 /// Raises 0A000 if a condition of a table compares one of its columns with a horizon of this server, and its rows are elsewhere.
 /// Partitions and other children are not checked: those with old rows may be elsewhere.
@@ -26,12 +24,10 @@ pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry:
         if !is_table || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL {
             return;
         }
-        let root = Root::new(root);
+        let Some(root) = Root::new(root) else { return };
         pg_sys::panic::pgrx_extern_c_guard(|| {
-            let conditions = Nodes::new((*relation).baserestrictinfo).structs::<RestrictInfo>();
-            let compared =
-                |condition: &&RestrictInfo| horizon_compared_with_column(root, NodeRef::new(condition.clause)?);
-            let name = conditions.iter().find_map(compared);
+            let mut clauses = nodes::conditions(&*relation).iter().filter_map(NodeRef::clause);
+            let name = clauses.find_map(|clause| horizon_compared_with_column(root, clause));
             let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
             let is_distributed = || catalog::has_citus() && catalog::is_distributed_by_citus((*entry).relid);
             if let Some(name) = name
@@ -58,12 +54,11 @@ unsafe fn refusal(name: &str, table: Oid, is_foreign: bool) -> Error {
         })
 }
 
-/// The system of a horizon with which a condition compares a column.
-fn horizon_compared_with_column(root: Root, condition: NodeRef) -> Option<&'static str> {
-    // SAFETY: the operands of an operator are nodes.
-    let operands = unsafe { Nodes::new(condition.cast::<OpExpr>()?.args) }.as_slice();
+/// The system of a horizon with which an operator compares a column.
+fn horizon_compared_with_column(root: Root, operator: NodeRef) -> Option<&'static str> {
+    let operands = operator.cast::<OpExpr>().map(|_| operator.arguments())?;
     operands.iter().any(|operand| operand.column().is_some()).then_some(())?;
-    operands.iter().find_map(|&operand| horizon(root, operand))
+    operands.iter().find_map(|operand| horizon(root, operand))
 }
 
 /// The system of a horizon in an expression, or in the subquery that it stands for.
@@ -74,31 +69,26 @@ fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
         return if is_of_subquery { horizon_of_subquery(root, parameter) } else { None };
     }
     let (function, arguments) = expression::called(node)?;
-    // The server's own functions have lower OIDs.
-    let is_added = function.to_u32() >= pg_sys::FirstNormalObjectId;
-    let named = if is_added { expression::name_and_schema(function, system_of_horizon)?.0 } else { None };
-    named
-        .filter(|_| catalog::is_of_extension(function, b"scru"))
-        .or_else(|| arguments.as_slice().iter().find_map(|&argument| horizon(root, argument)))
+    let system = expression::symbol_and_schema(function, system_of_horizon).map(|(system, _)| system);
+    system.or_else(|| arguments.iter().find_map(|argument| horizon(root, argument)))
 }
 
 fn horizon_of_subquery(root: Root, parameter: &Param) -> Option<&'static str> {
-    let state = root.get()?;
     // SAFETY: lists of the planner. The number of a subquery refers to its plan.
     unsafe {
-        let subqueries = Nodes::new(state.init_plans).structs::<SubPlan>();
-        let subquery = subqueries.iter().find(|each| pg_sys::list_member_int(each.setParam, parameter.paramid))?;
-        let plans = (*(*state.glob).subplans).elements;
+        let mut subqueries = Nodes::new(root.init_plans).structs::<SubPlan>();
+        let subquery = subqueries.find(|each| pg_sys::list_member_int(each.setParam, parameter.paramid))?;
+        let plans = (*(*root.glob).subplans).elements;
         let plan = (*plans.add(subquery.plan_id as usize - 1)).ptr_value.cast::<Plan>().as_ref()?;
-        let entries = Nodes::new(plan.targetlist).structs::<TargetEntry>();
-        entries.iter().find_map(|entry| horizon(root, NodeRef::new(entry.expr)?))
+        let mut entries = Nodes::new(plan.targetlist).structs::<TargetEntry>();
+        entries.find_map(|entry| horizon(root, NodeRef::new(entry.expr)?))
     }
 }
 
-fn system_of_horizon(function: &[u8]) -> Option<&'static str> {
+fn system_of_horizon(symbol: &str) -> Option<&'static str> {
     macro_rules! find {
         ($name:ident, $id:ident) => {
-            if function.strip_suffix(b"_horizon") == Some(stringify!($name).as_bytes()) {
+            if let Some("_horizon" | "_horizon_after" | "_horizon_with_lag") = symbol.strip_prefix(stringify!($name)) {
                 return Some(stringify!($name));
             }
         };

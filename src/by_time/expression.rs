@@ -1,33 +1,33 @@
 //! Expressions and catalog look-ups of the planner.
 
-use core::ffi::{CStr, c_int};
+use core::ffi::c_int;
 
-use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, OpExpr};
+use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, OpExpr, RangeTblEntry};
+use pgrx::varlena_to_byte_slice;
+use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    ReleaseSysCache, SearchSysCache1, SearchSysCache3, buildoidvector, get_negator, get_opcode, get_opfamily_member,
-    lappend, lookup_type_cache, makeConst, makeFuncExpr,
+    ReleaseSysCache, SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans,
+    contain_volatile_functions, get_negator, get_opcode, get_opfamily_member, lappend, lookup_type_cache, makeFuncExpr,
+    pg_detoast_datum_packed,
 };
 use crate::pg::{paths, server};
 
 /// The function and the arguments of an operator or of a function call; `None` for any other node.
 pub fn called(node: NodeRef) -> Option<(Oid, Nodes)> {
-    // SAFETY: arguments are nodes.
-    let nodes = |list| unsafe { Nodes::new(list) };
-    if let Some(operator) = node.cast::<OpExpr>() {
-        return Some((function_of(operator), nodes(operator.args)));
-    }
-    node.cast::<FuncExpr>().map(|call| (call.funcid, nodes(call.args)))
-}
-
-/// The function of an operator, which the planner may not have looked up yet.
-pub fn function_of(operator: &OpExpr) -> Oid {
-    if operator.opfuncid != Oid::INVALID { operator.opfuncid } else { get_opcode(operator.opno) }
+    let function = match node.cast::<OpExpr>() {
+        // The planner may not have looked up the function yet.
+        Some(operator) if operator.opfuncid == Oid::INVALID => get_opcode(operator.opno),
+        Some(operator) => operator.opfuncid,
+        None => node.cast::<FuncExpr>()?.funcid,
+    };
+    Some((function, node.arguments()))
 }
 
 pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
-    nodes.into_iter().fold(Nodes::EMPTY, |list, node| lappend(list, node))
+    // SAFETY: the list is new, so that nobody else has it.
+    nodes.into_iter().fold(Nodes::EMPTY, |list, node| unsafe { lappend(list, node) })
 }
 
 /// Builds a function call. The arguments are not part of another expression.
@@ -36,10 +36,9 @@ pub fn call<'p, const N: usize>(function: Oid, returns: Oid, arguments: [NodeRef
     makeFuncExpr(function, returns, list(arguments), none, none, explicit)
 }
 
-/// Builds a constant of a type with this length, which is not NULL.
-pub fn constant<'p>(type_: Oid, collation: Oid, length: c_int, value: Datum, by_value: bool) -> NodeRef<'p> {
-    // SAFETY: the callers pass a value of the type.
-    unsafe { makeConst(type_, -1, collation, length, value, false, by_value) }
+/// Whether an expression must not be evaluated twice.
+pub fn is_costly(node: NodeRef) -> bool {
+    contain_volatile_functions(node) || contain_subplans(node)
 }
 
 /// The btree operator family of a type.
@@ -48,9 +47,9 @@ pub fn family(type_: Oid) -> Oid {
     unsafe { (*lookup_type_cache(type_, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf }
 }
 
-/// The btree operator of an ID type with a strategy.
-pub fn operator(id_type: Oid, strategy: u32) -> Oid {
-    get_opfamily_member(family(id_type), id_type, id_type, strategy as i16)
+/// The btree operator of two IDs of a type.
+pub fn native(id_type: Oid, operator: Operator) -> Oid {
+    get_opfamily_member(family(id_type), id_type, id_type, operator as i16)
 }
 
 /// Whether the user may execute the functions of an operator and of its negator, which replaces the operator under NOT.
@@ -58,41 +57,27 @@ pub fn may_execute(operator: Oid) -> bool {
     [operator, get_negator(operator)].iter().all(|&operator| server::may_execute(get_opcode(operator)))
 }
 
-/// Which native comparisons on a column let the server skip parts of its table that the comparisons with times do not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Skipping {
-    /// None: the table is a heap, or has partitions by other columns or by hash.
-    None,
-    /// Those with constants: the planner skips partitions by ranges or lists of the column, and children whose CHECK constraints
-    /// contradict them. A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
-    Constants,
-    /// All: the table has an access method other than heap, which uses only operators of the column's default operator class.
-    All,
-}
-
-/// Which native comparisons on `node` let the server skip parts of its table. This requires that `node` is a column of the ID type or
-/// of a domain over it, and that its table is part of this query.
-pub fn skipping(root: Root, node: NodeRef) -> Skipping {
-    let (Some(root), Some(column)) = (root.get(), node.column().filter(|column| column.varlevelsup == 0)) else {
-        return Skipping::None;
+/// Whether native comparisons on `id` let the server skip parts of its table that the comparisons with times do not. This requires
+/// that `id` is a column, of the ID type or of a domain over it, and that its table is part of this query.
+pub fn is_skipped(root: Option<Root>, id: NodeRef, is_constant: bool) -> bool {
+    let (Some(root), Some(column)) = (root, id.column().filter(|column| column.varlevelsup == 0)) else {
+        return false;
     };
     // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
-    let tables = unsafe { Nodes::new((*root.parse).rtable).structs::<pg_sys::RangeTblEntry>() };
+    let tables = unsafe { Nodes::new((*root.parse).rtable) }.as_slice();
     // Special numbers, such as INNER_VAR, are outside of the range table.
-    let table = usize::try_from(column.varno - 1).ok().and_then(|index| tables.get(index));
+    let table = usize::try_from(column.varno - 1).ok().and_then(|index| tables.get(index)?.cast::<RangeTblEntry>());
     let Some(table) = table.filter(|table| table.rtekind == pg_sys::RTEKind::RTE_RELATION) else {
-        return Skipping::None;
+        return false;
     };
     match (table.inh, table.relkind as u8) {
-        (false, _) if is_heap(table.relid) => Skipping::None,
-        (false, _) => Skipping::All,
-        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => match is_in_partition_key(table.relid, column.varattno) {
-            true => Skipping::Constants,
-            false => Skipping::None,
-        },
+        // Another access method uses only operators of the column's default operator class.
+        (false, _) => !is_heap(table.relid),
+        // The planner skips partitions by ranges or lists of the column, and children whose CHECK constraints contradict the constant.
+        // A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
+        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_constant && is_in_partition_key(table.relid, column.varattno),
         // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
-        (true, _) if paths::has_other_hook() => Skipping::All,
-        (true, _) => Skipping::Constants,
+        (true, _) => is_constant || paths::has_other_hook(),
     }
 }
 
@@ -119,14 +104,25 @@ fn is_heap(relation: Oid) -> bool {
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
 }
 
-/// What `parse` makes of the name of a function, and the OID of its schema; `None` if there is no such function.
-pub fn name_and_schema<R>(function: Oid, parse: impl FnOnce(&[u8]) -> R) -> Option<(R, Oid)> {
-    // SAFETY: rows of this cache have this form. A name ends with a NUL.
+/// What `recognize` makes of the symbol of a function of an extension, and the OID of its schema; `None` if it is not written in C.
+/// Only a superuser can create such a function, so that a function of another user is never taken for ours.
+pub fn symbol_and_schema<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Option<(R, Oid)> {
+    // The server's own functions have lower OIDs.
+    if function.to_u32() < pg_sys::FirstNormalObjectId {
+        return None;
+    }
+    // SAFETY: rows of this cache have this form. The column is a text, which is never NULL.
     unsafe {
-        let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, Datum::from(function));
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
+        let row = SearchSysCache1(cache, Datum::from(function));
         read(row, |function: &pg_sys::FormData_pg_proc| {
-            (parse(CStr::from_ptr(function.proname.data.as_ptr()).to_bytes()), function.pronamespace)
-        })
+            if function.prolang != Oid::from(pg_sys::ClanguageId) {
+                return None;
+            }
+            let symbol = SysCacheGetAttr(cache, row, pg_sys::Anum_pg_proc_prosrc as _, &mut false);
+            let symbol = varlena_to_byte_slice(pg_detoast_datum_packed(symbol.cast_mut_ptr()));
+            Some((recognize(str::from_utf8(symbol).ok()?)?, function.pronamespace))
+        })?
     }
 }
 

@@ -30,7 +30,7 @@ fn latest(node: NodeRef) -> Option<i128> {
         return is_clock.then(now);
     }
     let (function, arguments) = expression::called(node)?;
-    latest_of_call(function.to_u32(), arguments.as_slice())
+    latest_of_call(function.to_u32(), arguments.as_slice()).or_else(|| latest(time_of_id::argument_of_before(node)?))
 }
 
 /// The same bound for a function call; `None` if the function is not one of those known here.
@@ -50,8 +50,6 @@ fn latest_of_call(function: u32, arguments: &[NodeRef]) -> Option<i128> {
             let days = days.constant()?.constvalue.value() as i32;
             Some(latest(date)? + i128::from(days).abs() * MICROS_PER_DAY)
         }
-        // `scru_before`
-        (function, &[time]) if time_of_id::find(|known| known.before == function.into()).is_some() => latest(time),
         _ => None,
     }
 }

@@ -15,9 +15,7 @@ use pgrx::pg_sys::{
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::unguarded::{
-    check_stack_depth, get_func_support, lappend, list_concat, make_ands_explicit, makeBoolExpr, palloc,
-};
+use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
 
 /// Adds native comparisons to the conditions of a partitioned table or of a UNION ALL, and to those of its parameterized paths.
 /// The copies that the conditions of the partitions are remain as they are.
@@ -33,9 +31,9 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);
-        let conditions = Nodes::new(relation.baserestrictinfo);
         pg_sys::panic::pgrx_extern_c_guard(|| {
-            for parameters in Nodes::new(relation.ppilist).as_slice() {
+            let conditions = Nodes::new(relation.baserestrictinfo);
+            for parameters in Nodes::new(relation.ppilist).iter() {
                 let parameters = parameters.as_ptr::<ParamPathInfo>();
                 let own = Nodes::new((*parameters).ppi_clauses);
                 (*parameters).ppi_clauses = with_comparisons(root, own, conditions).as_ptr();
@@ -45,68 +43,62 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
     }
 }
 
-/// Returns conditions with their comparisons. They stay as many, because the planner counts those of a parameterized path.
+/// Conditions with their comparisons. They stay as many, because the planner counts those of a parameterized path.
 ///
 /// The server uses a comparison of a column of the partition key only with comparisons of the columns before it, which it finds
 /// only in the same AND. One condition therefore becomes an AND of all conditions, of the others that hold as well, and of their
 /// comparisons.
-///
-/// # Safety
-/// The lists have conditions.
-unsafe fn with_comparisons<'p>(root: Root<'p>, conditions: Nodes<'p>, others: Nodes<'p>) -> Nodes<'p> {
-    // SAFETY: guaranteed by the caller. A copy of a condition is complete except for its derived properties, which are only read of
-    // conditions that are evaluated.
-    unsafe {
-        let [conditions, others] = [conditions, others].map(|list| list.structs::<RestrictInfo>());
-        let is_or = |condition: &RestrictInfo| !condition.orclause.is_null();
-        let clause = |condition: &RestrictInfo| NodeRef::new(condition.clause);
-        let (mut first, mut all) = (None, Nodes::EMPTY);
-        for &condition in conditions.iter().chain(others).filter(|each| !is_or(each) && !each.pseudoconstant) {
-            let Some(clause) = clause(condition) else { continue };
-            let extended = extended(root, clause);
-            first = first.or(extended.map(|_| ptr::from_ref(condition)));
-            all = list_concat(all, extended.unwrap_or_else(|| list([clause])));
-        }
-        list(conditions.iter().map(|&condition| {
-            let conjuncts = match is_or(condition) {
-                true => clause(condition).and_then(|clause| extended(root, clause)),
-                false => (first == Some(ptr::from_ref(condition))).then_some(all),
-            };
-            let Some(conjuncts) = conjuncts else { return NodeRef::of(condition) };
-            let copy = palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
-            copy.write(RestrictInfo {
-                clause: make_ands_explicit(conjuncts).as_ptr(),
-                orclause: ptr::null_mut(),
-                ..*condition
-            });
-            NodeRef::of(&*copy)
-        }))
-    }
+fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: Nodes<'p>) -> Nodes<'p> {
+    let is_or = |condition: &RestrictInfo| !condition.orclause.is_null();
+    let conjunct = |node: NodeRef<'p>| {
+        node.cast::<RestrictInfo>().filter(|condition| !is_or(condition) && !condition.pseudoconstant)?;
+        Some((node, node.clause()?))
+    };
+    let mut first = None;
+    let all = list(conditions.iter().chain(others.iter()).filter_map(conjunct).flat_map(|(node, clause)| {
+        let extended = extended(root, clause);
+        first = first.or(extended.map(|_| node));
+        extended.unwrap_or_else(|| list([clause])).iter()
+    }));
+    list(conditions.iter().map(|node| {
+        let condition = node.cast::<RestrictInfo>();
+        let conjuncts = match condition.is_some_and(is_or) {
+            true => node.clause().and_then(|clause| extended(root, clause)),
+            false => (first == Some(node)).then_some(all),
+        };
+        let copy = condition.zip(conjuncts).and_then(|(condition, conjuncts)| {
+            let clause = make_ands_explicit(conjuncts).as_ptr();
+            // SAFETY: the memory of the planner. A copy of a condition is complete except for its derived properties, which are only read
+            // of conditions that are evaluated.
+            unsafe {
+                let copy = palloc(size_of::<RestrictInfo>()).cast::<RestrictInfo>();
+                copy.write(RestrictInfo { clause, orclause: ptr::null_mut(), ..*condition });
+                NodeRef::new(copy)
+            }
+        });
+        copy.unwrap_or(node)
+    }))
 }
 
 /// The conjuncts of an expression and of the comparisons of each condition on time in its ANDs and ORs; `None` if it has none. They
 /// are true for the same rows. Where the expression is false, they may be NULL instead.
-fn extended<'p>(root: Root<'p>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
+fn extended<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
     let Some(junction) = node.cast::<BoolExpr>() else {
         let (function, arguments) = expression::called(node)?;
-        return Some(lappend(comparisons(root, function, arguments)?, node));
+        return Some(list(comparisons(root, function, arguments)?.iter().chain([node])));
     };
     if junction.boolop == BoolExprType::NOT_EXPR {
         return None;
     }
     check_stack_depth();
-    let (is_and, mut is_extended) = (junction.boolop == BoolExprType::AND_EXPR, false);
-    // SAFETY: the arguments are expressions.
-    let arguments = unsafe { Nodes::new(junction.args) };
-    let arguments = arguments.as_slice().iter().fold(Nodes::EMPTY, |all, &argument| {
+    let is_and = junction.boolop == BoolExprType::AND_EXPR;
+    let mut is_extended = false;
+    let arguments = list(node.arguments().iter().flat_map(|argument| {
         let conjuncts = extended(root, argument);
         is_extended |= conjuncts.is_some();
         let conjuncts = conjuncts.unwrap_or_else(|| list([argument]));
-        match is_and {
-            true => list_concat(all, conjuncts),
-            false => lappend(all, make_ands_explicit(conjuncts)),
-        }
-    });
+        if is_and { conjuncts } else { list([make_ands_explicit(conjuncts)]) }.iter()
+    }));
     is_extended.then(|| match is_and {
         true => arguments,
         false => list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
@@ -115,7 +107,7 @@ fn extended<'p>(root: Root<'p>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
 
 /// The native comparisons that follow from a call of a function of any ID system; `None` if it is none of ours, or if they cannot be
 /// computed before the scan.
-fn comparisons<'p>(root: Root<'p>, function: Oid, arguments: Nodes<'p>) -> Option<Nodes<'p>> {
+fn comparisons<'p>(root: Option<Root<'p>>, function: Oid, arguments: Nodes<'p>) -> Option<Nodes<'p>> {
     if get_func_support(function) == Oid::INVALID {
         return None;
     }

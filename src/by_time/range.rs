@@ -1,7 +1,8 @@
-//! `id <@ tstzrange`: whether an ID is within the ticks of a range, and the first and the last ID in it: see [`scru_server::range`].
+//! `id <@ tstzrange`: whether an ID is within the ticks of a range, and the first and the last ID in it: see
+//! [`scru_server::time_compare`].
 
 use pgrx::pg_sys::Datum;
-use scru_server::range::first_and_last;
+use scru_server::time_compare::first_and_last;
 
 use crate::call::Call;
 use crate::call::error::Error;

@@ -33,12 +33,13 @@ const ROWS_PER_TARGET: c_int = 300;
 pub fn request<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let column = call.datum(0).cast_mut_ptr();
     // SAFETY: ANALYZE passes the struct of a column of the type.
-    let is_requested = unsafe { std_typanalyze(column) };
-    if is_requested {
-        // SAFETY: as above.
-        unsafe { (*column).compute_stats = Some(compute::<T>) };
+    unsafe {
+        let is_requested = std_typanalyze(column);
+        if is_requested {
+            (*column).compute_stats = Some(compute::<T>);
+        }
+        Ok(Datum::from(is_requested))
     }
-    Ok(Datum::from(is_requested))
 }
 
 /// Computes the statistics of a column from a sample.

@@ -96,6 +96,14 @@ pub fn called(node: NodeRef) -> Option<(TimeOfId, NodeRef)> {
     Some((function, *unsafe { Nodes::new(call.args) }.as_slice().first()?))
 }
 
+/// The argument of a call of `scru_before`; `None` for any other expression.
+pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
+    let call = node.cast::<FuncExpr>()?;
+    find(|known| known.before == call.funcid)?;
+    // SAFETY: arguments are nodes.
+    unsafe { Nodes::new(call.args) }.as_slice().first().copied()
+}
+
 /// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`. Every call remains.
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<pg_sys::SupportRequestSimplify>();
@@ -120,7 +128,7 @@ fn look_up<T: StoredId>(call: &FuncExpr) -> Option<TimeOfId> {
     // SAFETY: arguments are nodes.
     let &[id] = unsafe { Nodes::new(call.args) }.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
-    let ((), schema) = expression::name_and_schema(call.funcid, |_| ())?;
+    let ((), schema) = expression::symbol_and_schema(call.funcid, |_| Some(()))?;
     let of_ids = [id_type, pg_sys::TIMESTAMPTZOID];
     let operator = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;

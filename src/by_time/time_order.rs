@@ -8,14 +8,12 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{
-    self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, RestrictInfo, TargetEntry,
-};
+use pgrx::pg_sys::{self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry};
 
 use crate::by_time::expression;
 use crate::by_time::time_condition::{self, TIME_FAMILY};
 use crate::by_time::time_of_id::{self, TimeOfId};
-use crate::pg::nodes::{NodeRef, Nodes};
+use crate::pg::nodes::{self, NodeRef, Nodes};
 use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, exprType, is_dummy_rel, lappend, list_copy_head,
     makeTargetEntry, palloc,
@@ -75,8 +73,7 @@ unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
             }
         }
         // Without an estimate of a remaining comparison, a query with a LIMIT could read the whole table in the order of time.
-        let conditions = Nodes::new((*relation).baserestrictinfo).structs::<RestrictInfo>();
-        let clauses = || conditions.iter().filter_map(|condition| NodeRef::new(condition.clause));
+        let clauses = || nodes::conditions(&*relation).iter().filter_map(NodeRef::clause);
         let is_limited = || clauses().any(|clause| time_condition::has_comparison(&*relation, clause));
         if !all.is_empty() && !is_dummy_rel(relation) && !is_limited() {
             (*relation).indexlist = all.as_ptr();
@@ -110,7 +107,7 @@ unsafe fn time_index<'p>(
     unsafe {
         let columns = (*real).nkeycolumns as usize;
         let entries = Nodes::new((*real).indextlist);
-        let id = NodeRef::new(entries.structs::<TargetEntry>().get(column)?.expr)?;
+        let id = NodeRef::new(entries.structs::<TargetEntry>().nth(column)?.expr)?;
         let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
         of_time.write(TimeIndex { index: *real, real });
         let index = &raw mut (*of_time).index;

@@ -21,8 +21,9 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::catalog::Schema;
+use crate::pg::nodes::NodeRef;
 use crate::pg::trigger::Trigger;
-use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
+use crate::pg::unguarded::{MemoryContextAlloc, contain_var_clause, pg_detoast_datum_packed};
 
 /// A row of a set-returning function: a struct with the columns in order, and their tuple for [`Call::rows`].
 macro_rules! row {
@@ -79,6 +80,15 @@ impl<'call> Call<'call> {
     pub fn schema(self) -> Schema {
         // SAFETY: the server passes a valid call of a function of the catalogs.
         Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
+    }
+
+    /// Whether no argument depends on a column, so that the arguments can be the same for all rows. False if that is unknown.
+    pub fn depends_on_no_column(self) -> bool {
+        // SAFETY: the expression of a call, if the caller has passed it, lives as long as the state of the function.
+        unsafe {
+            let expression = (*self.0).flinfo.as_ref().and_then(|function| NodeRef::new(function.fn_expr));
+            expression.is_some_and(|call| !contain_var_clause(call))
+        }
     }
 
     /// The value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
@@ -187,8 +197,8 @@ impl<'call> Call<'call> {
     }
 
     /// The result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
-    /// a function of a parameter for each row. The next call overwrites the result, so a function returns a copy. A function uses one
-    /// type of argument and one of result.
+    /// a function of a parameter for each row. A call with another argument overwrites the result, so a function returns a copy. A
+    /// function uses one type of argument and one of result.
     #[inline]
     pub fn remembered<A: Copy + PartialEq + 'call, V: Copy + 'call>(
         self,
@@ -205,6 +215,7 @@ impl<'call> Call<'call> {
     }
 
     /// Stores the result of a call in place of that of the call before, for which `place` is null if there was none.
+    #[inline(never)]
     fn remember<A, V: 'call>(self, place: *mut Remembered<A, V>, result: Remembered<A, V>) -> Result<&'call V, Error> {
         const { assert!(align_of::<Remembered<A, V>>() <= 8, "the server's memory is aligned to 8 bytes") };
         // SAFETY: the context of the function's state outlives its calls. A call without a state gets its memory from the current

@@ -35,6 +35,9 @@ pub trait StoredDatum: Stored {
     /// In the current memory context.
     fn into_datum(self) -> Datum;
 
+    /// Without a copy: the value must outlive the Datum, and must not change.
+    fn as_datum(&self) -> Datum;
+
     fn order(self, other: Self) -> Ordering;
 
     /// The server's hash functions.
@@ -58,6 +61,11 @@ impl<const N: usize> StoredDatum for [u8; N] {
             copy.write(self);
             Datum::from(copy)
         }
+    }
+
+    #[inline]
+    fn as_datum(&self) -> Datum {
+        Datum::from(self.as_ptr())
     }
 
     #[inline]
@@ -90,6 +98,10 @@ impl StoredDatum for i64 {
 
     fn into_datum(self) -> Datum {
         Datum::from(self)
+    }
+
+    fn as_datum(&self) -> Datum {
+        Datum::from(*self)
     }
 
     #[inline]

@@ -52,16 +52,6 @@ pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     table != Oid::INVALID && has_rows(table)
 }
 
-/// Whether a function belongs to an extension whose name begins with `prefix`.
-pub fn is_of_extension(function: Oid, prefix: &[u8]) -> bool {
-    // SAFETY: look-ups. A name is a C string, or null.
-    unsafe {
-        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
-        let name = pg_sys::get_extension_name(extension);
-        !name.is_null() && CStr::from_ptr(name).to_bytes().starts_with(prefix)
-    }
-}
-
 /// Whether the server has loaded Citus.
 pub fn has_citus() -> bool {
     // SAFETY: a look-up. Where Citus is loaded, the server knows its settings.

@@ -2,27 +2,34 @@
 //! that time only. Whoever makes the first one guarantees that: a hook, a support function or an estimator.
 
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::ptr::{self, NonNull};
 use core::slice;
 
 use pgrx::pg_sys::{
-    BoolExpr, Const, FuncExpr, List, Node, NodeTag, NullTest, OpExpr, Param, PlannerInfo, RelabelType, RestrictInfo,
-    RowCompareExpr, SQLValueFunction, Var,
+    BoolExpr, Const, FuncExpr, IndexOptInfo, List, Node, NodeTag, NullTest, OpExpr, Param, PlannerInfo, RangeTblEntry,
+    RelOptInfo, RelabelType, RestrictInfo, RowCompareExpr, SQLValueFunction, SubPlan, TargetEntry, Var,
 };
 
-/// The state of the planner; null where an expression is simplified on its own.
+/// The state of the planner.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Root<'p>(*mut PlannerInfo, PhantomData<&'p PlannerInfo>);
+pub struct Root<'p>(NonNull<PlannerInfo>, PhantomData<&'p PlannerInfo>);
 
-impl<'p> Root<'p> {
+impl Root<'_> {
+    /// `None` if the pointer is null: an expression can be simplified without a query.
+    ///
     /// # Safety
     /// The planner has passed the pointer.
-    pub const unsafe fn new(root: *mut PlannerInfo) -> Self {
-        Self(root, PhantomData)
+    pub unsafe fn new(root: *mut PlannerInfo) -> Option<Self> {
+        Some(Self(NonNull::new(root)?, PhantomData))
     }
+}
 
-    pub fn get(self) -> Option<&'p PlannerInfo> {
+impl Deref for Root<'_> {
+    type Target = PlannerInfo;
+
+    fn deref(&self) -> &PlannerInfo {
         // SAFETY: guaranteed by `new`.
         unsafe { self.0.as_ref() }
     }
@@ -54,13 +61,17 @@ tagged! {
     BoolExpr T_BoolExpr
     Const T_Const
     FuncExpr T_FuncExpr
+    IndexOptInfo T_IndexOptInfo
     NullTest T_NullTest
     OpExpr T_OpExpr
     Param T_Param
+    RangeTblEntry T_RangeTblEntry
     RelabelType T_RelabelType
     RestrictInfo T_RestrictInfo
     RowCompareExpr T_RowCompareExpr
     SQLValueFunction T_SQLValueFunction
+    SubPlan T_SubPlan
+    TargetEntry T_TargetEntry
     Var T_Var
 }
 
@@ -71,10 +82,6 @@ impl<'p> NodeRef<'p> {
     /// The pointer is null, or the planner has made the node.
     pub unsafe fn new<N>(node: *mut N) -> Option<Self> {
         Some(Self(NonNull::new(node.cast())?, PhantomData))
-    }
-
-    pub fn of<S: Tagged>(node: &'p S) -> Self {
-        Self(NonNull::from(node).cast(), PhantomData)
     }
 
     pub const fn as_ptr<N>(self) -> *mut N {
@@ -113,6 +120,27 @@ impl<'p> NodeRef<'p> {
             None => self,
         }
     }
+
+    /// The arguments of an operator, of a function call, or of an AND, OR or NOT; empty for any other node.
+    pub fn arguments(self) -> Nodes<'p> {
+        let operator = self.cast::<OpExpr>().map(|operator| operator.args);
+        let call = || self.cast::<FuncExpr>().map(|call| call.args);
+        let junction = || self.cast::<BoolExpr>().map(|junction| junction.args);
+        // SAFETY: arguments are nodes.
+        unsafe { Nodes::new(operator.or_else(call).or_else(junction).unwrap_or(ptr::null_mut())) }
+    }
+
+    /// The expression of a condition; `None` if the node is no condition.
+    pub fn clause(self) -> Option<Self> {
+        // SAFETY: the clause of a condition is an expression.
+        self.cast::<RestrictInfo>().and_then(|condition| unsafe { Self::new(condition.clause) })
+    }
+}
+
+/// The conditions of a table.
+pub fn conditions(table: &RelOptInfo) -> Nodes<'_> {
+    // SAFETY: the planner has made the list.
+    unsafe { Nodes::new(table.baserestrictinfo) }
 }
 
 /// A list of nodes. Two lists are equal (`==`) if they are the same.
@@ -145,19 +173,16 @@ impl<'p> Nodes<'p> {
 
     /// The nodes. The list must remain unchanged while they are in use.
     pub fn as_slice(self) -> &'p [NodeRef<'p>] {
-        self.elements()
-    }
-
-    /// The nodes, as references to structs of one kind.
-    ///
-    /// # Safety
-    /// All nodes of the list are such structs.
-    pub unsafe fn structs<S>(self) -> &'p [&'p S] {
-        self.elements()
-    }
-
-    fn elements<E>(self) -> &'p [E] {
         // SAFETY: an element is a union of the size of a pointer, and none is null.
         unsafe { self.0.as_ref().map_or(&[], |list| slice::from_raw_parts(list.elements.cast(), list.length as usize)) }
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = NodeRef<'p>> + Clone {
+        self.as_slice().iter().copied()
+    }
+
+    /// The nodes that are structs of one kind.
+    pub fn structs<S: Tagged + 'p>(self) -> impl Iterator<Item = &'p S> {
+        self.iter().filter_map(NodeRef::cast)
     }
 }

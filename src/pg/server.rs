@@ -277,18 +277,35 @@ pub unsafe fn local_transaction(process: *mut pg_sys::PGPROC) -> u32 {
 /// Without `allocate`, also `None` if no process has allocated it; from PostgreSQL 17 on, if none has allocated any by name, because
 /// the server does not tell more.
 /// Raises an error of class 53 if the operating system has not enough shared memory.
-#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
+    let handle = handle(name)?;
+    (allocate || handle.load(Ordering::Acquire) != 0).then(|| segment(handle, name, size))
+}
+
+/// The handle of the segment with a name, which is 0 at first; `None` if the main segment has no room for it.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+fn handle(name: &CStr) -> Option<&'static AtomicU32> {
     // One cache line, of which the handle takes four bytes.
     let find = || Some(shared_memory(name, 64));
     let handle = PgTryBuilder::new(find).catch_when(SqlState::ERRCODE_OUT_OF_MEMORY, |_| None).execute()?;
-    // SAFETY: the allocation has this size, and remains. Handles are not 0.
+    // SAFETY: the allocation has this size, and remains.
+    unsafe { handle.cast::<AtomicU32>().as_ref() }
+}
+
+/// The handle of the area with all segments that have names, which is 0 until a process allocates one.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+fn handle(_name: &CStr) -> Option<&'static AtomicU32> {
+    // The handles of an area and of a table in it.
+    const SIZE: usize = 16;
+    // SAFETY: the server has made this struct of its main segment at its start.
+    unsafe { pg_sys::ShmemInitStruct(c"DSM Registry Data".as_ptr(), SIZE, &mut false).cast::<AtomicU32>().as_ref() }
+}
+
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+fn segment(handle: &AtomicU32, _name: &CStr, size: usize) -> *mut c_void {
+    // SAFETY: the segment has this size.
     unsafe {
-        let handle = &*handle.cast::<AtomicU32>();
         if handle.load(Ordering::Acquire) == 0 {
-            if !allocate {
-                return None;
-            }
             let segment = pg_sys::dsm_create(size, 0);
             pg_sys::dsm_segment_address(segment).cast::<u8>().write_bytes(0, size);
             // Before other processes can find it. Only the first segment remains.
@@ -304,25 +321,13 @@ pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*
             pgrx::error!("could not attach to the shared memory of the ID generators");
         }
         pg_sys::dsm_pin_mapping(segment);
-        Some(pg_sys::dsm_segment_address(segment))
+        pg_sys::dsm_segment_address(segment)
     }
 }
 
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-pub fn large_shared_memory(name: &CStr, size: usize, allocate: bool) -> Option<*mut c_void> {
-    (allocate || has_registry()).then(|| shared_memory(name, size))
-}
-
-/// Whether any process has allocated memory by name since the start of the server.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-fn has_registry() -> bool {
-    // The handles of an area and of a table in it, which are 0 at first.
-    const SIZE: usize = 16;
-    // SAFETY: the server has made this struct of its main segment at its start.
-    unsafe {
-        let registry = pg_sys::ShmemInitStruct(c"DSM Registry Data".as_ptr(), SIZE, &mut false);
-        (*registry.cast::<AtomicU32>()).load(Ordering::Acquire) != 0
-    }
+fn segment(_handle: &AtomicU32, name: &CStr, size: usize) -> *mut c_void {
+    shared_memory(name, size)
 }
 
 /// What [`on_table`] calls: with the state of the planner, a table of the query, and whether the query includes its children.

@@ -6,7 +6,7 @@
 //! `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
 //!
 //! A function is `safe` if every value of its arguments is valid. Catalogs are read in a transaction, in which all functions of this
-//! extension are called. `lappend` and `list_concat` are an exception: they change their first list, which nobody else must have.
+//! extension are called.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -19,9 +19,6 @@ use crate::pg::nodes::{NodeRef, Nodes, Root};
 
 unsafe extern "C-unwind" {
     pub safe fn ActiveSnapshotSet() -> bool;
-    pub fn bms_is_member(member: c_int, set: *const pg_sys::Bitmapset) -> bool;
-    pub fn bms_next_member(set: *const pg_sys::Bitmapset, previous: c_int) -> c_int;
-    pub fn bms_num_members(set: *const pg_sys::Bitmapset) -> c_int;
     pub fn build_index_pathkeys(root: *mut PlannerInfo, index: *mut IndexOptInfo, direction: c_int) -> *mut List;
     pub fn buildoidvector(oids: *const Oid, length: c_int) -> *mut pg_sys::oidvector;
     pub fn CacheRegisterSyscacheCallback(
@@ -44,22 +41,21 @@ unsafe extern "C-unwind" {
     pub fn errdetail_internal(format: *const c_char, ...) -> c_int;
     pub fn errhint(format: *const c_char, ...) -> c_int;
     pub fn errmsg_internal(format: *const c_char, ...) -> c_int;
-    /// The root is not null.
-    pub fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
-    pub safe fn eval_const_expressions<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
-    /// The root is not null.
-    pub fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
+    pub safe fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
+    pub safe fn eval_const_expressions<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> NodeRef<'p>;
+    pub safe fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
     pub safe fn exprType(node: NodeRef) -> Oid;
     pub safe fn fmgr_info(function: Oid, info: &mut FmgrInfo);
     pub fn free_attstatsslot(slot: *mut AttStatsSlot);
     pub fn get_attstatsslot(slot: *mut AttStatsSlot, row: HeapTuple, kind: c_int, operator: Oid, flags: c_int) -> bool;
     pub safe fn get_func_support(function: Oid) -> Oid;
     pub safe fn get_negator(operator: Oid) -> Oid;
+    /// The strategy of an operator in an operator family; 0 if it is none of the family.
+    pub safe fn get_op_opfamily_strategy(operator: Oid, family: Oid) -> c_int;
     /// 0 if there is no such operator.
     pub safe fn get_opcode(operator: Oid) -> Oid;
     pub safe fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
     pub safe fn get_oprrest(operator: Oid) -> Oid;
-    pub safe fn get_typlenbyval(type_: Oid, length: &mut i16, by_value: &mut bool);
     pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
     /// The type below a domain; any other type itself.
     pub safe fn getBaseType(type_: Oid) -> Oid;
@@ -84,9 +80,8 @@ unsafe extern "C-unwind" {
         type_: Oid,
     ) -> f64;
     pub fn is_dummy_rel(relation: *mut RelOptInfo) -> bool;
-    pub safe fn lappend<'p>(list: Nodes<'p>, node: NodeRef<'p>) -> Nodes<'p>;
-    pub safe fn list_concat<'p>(one: Nodes<'p>, other: Nodes<'p>) -> Nodes<'p>;
-    pub safe fn list_concat_copy<'p>(one: Nodes<'p>, other: Nodes<'p>) -> Nodes<'p>;
+    /// Changes the list, which nobody else must have.
+    pub fn lappend<'p>(list: Nodes<'p>, node: NodeRef<'p>) -> Nodes<'p>;
     pub safe fn list_copy_head<'p>(list: Nodes<'p>, length: c_int) -> Nodes<'p>;
     pub safe fn lookup_type_cache(type_: Oid, flags: c_int) -> *mut pg_sys::TypeCacheEntry;
     pub safe fn make_ands_explicit<'p>(clauses: Nodes<'p>) -> NodeRef<'p>;
@@ -156,6 +151,7 @@ unsafe extern "C-unwind" {
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub safe fn statistic_proc_security_check(column: &mut VariableStatData, function: Oid) -> bool;
     pub fn std_typanalyze(column: *mut VacAttrStats) -> bool;
+    pub fn SysCacheGetAttr(cache: c_int, row: HeapTuple, column: i16, is_null: &mut bool) -> Datum;
     pub fn timestamptz_date(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_mi_interval(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_pl_interval(call: FunctionCallInfo) -> Datum;

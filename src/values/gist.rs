@@ -10,7 +10,7 @@ use core::mem::offset_of;
 
 use pgrx::pg_sys::{self, Datum, GISTENTRY, OffsetNumber, SortSupport};
 use scru_ids::Stored;
-use scru_server::range;
+use scru_server::time_compare::first_and_last;
 
 use crate::call::Call;
 use crate::call::error::Error;
@@ -117,7 +117,7 @@ pub fn consistent<T: StoredId>(call: Call) -> Result<Datum, Error> {
     };
     let strategy = call.int2(2) as u32;
     let matches = if strategy == pg_sys::RTContainedByStrategyNumber {
-        let (first, last): (T, T) = range::first_and_last(call.tstzrange(1));
+        let (first, last): (T, T) = first_and_last(call.tstzrange(1));
         first <= last && key.high.order(first.to_stored()).is_ge() && key.low.order(last.to_stored()).is_le()
     } else {
         let id = call.stored::<T>(1);

@@ -19,17 +19,17 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
 
 /// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
 pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    remembered(call, T::lower)
+    rounded(call, T::lower)
 }
 
 /// `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
 pub fn floor<T: Type>(call: Call) -> Result<Datum, Error> {
-    remembered(call, T::floor)
+    rounded(call, T::floor)
 }
 
 /// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    remembered(call, T::upper)
+    rounded(call, T::upper)
 }
 
 /// `scru_before(timestamptz) → timestamptz`: the time one microsecond earlier. Before the earliest time is `-infinity`.
@@ -77,9 +77,31 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
 }
 
 /// The ID to which `round` converts the time that is the argument of the call.
-fn remembered<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+///
+/// A filter such as `id >= T_floor(now())` calls the function for each row, with one time. Without a copy for each row, all calls then
+/// return the ID of the first one, which no call changes. A result that depends on a row may outlive the state of the function:
+/// ANALYZE keeps those of a statistics object.
+#[inline]
+fn rounded<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
     let time = call.int8(0);
-    Ok(call.remembered(time, || Ok(bound(time, round)?.to_stored()))?.into_datum())
+    let (shared, first) = call.remembered((), || first(call, time, round))?;
+    if *shared == Some(time) { Ok(first.as_datum()) } else { copied(time, round) }
+}
+
+/// The ID of a first call, and its time if other calls may return the same ID. Out of line, as `copied` is: the fast path saves no
+/// registers.
+#[inline(never)]
+fn first<T: Type>(
+    call: Call,
+    time: i64,
+    round: fn(i64) -> Result<T, TimeError>,
+) -> Result<(Option<i64>, T::Stored), Error> {
+    Ok((call.depends_on_no_column().then_some(time), bound(time, round)?.to_stored()))
+}
+
+#[inline(never)]
+fn copied<T: Type>(time: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+    Ok(bound(time, round)?.to_datum())
 }
 
 fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {

@@ -48,11 +48,13 @@ def machine_of(major) -> Iterator[Machine]:
 
 
 def test_use(major, built, machine_of):
-    """The package is built by dpkg-buildpackage alone, without an error of lintian. The test for autopkgtest uses each
-    type on a new server of the Debian."""
+    """The package is built by dpkg-buildpackage alone, by Debian's own compiler from Debian 13 on, without an error of
+    lintian. The test for autopkgtest uses each type on a new server of the Debian."""
     log = (DIRECTORY / f"{major}.log").read_text()
     assert re.search(rf"^dpkg-deb: building package 'postgresql-{major}-scru' in ", log, re.MULTILINE)
     assert not re.search(r"^E: ", log, re.MULTILINE)
+    [compiler] = re.findall(rf"^==> Building scru .* for PostgreSQL {major}\D.* with (rustc .*)$", log, re.MULTILINE)
+    assert compiler.endswith(" (built from a source tarball)") == (major != 15)
     machine_of.run("apt", "install", "--yes", machine_of.copy(built))
     run("cp", "-r", ROOT / "packaging/debian/tests", machine_of.root / "tmp/tests")
     assert machine_of.run("/tmp/tests/use").endswith(f"\nPostgreSQL {major}: passed\n")

@@ -67,6 +67,7 @@ packages() {
         names+=("postgresql-$MAJOR" "postgresql-server-dev-$MAJOR" "postgresql-$MAJOR-partman" "postgresql-$MAJOR-timescaledb")
     # After Debian 13, pg_buildext is in a package of its own.
     [ "$MAJOR" -lt 18 ] || names+=(postgresql-common-dev)
+    [ "$MAJOR" != 17 ] || names+=(postgresql-17-pg-hint-plan)
     # Go's driver needs a newer Go than Debian 12 has, and is tested on one server. The benchmark compares with pg_uuidv7.
     [ "$MAJOR" != 18 ] || names+=(golang-go golang-github-jackc-pgx-v5-dev postgresql-18-pg-uuidv7)
     echo "${names[*]}"
@@ -81,6 +82,16 @@ install_unreleased() {
     mkdir -p "$root/etc/postgresql-common/createcluster.d"
     echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.d/scru.conf"
     apt_in "$root" update && apt_in "$root" install "${names[@]/%//experimental}"
+}
+
+# A package that is built on a Debian with security updates may need the server that they contain.
+gets_updates() { [ -n "$BARE$BUILDER" ] && [ "${DEBIAN[$MAJOR]}" != sid ]; }
+install_updates() {
+    local root=$1 policy=$1/usr/sbin/policy-rc.d
+    add_source "$root" "${DEBIAN[$MAJOR]}-security" debian-security
+    # No server starts here.
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy"
+    apt_in "$root" update && apt_in "$root" upgrade && rm "$policy"
 }
 
 # Prints what the Debian packages need to be built, and lintian. Debian 12 has no Rust that is new enough: the builder brings it.
@@ -104,7 +115,7 @@ install_build_dependencies() {
     apt_in "$root" update && apt_in "$root" satisfy "$(build_dependencies)"
 }
 
-add_source() { echo "deb http://deb.debian.org/debian $2 main" >>"$1/etc/apt/sources.list"; }
+add_source() { echo "deb http://deb.debian.org/${3:-debian} $2 main" >>"$1/etc/apt/sources.list"; }
 # apt_in ROOT COMMAND…: runs apt-get in a Debian. A mirror's list of experimental may have expired.
 apt_in() {
     local options=(-q --yes --no-install-recommends -o Acquire::Retries=8 -o Acquire::Check-Valid-Until=false)
@@ -118,9 +129,10 @@ apt_in() {
 # and its mounts. The mounts are never visible outside of the namespace.
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
-# Only one run at a time may use a Debian, because it installs the extension there. That of a builder stays as it is.
+# Only one run at a time may use a Debian, because it installs the extension there. Those without a compiler and those of builders
+# stay as they are, and need no run to end.
 lock() {
-    exec {LOCK}>"$CACHE/${BUILDER:+builder-}$MAJOR.lock"
+    exec {LOCK}>"$CACHE/${BARE:+bare-}${BUILDER:+builder-}$MAJOR.lock"
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
 }
 
@@ -135,11 +147,16 @@ prepare_debian() {
         die "debootstrap failed. Its log is $DIRECTORY.new/debootstrap/debootstrap.log"
     [ -z "$BUILDER" ] || install_build_dependencies "$DIRECTORY.new" || die "apt could not install the build dependencies."
     [ "$MAJOR" != "$UNRELEASED" ] || install_unreleased "$DIRECTORY.new" || die "apt could not install PostgreSQL $MAJOR."
+    ! gets_updates || install_updates "$DIRECTORY.new" || die "apt could not install the security updates."
     rm -rf "$DIRECTORY.new"/var/cache/apt/archives/*.deb "$DIRECTORY.new"/var/lib/apt/lists/*
     wanted >"$DIRECTORY.new/packages"
     mv "$DIRECTORY.new" "$DIRECTORY"
 }
-wanted() { packages && { [ -z "$BUILDER" ] || build_dependencies; }; }
+wanted() {
+    packages
+    [ -z "$BUILDER" ] || build_dependencies
+    ! gets_updates || echo 'security updates'
+}
 
 # Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
 # do not run in an older one and the user postgres has another ID. The logs in target/test are shared.
@@ -234,7 +251,7 @@ run_debian() {
     export MACHINE_ROOT
     apart "$ROOT/tools/lib/servers.sh" enter "$MAJOR" "$(rustc --print sysroot)" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" PATH="$path" \
         CARGO_HOME="$CARGO" CARGO_NET_OFFLINE=true CARGO_INCREMENTAL=0 PG_MAJOR="$MAJOR" WORKERS="${WORKERS:-}" LIBRARY_PROFILE="${LIBRARY_PROFILE:-}" \
-        ${TEST_ALL:+TEST_ALL="$TEST_ALL"} \
+        ${TEST_ALL:+TEST_ALL="$TEST_ALL"} ${TEST_LONG:+TEST_LONG="$TEST_LONG"} \
         ${OLD_PG_CONFIG:+OLD_PG_CONFIG="$OLD_PG_CONFIG"} ${MACHINE_ROOT:+MACHINE_ROOT="$MACHINE_ROOT"} "$@"
 }
 

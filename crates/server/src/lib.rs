@@ -5,7 +5,6 @@
 pub mod horizon;
 pub mod mark;
 pub mod protocol;
-pub mod range;
 pub mod selectivity;
 pub mod setting_state;
 mod sort_key;

@@ -37,39 +37,28 @@ impl Bounds {
     }
 }
 
-/// The tightest lower and the tightest upper bound of several conditions on one ID, and the shares of the conditions in their
-/// joint selectivity.
+/// The tightest lower and the tightest upper bound of several conditions on one ID: the index of the condition, and the share of its
+/// bound in the joint selectivity. The share of the lower bound is its selectivity.
 #[derive(Clone, Copy, Debug)]
-pub struct Tightest {
-    lower: Option<(usize, f64)>,
-    upper: Option<(usize, f64)>,
-    /// The share of the upper bound: the joint selectivity, divided by the selectivity of the lower bound.
-    upper_share: f64,
-}
+pub struct Tightest([Option<(usize, f64)>; 2]);
 
 impl Tightest {
-    /// The tightest bounds of the conditions. `nulls` is the fraction of rows without an ID.
-    pub fn of(conditions: &[Bounds], nulls: f64) -> Self {
+    /// The tightest bounds of the conditions; of equal ones, the first. `nulls` is the fraction of rows without an ID.
+    pub fn of<'a>(conditions: impl IntoIterator<Item = &'a Bounds, IntoIter: Clone>, nulls: f64) -> Self {
+        let conditions = conditions.into_iter().enumerate();
         let [lower, upper] = [|bounds: &Bounds| bounds.lower, |bounds: &Bounds| bounds.upper].map(|side| {
-            let sides = conditions.iter().enumerate().filter_map(|(index, bounds)| Some((index, side(bounds)?)));
-            // Returns the first of equal bounds.
+            let sides = conditions.clone().filter_map(|(index, bounds)| Some((index, side(bounds)?)));
             sides.min_by(|(_, one), (_, other)| one.total_cmp(other))
         });
-        let upper_share = match (lower, upper) {
-            (_, None) => 1.0,
-            (None, Some((_, upper))) => upper,
-            (Some((_, lower)), Some((_, upper))) => share_of_upper(lower, upper, nulls),
-        };
-        Self { lower, upper, upper_share }
+        let share = |upper| lower.map_or(upper, |(_, lower)| share_of_upper(lower, upper, nulls));
+        Self([lower, upper.map(|(index, upper)| (index, share(upper)))])
     }
 
-    /// The share of the condition with this index: the selectivity of the lower bound if it is the condition's, times
-    /// the share of the upper bound if it is the condition's. It is 1 for a condition with looser bounds.
+    /// The share of the condition with this index: that of each bound that is the condition's. It is 1 for a condition with looser
+    /// bounds.
     pub fn share(&self, index: usize) -> f64 {
-        let of_lower =
-            self.lower.filter(|(tightest, _)| *tightest == index).map_or(1.0, |(_, selectivity)| selectivity);
-        let of_upper = self.upper.filter(|(tightest, _)| *tightest == index).map_or(1.0, |_| self.upper_share);
-        of_lower * of_upper
+        let own = self.0.iter().flatten().filter(|(tightest, _)| *tightest == index);
+        own.map(|(_, share)| share).product()
     }
 }
 

@@ -1,17 +1,18 @@
-//! Comparisons of an ID with a time, as those of the tick of the ID with the tick that contains the time. They never fail. Times are
-//! in microseconds since 1970-01-01 UTC.
+//! Comparisons of an ID with a time, as those of the tick of the ID with the tick that contains the time, and ranges of times as ranges
+//! of IDs. They never fail. Times are in microseconds since 1970-01-01 UTC.
 //!
 //! A [`CORE_TYPE`](SqlId::CORE_TYPE) also has values that are no IDs. There, an operator compares the bytes with the first ID of the
 //! tick (`<` and `>=`) or the last one (`<=` and `>`). A time out of range counts as within the nearest tick, so that each bound is
 //! an ID.
 
 use core::cmp::Ordering;
+use core::ops::Bound;
 
 use scru_ids::SqlId;
 
 /// A comparison operator with an ID on the left and a time on the right. The number is its btree strategy between two IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
+#[repr(i16)]
 pub enum Operator {
     /// `<`
     Less = 1,
@@ -24,36 +25,20 @@ pub enum Operator {
 }
 
 impl Operator {
-    const ALL: [Self; 4] = [Self::Less, Self::LessOrEqual, Self::GreaterOrEqual, Self::Greater];
-
-    /// Its abbreviation in function names, and its symbol.
-    const fn name_and_symbol(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Less => ("lt", "<"),
-            Self::LessOrEqual => ("le", "<="),
-            Self::GreaterOrEqual => ("ge", ">="),
-            Self::Greater => ("gt", ">"),
-        }
-    }
-
-    /// The operator with an abbreviation in function names.
-    pub fn named(name: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|operator| operator.name_and_symbol().0.as_bytes() == name)
-    }
-
     /// The operator with a symbol.
     pub fn from_symbol(symbol: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|operator| operator.symbol().as_bytes() == symbol)
+        let all = [Self::Less, Self::LessOrEqual, Self::GreaterOrEqual, Self::Greater];
+        all.into_iter().find(|operator| operator.symbol().as_bytes() == symbol)
     }
 
     /// Its symbol.
     pub const fn symbol(self) -> &'static str {
-        self.name_and_symbol().1
-    }
-
-    /// Its btree strategy between two IDs.
-    pub const fn strategy(self) -> u32 {
-        self as u32
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::GreaterOrEqual => ">=",
+            Self::Greater => ">",
+        }
     }
 
     /// The operator with swapped arguments.
@@ -136,6 +121,13 @@ impl Operator {
 pub fn nearest<T: SqlId>(micros: i64) -> (T, T) {
     let tick = T::TICKS.nearest(micros);
     (T::first_of(tick), T::last_of(tick))
+}
+
+/// The first and the last ID in a range, whose bounds are truncated to ticks; the largest and the smallest of all if there is none.
+pub fn first_and_last<T: SqlId>(range: Option<(Bound<i64>, Bound<i64>)>) -> (T, T) {
+    let truncate = |micros| T::TICKS.floor(micros);
+    let ticks = range.and_then(|(from, to)| T::TICKS.within(from.map(truncate), to.map(truncate)));
+    ticks.map_or((T::MAX, T::MIN), |(first, last)| (T::first_of(first), T::last_of(last)))
 }
 
 /// Compares the tick of an ID with the tick that contains a time.

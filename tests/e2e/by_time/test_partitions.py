@@ -6,11 +6,13 @@ They create partitions, rows are routed to them, and queries by time scan only t
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import median
 from uuid import UUID
 
 import psycopg
@@ -19,7 +21,7 @@ import pytest
 import expect
 import orders
 import plans
-from idtypes import SCRU64, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
+from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
 from server import Server, oldest_and_newest, since
 
 # ----------------------------------------------------------------------------------------------------------- pg_partman
@@ -124,11 +126,13 @@ def test_days_come_and_go(events, id_type):
     assert new == "events_p20300110"
     assert [name for name, _ in events.rows()[:-1]] == [f"events_p2030010{day}" for day in (6, 6, 7, 7, 8, 8)]
 
-    # With the operator <@, only the partition with the result is scanned.
-    query = "SELECT id FROM events WHERE id <@ '[2030-01-07,2030-01-08)'"
-    plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
-    assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
-    assert len(events.connection.execute(query).fetchall()) == 2
+    # With the operator <@, and by the time of the ID, only the partition with the result is scanned.
+    by_range = "id <@ '[2030-01-07,2030-01-08)'"
+    by_time = "id::timestamptz >= '2030-01-07' AND id::timestamptz < '2030-01-08'"
+    for query in (f"SELECT id FROM events WHERE {condition}" for condition in (by_range, by_time)):
+        plan = events.connection.execute(f"EXPLAIN (FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
+        assert {node["Relation Name"] for node in plans.nodes(plan) if "Relation Name" in node} == {"events_p20300107"}
+        assert len(events.connection.execute(query).fetchall()) == 2
 
     # After two days, there are two more partitions. Retention then drops partitions older than three days.
     events.set_clock(NOON + 2 * DAY)
@@ -243,20 +247,25 @@ FILTERS = {
 }
 
 
+def create_parent(connection, table: str, column: str, key: str) -> None:
+    """Creates a table with this column, in place of `id`, and a number, and its partition or child."""
+    partition = f"PARTITION BY {key.replace('id', column.split()[0])}" if key != "inheritance" else ""
+    connection.execute(f"CREATE TABLE {table} ({column}, n int) {partition}")
+    child = f"PARTITION OF {table} {KEYS[key]}" if partition else f"() INHERITS ({table})"
+    connection.execute(f"CREATE TABLE {table}_child {child}")
+
+
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
 def test_the_calls_of_a_filter(connection, system, key):
     """The statistics of functions count the calls of those of the extension."""
     type_ = "uuid" if system == "uuidv7" else system.name
     connection.execute("CREATE EXTENSION scru_uuidv7")
-    partition = f"PARTITION BY {key}" if key != "inheritance" else ""
-    connection.execute(f"CREATE TABLE own (id {type_}, n int) {partition}")
-    child = f"PARTITION OF own {KEYS[key]}" if partition else "() INHERITS (own)"
-    connection.execute(f"CREATE TABLE child {child}")
+    create_parent(connection, "own", f"id {type_}", key)
     begin = "timestamptz '2026-01-01 00:00+00'"
     connection.execute(
         f"""
-        INSERT INTO child SELECT {system}_floor({begin} + n * interval '1 second'), n
+        INSERT INTO own_child SELECT {system}_floor({begin} + n * interval '1 second'), n
             FROM generate_series(0, {ROWS - 1}) AS n
         """
     )
@@ -275,6 +284,58 @@ def test_the_calls_of_a_filter(connection, system, key):
         most = 2 if mode == "custom" and "<@" in condition else calls
         # uuid's own functions are not counted. Planning and pruning call functions as well, a few times.
         assert after - before <= most * ROWS + 20, (mode, condition)
+
+
+# Conditions on an ID or a column of times, of which there is one each second until now, and the number of turns.
+COSTS = [
+    "{} >= now() - interval '15000 seconds'",
+    "{} >= $1",
+    "NOT {} >= $1",
+    "{} > $1 AND {} < $2",
+    "{} <@ tstzrange($1, $2)",
+]
+SECONDS, TURNS = 30_000, 21
+OF_COSTS = [*TYPES, "uuidv7"] if "TEST_LONG" in os.environ else [SCRU64, SCRU128]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("key", ["heap", *KEYS])
+def test_a_filter_costs_little_more_than_that_of_a_column(connection, measured, key):
+    """Compares the processor time of the session, which other processes hardly change."""
+    connection.execute("CREATE EXTENSION scru_uuidv7; SET max_parallel_workers_per_gather = 0")
+    connection.prepare_threshold = None
+    [(begin,)] = connection.execute(f"SELECT now() - interval '{SECONDS} seconds'")
+    parameters = "('{}', '{}')".format(*(begin + timedelta(seconds=n) for n in (SECONDS / 2, SECONDS * 0.6)))
+    at = f"CAST(timestamptz '{begin}' + n * interval '1 second' AS timestamptz)"
+    ratios = {}
+    for system in OF_COSTS:
+        type_ = "uuid" if system == "uuidv7" else system
+        for table, column, id_ in ("own", f"id {type_}", f"{system}_upper(at)"), ("twin", "at timestamptz", "at"):
+            if key == "heap":
+                connection.execute(f"CREATE TABLE {table}_child ({column}, n int)")
+                connection.execute(f"CREATE VIEW {table} AS TABLE {table}_child")
+            else:
+                create_parent(connection, table, column, key)
+            rows = f"SELECT {id_}, n FROM generate_series(1, {SECONDS}) AS n, {at} AS at"
+            connection.execute(f"INSERT INTO {table}_child {rows}; ANALYZE {table}_child")
+        for mode, condition in itertools.product(("custom", "generic"), COSTS):
+            connection.execute(f"SET plan_cache_mode = force_{mode}_plan")
+            for table, column in ("own", "id"), ("twin", "at"):
+                query = f"SELECT count(*) FROM {table} WHERE {condition.replace('{}', column)}"
+                connection.execute(f"PREPARE {table} (timestamptz, timestamptz) AS {query}")
+            for _ in range(3):
+                turns = [
+                    [plans.processor_time(connection, f"EXECUTE {table} {parameters}") for table in ("own", "twin")]
+                    for _ in range(TURNS)
+                ]
+                ratios[f"{system}, {mode} plan, {condition}"] = ratio = median(own / twin for own, twin in turns)
+                if ratio <= 1.15:
+                    break
+            connection.execute("DEALLOCATE own; DEALLOCATE twin")
+        connection.execute("DROP TABLE own_child, twin_child CASCADE; DROP TABLE IF EXISTS own, twin")
+    slowest = max(ratios, key=ratios.get)
+    measured(f"filters of {key}: at most {ratios[slowest]:.3f} of those of a column: {slowest.format('id', 'id')}")
+    assert ratios[slowest] <= 1.15
 
 
 # Conditions on a table with a partition for each of ten days, and the number of partitions that are scanned. The
