@@ -27,7 +27,7 @@ pgrx::pg_module_magic!();
 extern "C-unwind" fn _PG_init() {
     settings::define();
     by_time::register();
-    feed::transaction::register();
+    feed::publication::register();
     shared::mark_sequence::register();
     // SAFETY: reads a variable of the server. It calls this function once.
     unsafe {

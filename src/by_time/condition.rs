@@ -213,7 +213,7 @@ impl<'p> Condition<'p> {
     /// The equivalent comparison with an ID; `None` if the time is not a constant.
     fn with_constant<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
         let time = self.operand.constant()?.constvalue.value() as i64;
-        let (operator, id) = operator.with_id::<T>(epoch::saturated_unix_micros(time));
+        let (operator, id) = operator.at_time::<T>(epoch::saturated_unix_micros(time));
         Some(expression::list([self.with_id(operator, id)?]))
     }
 

@@ -17,7 +17,7 @@ use crate::pg::nodes::{self, NodeRef, Nodes, Root};
 ///
 /// # Safety
 /// Must be called by the planner's hook for paths.
-pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
+pub unsafe fn refuse_horizon(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
         let is_table = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION;

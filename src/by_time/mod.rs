@@ -27,16 +27,27 @@ use crate::pg::{paths, server};
 /// partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
     time_of_id::register();
-    server::on_table(time_condition::on_table);
+    server::on_table(on_table);
     paths::on_paths(on_paths);
+}
+
+unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
+    if time_of_id::is_in_use() {
+        // SAFETY: called by the planner's hook for tables.
+        unsafe { time_condition::rewrite(root, relation, is_parent) };
+    }
 }
 
 unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: called by the planner's hook for paths.
     unsafe {
-        time_order::on_paths(root, relation, entry);
-        pruning::add_comparisons(root, relation, entry);
-        elsewhere::on_paths(root, relation, entry);
+        if time_of_id::is_in_use() {
+            time_order::add_paths(root, relation, entry);
+        }
+        if (*entry).inh {
+            pruning::add_comparisons(root, relation, entry);
+        }
+        elsewhere::refuse_horizon(root, relation, entry);
     }
 }
 

@@ -21,13 +21,13 @@ use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explic
 /// The copies that the conditions of the partitions are remain as they are.
 ///
 /// # Safety
-/// Must be called for a table of the query when its paths are known, and before one of them becomes a plan.
+/// Must be called for a table of the query with children when its paths are known, and before one of them becomes a plan.
 pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo, table: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let is_partitioned = (*table).relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
         let is_union = (*table).rtekind == pg_sys::RTEKind::RTE_SUBQUERY;
-        if !(*table).inh || !(is_partitioned || is_union) {
+        if !(is_partitioned || is_union) {
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);

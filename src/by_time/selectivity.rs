@@ -287,7 +287,7 @@ impl<'p> Column<'p> {
             }
             Test::Time(operator) => {
                 let micros = constant.map(|time| epoch::saturated_unix_micros(time.constvalue.value() as i64));
-                match micros.map(|micros| operator.with_id::<T>(micros)) {
+                match micros.map(|micros| operator.at_time::<T>(micros)) {
                     Some((operator, id)) => self.bound(operator, Some(id)),
                     None => self.bound::<T>(operator, None),
                 }

@@ -43,7 +43,7 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     remembered::<T>(call, |operator, time| {
         if T::CORE_TYPE.is_some() {
-            return Some(operator.with_id::<T>(time).1);
+            return Some(operator.at_time::<T>(time).1);
         }
         let (smallest, largest) = operator.ids::<T>(time)?;
         Some(if operator.is_lower_bound() { smallest } else { largest })

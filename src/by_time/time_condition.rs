@@ -51,10 +51,7 @@ fn strategy_of(operator: Oid) -> Option<u32> {
 ///
 /// # Safety
 /// Must be called by the planner's hook for tables.
-pub unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
-    if !time_of_id::is_served() {
-        return;
-    }
+pub unsafe fn rewrite(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
         let (Some(root), relation) = (Root::new(root), &*relation) else { return };

@@ -75,9 +75,9 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) 
     KNOWN.count.set(0);
 }
 
-/// Whether the hooks have something to do: a function is known, and the setting is on.
+/// Whether a query of this session has called a `T_timestamp`, and the setting is on: otherwise the hooks have nothing to do.
 #[inline]
-pub fn is_served() -> bool {
+pub fn is_in_use() -> bool {
     KNOWN.count.get() > 0 && TIME_OF_ID.get()
 }
 

@@ -44,10 +44,7 @@ struct TimeIndex {
 ///
 /// # Safety
 /// Must be called by the planner's hook for paths.
-pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
-    if !time_of_id::is_served() {
-        return;
-    }
+pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
         let is_scanned = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION
@@ -57,12 +54,12 @@ pub unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry:
         let is_ordered =
             !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
         if is_scanned && is_ordered {
-            pg_sys::panic::pgrx_extern_c_guard(|| add_paths(root, relation));
+            pg_sys::panic::pgrx_extern_c_guard(|| add_paths_of_indexes(root, relation));
         }
     }
 }
 
-unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
+unsafe fn add_paths_of_indexes(root: *mut PlannerInfo, relation: *mut RelOptInfo) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let real = (*relation).indexlist;

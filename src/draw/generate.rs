@@ -7,7 +7,7 @@ use scru_server::horizon;
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::draw::{node, server_wide};
-use crate::feed::transaction;
+use crate::feed::publication;
 use crate::pg::{clock, wal};
 use crate::settings::{self, Common};
 use crate::shared::id_type::Type;
@@ -16,6 +16,7 @@ use crate::shared::waits;
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
+    // The others draw from a state of this process, unless a setting says otherwise.
     if T::FAST_PATH.is_none() {
         return draw::<T>(call).map(T::to_datum);
     }
@@ -47,7 +48,7 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
     }
     let is_shared = T::SERVER_WIDE || common.server_wide;
     loop {
-        let from = transaction::begin(call.schema())?;
+        let from = publication::begin(call.schema())?;
         let step = match is_shared {
             true => server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)?,
             false => Some(own_step::<T>(common.on_clock_rollback, from)?),
@@ -58,7 +59,7 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
             None => clock::check_for_interrupts(),
             // The clock is far behind the transaction's bound. Generation continues without it.
             Some(Step::Wait(until)) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
-                transaction::advance(until);
+                publication::advance(until);
             }
             Some(Step::Wait(until)) => wait_for_clock(call, until)?,
             Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, common.server_wide)),
@@ -70,7 +71,7 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
 #[cold]
 fn wait_for_clock(call: Call, until: i64) -> Result<(), Error> {
     clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
-    transaction::begin_anew(call.schema()).map(drop)
+    publication::begin_anew(call.schema()).map(drop)
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
@@ -89,6 +90,7 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
 /// Takes one step from the state of this process. The clock counts as reading at least `from`.
 #[inline(always)]
 fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<Step<T>, Error> {
+    // Nothing shared is raised, so that what the database carries delays nothing.
     let now = match horizon::time(from, i64::MIN, clock::now(), on_clock_rollback) {
         Ok(time) => time,
         Err(delay) => return Ok(delay),

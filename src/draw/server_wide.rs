@@ -27,7 +27,7 @@ struct SharedGenerator<T: Type> {
     /// The schema of the function that draws, in which the extension's sequences are.
     schema: Schema,
     on_clock_rollback: OnClockRollback,
-    /// As [`feed::transaction::published`].
+    /// As [`feed::publication::published`].
     from: i64,
     /// The last reading of the clock.
     clock: i64,
@@ -75,7 +75,7 @@ impl<T: Type> Access<T> for SharedGenerator<T> {
 
     #[inline(always)]
     fn delay(&self) -> Option<Step<T>> {
-        horizon::time(self.from, feed::transaction::bound(), self.clock, self.on_clock_rollback).err()
+        horizon::time(self.from, feed::publication::carried(), self.clock, self.on_clock_rollback).err()
     }
 
     #[inline(always)]
@@ -278,7 +278,7 @@ pub fn draw_fast<T: Type>() -> Option<T> {
         return None;
     }
     // The first ID of a transaction is drawn by a full step.
-    let from = feed::transaction::published()?;
+    let from = feed::publication::published()?;
     let mut access = Fast { memory: *memory, clock: 0 };
     let Ok(drawn) = protocol::draw_fast(&mut access, range);
     drawn.filter(|_| access.clock >= from).map(fast_path.id)

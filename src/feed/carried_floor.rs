@@ -16,21 +16,31 @@ use crate::shared::mark_page::LAST_FLOOR;
 use crate::shared::mark_sequence::{self, OWN_FLOOR, Value};
 use crate::shared::memory::{self, Header, HorizonMemory};
 
-/// The time at or above which the IDs of this database are, which [`horizon::learn`] has returned; the smallest number if none.
-pub static BOUND: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(i64::MIN));
+/// The floor with which this database has arrived, above which its IDs are, while the clock has not passed it; otherwise the
+/// smallest number.
+pub static CARRIED: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(i64::MIN));
 
 /// The shared memory for a reader; `None` if no process of this server can allocate it.
 pub fn memory(schema: Schema) -> Result<Option<HorizonMemory>, Error> {
     let memory = memory::of_horizon()?;
-    if let Some(memory) = memory.filter(|memory| !is_known(*memory)) {
+    if let Some(memory) = memory.filter(|memory| !is_learned(*memory)) {
         learn(memory, schema)?;
     }
     Ok(memory)
 }
 
-/// Whether this process need not call [`memory()`] or [`learn_to_draw`].
+/// The time at or above which a draw is because of the floor that the database carries; the smallest number if none.
 #[inline]
-pub fn is_known(memory: HorizonMemory) -> bool {
+pub fn for_draw(memory: HorizonMemory, schema: Schema) -> i64 {
+    if !is_learned(memory) {
+        learn_to_draw(memory, schema);
+    }
+    CARRIED.get()
+}
+
+/// Whether this process knows the floor that the database carries, and the durable one has been read.
+#[inline]
+fn is_learned(memory: HorizonMemory) -> bool {
     OWN_FLOOR.get().is_some() && memory.has_begun()
 }
 
@@ -43,7 +53,7 @@ fn learn(memory: HorizonMemory, schema: Schema) -> Result<(), Error> {
     let mut access = SharedHorizon::new(memory);
     access.schema = schema;
     let bound = horizon::learn(&mut access)?;
-    BOUND.set(bound.unwrap_or(i64::MIN));
+    CARRIED.set(bound.unwrap_or(i64::MIN));
     // Whether it reaches up to a horizon, `carry` looks.
     OWN_FLOOR.set(bound.is_none().then_some(0));
     Ok(())
@@ -52,9 +62,9 @@ fn learn(memory: HorizonMemory, schema: Schema) -> Result<(), Error> {
 /// As [`memory()`], for a draw: continues if the page cannot be read or written. As long as that is so, there are no horizons, and only
 /// the clock is above those from before the start. If the sequence is unlogged, it is of no use to a draw.
 #[cold]
-pub fn learn_to_draw(memory: HorizonMemory, schema: Schema) {
+fn learn_to_draw(memory: HorizonMemory, schema: Schema) {
     let carried = mark_sequence::read_floor(schema, true).unwrap_or_default();
-    BOUND.set(carried.filter(|carried| carried.has_arrived).map_or(i64::MIN, |carried| carried.value));
+    CARRIED.set(carried.filter(|carried| carried.has_arrived).map_or(i64::MIN, |carried| carried.value));
     // A parallel operation permits no subtransaction, in which errors of the server can be ignored as well.
     if transaction::is_parallel() {
         let _ = learn(memory, schema);

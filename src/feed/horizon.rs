@@ -84,7 +84,7 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
 /// The time up to which this database knows its IDs.
 pub fn floor(schema: Schema) -> Result<i64, Error> {
     let memory = carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?;
-    Ok(horizon::raise(&mut SharedHorizon::new(memory))?.max(carried_floor::BOUND.get()))
+    Ok(horizon::raise(&mut SharedHorizon::new(memory))?.max(carried_floor::CARRIED.get()))
 }
 
 #[cold]

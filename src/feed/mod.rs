@@ -7,5 +7,5 @@ pub mod guard;
 pub mod horizon;
 mod horizon_access;
 mod prepared;
+pub mod publication;
 pub mod reader;
-pub mod transaction;

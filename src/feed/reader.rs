@@ -6,7 +6,7 @@ use scru_server::mark;
 
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
-use crate::feed::{horizon, transaction};
+use crate::feed::{horizon, publication};
 use crate::pg::catalog::Schema;
 use crate::pg::transaction::Snapshot;
 use crate::pg::{clock, process, wal};
@@ -138,7 +138,7 @@ pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> R
         )
         .detail("Rows are inserted on the primary."));
     }
-    let from = transaction::unpassed(call.schema())?;
+    let from = publication::unpassed(call.schema())?;
     let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
     let first = from.saturating_sub(lag);
     if id.tick() < T::TICKS.nearest(first) {

@@ -28,13 +28,13 @@ impl Configured for Common {
     const TABLE: &'static [Setting<Self>] = &[
         Setting {
             name: "generator_scope",
-            summary: "Scope within which scru128, ulid and scru160 IDs are strictly increasing.",
+            summary: "Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.",
             context: SettingContext::User,
             kind: Kind::Choice { words: &["backend", "server"], apply: |common, word| common.server_wide = word == 1 },
         },
         Setting {
             name: "on_clock_rollback",
-            summary: "What scru128, ulid and scru160 do when the clock has moved back by more than 10 s: start again, or fail.",
+            summary: "What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.",
             context: SettingContext::User,
             kind: Kind::Choice {
                 words: &["reset", "error"],

@@ -1,4 +1,4 @@
-//! The protocol by which the backends of a server share a generator: the only text of it. `docs/design.md` explains it.
+//! The protocol by which the backends of a server share a generator. The model runs this text. `docs/design.md` explains it.
 //!
 //! The functions are straight-line code over an [`Access`] to shared memory, the clock, randomness and the log. The extension
 //! performs each access. The model runs the same code, and makes each access an action, so that any other action can precede it.

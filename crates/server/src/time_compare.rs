@@ -69,7 +69,7 @@ impl Operator {
     /// The comparison with an ID that is equivalent to the comparison with a time: `id >= bound` or `id < bound` with the first ID of
     /// a tick as the bound. If that tick would be after the last one, `id > largest`, which is always false, or `id <= largest`, which
     /// is always true. For a core type, the same operator with the first or the last ID of the tick.
-    pub fn with_id<T: SqlId>(self, micros: i64) -> (Self, T) {
+    pub fn at_time<T: SqlId>(self, micros: i64) -> (Self, T) {
         if T::CORE_TYPE.is_some() {
             let (first, last) = nearest::<T>(micros);
             return (self, if self.is_at_start_of_tick() { first } else { last });

@@ -23,11 +23,11 @@ struct Drawing {
     from: i64,
     /// The first value of `from`.
     first: i64,
-    /// The `carried` part of `from` of [`horizon::time`].
-    bound: i64,
+    /// The part of `from` that the database carries, as [`carried_floor::for_draw`] returns it.
+    carried: i64,
 }
 
-const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, first: i64::MIN, bound: i64::MIN };
+const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, first: i64::MIN, carried: i64::MIN };
 
 static DRAWING: PerProcess<Cell<Drawing>> = PerProcess::new(Cell::new(NOT_DRAWN));
 
@@ -48,10 +48,10 @@ pub fn published() -> Option<i64> {
     (drawing.local == local).then_some(drawing.from)
 }
 
-/// The bound that the database carried when the transaction was published; the smallest number if none.
+/// The time that the database carried when the transaction was published; the smallest number if none.
 #[inline(always)]
-pub fn bound() -> i64 {
-    DRAWING.get().bound
+pub fn carried() -> i64 {
+    DRAWING.get().carried
 }
 
 /// Begins the generation of IDs in a transaction: before its first ID, publishes the transaction, and before the first of this process,
@@ -74,26 +74,23 @@ pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
-    let (from, bound) = match memory::of_horizon()? {
+    let (from, carried) = match memory::of_horizon()? {
         Some(memory) => {
-            if !carried_floor::is_known(memory) {
-                carried_floor::learn_to_draw(memory, schema);
-            }
-            let bound = carried_floor::BOUND.get();
+            let carried = carried_floor::for_draw(memory, schema);
             let mut access = SharedHorizon::new(memory);
-            let from = horizon::publish(&mut access)?.max(bound);
+            let from = horizon::publish(&mut access)?.max(carried);
             let (ending, is_prepared) = ENDING.get();
             if ending == local && !transaction::is_parallel_worker() {
                 access.record(transaction::assign_own_number(), is_prepared)?;
             }
-            (from, bound)
+            (from, carried)
         }
         // Nobody can read a horizon on this server.
         None => (i64::MIN, i64::MIN),
     };
     let before = DRAWING.get();
     let first = if before.local == local && before.first != i64::MIN { before.first } else { from };
-    DRAWING.set(Drawing { local, from, first, bound });
+    DRAWING.set(Drawing { local, from, first, carried });
     Ok(from)
 }
 
