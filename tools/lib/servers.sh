@@ -88,10 +88,10 @@ install_unreleased() {
 gets_updates() { [ -n "$BARE$BUILDER" ] && [ "${DEBIAN[$MAJOR]}" != sid ]; }
 install_updates() {
     local root=$1 policy=$1/usr/sbin/policy-rc.d
-    add_source "$root" "${DEBIAN[$MAJOR]}-security" debian-security
+    add_source "$root" "${DEBIAN[$MAJOR]}-security" debian-security || return
     # No server starts here.
-    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy"
-    apt_in "$root" update && apt_in "$root" upgrade && rm "$policy"
+    printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy" &&
+        apt_in "$root" update && apt_in "$root" upgrade && rm "$policy"
 }
 
 # Prints what the Debian packages need to be built, and lintian. Debian 12 has no Rust that is new enough: the builder brings it.
@@ -130,7 +130,7 @@ apt_in() {
 apart() { setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 
 # Only one run at a time may use a Debian, because it installs the extension there. Those without a compiler and those of builders
-# stay as they are, and need no run to end.
+# are only read, and have locks of their own.
 lock() {
     exec {LOCK}>"$CACHE/${BARE:+bare-}${BUILDER:+builder-}$MAJOR.lock"
     flock --nonblock "$LOCK" || { say "Waiting for another run that has the Debian of PostgreSQL $MAJOR" && flock "$LOCK"; }
@@ -155,7 +155,7 @@ prepare_debian() {
 wanted() {
     packages
     [ -z "$BUILDER" ] || build_dependencies
-    ! gets_updates || echo 'security updates'
+    ! gets_updates || echo "security updates of $(date +%Y-%m)"
 }
 
 # Runs inside of `apart`. The project has the same path as outside. target/ is separate, because programs built in a newer Debian
@@ -283,7 +283,7 @@ run-16) run_16 "${@:3}" ;;
 run-1[7-9]) lock && prepare_debian && run_debian "${@:3}" ;;
 enter-*) enter "${@:3}" ;;
 clean-)
-    for MAJOR in "${!DEBIAN[@]}"; do lock; done
+    for MAJOR in "${!DEBIAN[@]}"; do lock && BARE=yes lock && BUILDER=yes lock; done
     rm -rf --one-file-system "$CACHE"
     ;;
 *) die 'Missing or unknown command or version. See the head of tools/lib/servers.sh.' ;;

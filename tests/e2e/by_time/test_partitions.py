@@ -248,7 +248,8 @@ FILTERS = {
 
 
 def create_parent(connection, table: str, column: str, key: str) -> None:
-    """Creates a table with this column, in place of `id`, and a number, and its partition or child."""
+    """Creates a table with the column and a number, and one partition by `key`, or one child. `id` in `key` stands for the
+    column."""
     partition = f"PARTITION BY {key.replace('id', column.split()[0])}" if key != "inheritance" else ""
     connection.execute(f"CREATE TABLE {table} ({column}, n int) {partition}")
     child = f"PARTITION OF {table} {KEYS[key]}" if partition else f"() INHERITS ({table})"
@@ -286,7 +287,7 @@ def test_the_calls_of_a_filter(connection, system, key):
         assert after - before <= most * ROWS + 20, (mode, condition)
 
 
-# Conditions on an ID or a column of times, of which there is one each second until now, and the number of turns.
+# Conditions on an ID or on a column of times. The rows are one second apart, and the last one is new.
 COSTS = [
     "{} >= now() - interval '15000 seconds'",
     "{} >= $1",

@@ -318,6 +318,7 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
         for condition in (
             f"id >= {time}",
             f"id > {time}",
+            f"id::timestamptz >= {time}",
             f"id >= {setting}",
             f"{setting} <= id",
             f"id <@ tstzrange({time}, NULL)",

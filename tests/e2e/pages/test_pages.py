@@ -89,6 +89,9 @@ def test_the_messages_of_the_sources_are_literals():
     assert len(re.findall(r"\bsql_error!\(", CODE)) == len(literal) > 20
     # In the macro, and in what reports an error of the server, or a panic, with its own message.
     assert len(re.findall(r"\bError::new\(", CODE)) == 2 + 1 + 1
+    # A warning, and a line of the log.
+    assert len(re.findall(r"\bErrorReport::new\(", CODE)) == 1 + 1
+    assert CODE.count("GUC_check_errmsg_string") == 1
 
 
 @compares_with_the_sources

@@ -115,7 +115,7 @@ class FeedLoad:
             return [task.result(timeout=60) for task in reading]
 
     def receive(self, page: Callable[[str], list[str]], first: str, seconds: float) -> list[str]:
-        """Returns the rows of the pages after `first`, until that time after the last row was written."""
+        """Returns the rows of the pages after `first`, until `seconds` after the last row was written."""
         received: list[str] = []
         end = None
         while end is None or monotonic() < end:
