@@ -44,7 +44,8 @@ struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     fn of(text: &'a str) -> Self {
-        let names: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let names: BTreeSet<&str> =
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()).collect();
         let has_access = names.contains("access");
         let passes_access = text.contains("(access)") || text.contains("(access,");
         Self { names, has_access, is_shared: has_access && text.contains('?') || passes_access }

@@ -191,6 +191,7 @@ impl<'p> Column<'p> {
             return None;
         }
         let condition = Condition::of::<T>(function, of_source)?;
+        self.compared(&condition)?;
         let number = if let Some((bound, of_bound)) = expression::called(bound) {
             condition.comparisons_with::<T>(bound, of_bound)?
         } else {

@@ -110,7 +110,7 @@ pub fn has_comparison(relation: &RelOptInfo, node: NodeRef) -> bool {
     }
     let operator = node.cast::<OpExpr>();
     arguments.any(|argument| id_of(relation, argument).is_some())
-        && operator.is_some_and(|operator| strategy_of(operator.opno).is_some())
+        && operator.is_none_or(|operator| strategy_of(operator.opno).is_some())
 }
 
 /// The ID whose time an expression is, if it is a column of the table.
@@ -189,8 +189,11 @@ impl<'p> Table<'p> {
 
     /// Conditions, rewritten one by one; the same list if none changes.
     fn each(&self, conditions: Nodes<'p>) -> Nodes<'p> {
-        let rewritten = list(conditions.iter().map(|condition| self.condition(condition)));
-        if rewritten.as_slice() == conditions.as_slice() { conditions } else { rewritten }
+        let mut rewritten = conditions.iter().map(|condition| self.condition(condition)).enumerate();
+        let Some((index, first)) = rewritten.find(|&(index, new)| new != conditions.as_slice()[index]) else {
+            return conditions;
+        };
+        list(conditions.iter().take(index).chain([first]).chain(rewritten.map(|(_, new)| new)))
     }
 
     /// A condition, rewritten; the same node if it remains.
@@ -321,7 +324,8 @@ fn as_timestamptz(time: NodeRef) -> Option<NodeRef> {
     let cast = match type_ {
         pg_sys::TIMESTAMPTZOID => return Some(time),
         pg_sys::DATEOID => pg_sys::F_TIMESTAMPTZ_DATE,
-        _ => pg_sys::F_TIMESTAMPTZ_TIMESTAMP,
+        pg_sys::TIMESTAMPOID => pg_sys::F_TIMESTAMPTZ_TIMESTAMP,
+        _ => return None,
     };
     is_safe_to_cast(time, type_).then(|| expression::call(cast.into(), pg_sys::TIMESTAMPTZOID, [copy_node(time)]))
 }

@@ -92,16 +92,14 @@ pub fn find(is_wanted: impl Fn(&TimeOfId) -> bool) -> Option<TimeOfId> {
 pub fn called(node: NodeRef) -> Option<(TimeOfId, NodeRef)> {
     let call = node.cast::<FuncExpr>()?;
     let function = find(|known| known.function == call.funcid)?;
-    // SAFETY: arguments are nodes.
-    Some((function, *unsafe { Nodes::new(call.args) }.as_slice().first()?))
+    Some((function, node.arguments().iter().next()?))
 }
 
 /// The argument of a call of `scru_before`; `None` for any other expression.
 pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
     let call = node.cast::<FuncExpr>()?;
     find(|known| known.before == call.funcid)?;
-    // SAFETY: arguments are nodes.
-    unsafe { Nodes::new(call.args) }.as_slice().first().copied()
+    node.arguments().iter().next()
 }
 
 /// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`. Every call remains.

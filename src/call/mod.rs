@@ -21,9 +21,8 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::catalog::Schema;
-use crate::pg::nodes::NodeRef;
 use crate::pg::trigger::Trigger;
-use crate::pg::unguarded::{MemoryContextAlloc, contain_var_clause, pg_detoast_datum_packed};
+use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
 /// A row of a set-returning function: a struct with the columns in order, and their tuple for [`Call::rows`].
 macro_rules! row {
@@ -82,12 +81,14 @@ impl<'call> Call<'call> {
         Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
     }
 
-    /// Whether no argument depends on a column, so that the arguments can be the same for all rows. False if that is unknown.
-    pub fn depends_on_no_column(self) -> bool {
-        // SAFETY: the expression of a call, if the caller has passed it, lives as long as the state of the function.
+    /// Whether the state of the function outlives the result: the memory context of the result is a child of that of the state, as in
+    /// a scan, where it is that of a row. ALTER TABLE and ANALYZE keep results after they have freed the state.
+    #[inline]
+    pub fn outlives_result(self) -> bool {
+        // SAFETY: the server passes a valid call. The current memory context is valid.
         unsafe {
-            let expression = (*self.0).flinfo.as_ref().and_then(|function| NodeRef::new(function.fn_expr));
-            expression.is_some_and(|call| !contain_var_clause(call))
+            let function = (*self.0).flinfo.as_ref();
+            function.is_some_and(|function| (*pg_sys::CurrentMemoryContext).parent == function.fn_mcxt)
         }
     }
 

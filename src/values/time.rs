@@ -78,25 +78,19 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// The ID to which `round` converts the time that is the argument of the call.
 ///
-/// A filter such as `id >= T_floor(now())` calls the function for each row, with one time. Without a copy for each row, all calls then
-/// return the ID of the first one, which no call changes. A result that depends on a row may outlive the state of the function:
-/// ANALYZE keeps those of a statistics object.
+/// A filter such as `id >= T_floor(now())` calls the function for each row with the same time. These calls return the ID of the first
+/// one, which no call changes, and no copy.
 #[inline]
 fn rounded<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
     let time = call.int8(0);
-    let (shared, first) = call.remembered((), || first(call, time, round))?;
-    if *shared == Some(time) { Ok(first.as_datum()) } else { copied(time, round) }
+    let (of, first) = call.remembered((), || first(time, round))?;
+    if *of == time && call.outlives_result() { Ok(first.as_datum()) } else { copied(time, round) }
 }
 
-/// The ID of a first call, and its time if other calls may return the same ID. Out of line, as `copied` is: the fast path saves no
-/// registers.
+/// The time and the ID of a first call. Out of line, as `copied` is: the fast path saves no registers.
 #[inline(never)]
-fn first<T: Type>(
-    call: Call,
-    time: i64,
-    round: fn(i64) -> Result<T, TimeError>,
-) -> Result<(Option<i64>, T::Stored), Error> {
-    Ok((call.depends_on_no_column().then_some(time), bound(time, round)?.to_stored()))
+fn first<T: Type>(time: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<(i64, T::Stored), Error> {
+    Ok((time, bound(time, round)?.to_stored()))
 }
 
 #[inline(never)]

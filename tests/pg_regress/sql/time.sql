@@ -117,6 +117,22 @@ SELECT * FROM each_type($$
         LATERAL (SELECT DISTINCT at, n FROM $T_moments) AS moments
     WHERE stxname = '$T_mcv' AND values[1] = n::text
 $$);
+-- ALTER TABLE and ANALYZE keep the result of an expression without columns after the state of its functions is freed.
+BEGIN;
+CALL for_each_type($$
+    ALTER TABLE $T_moments ADD id $T DEFAULT $T_floor(now());
+    CREATE STATISTICS $T_now (mcv) ON n, $T_floor(now()) FROM $T_moments;
+    ANALYZE $T_moments
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*) AS "rows", count(*) FILTER (WHERE id = $T_floor(now())) AS expected FROM $T_moments
+$$);
+SELECT * FROM each_type($$
+    SELECT count(*) AS items, count(*) FILTER (WHERE values[2] = $T_floor(now())::text) AS expected
+    FROM pg_statistic_ext AS s JOIN pg_statistic_ext_data ON stxoid = s.oid, pg_mcv_list_items(stxdmcv)
+    WHERE stxname = '$T_now'
+$$);
+COMMIT;
 
 -- The time of an ID is independent of the session's time zone, so that it can be indexed.
 CALL for_each_type($$ CREATE INDEX ON $T_ids ($T_timestamp(id)); ANALYZE $T_ids $$);
