@@ -94,20 +94,6 @@ impl Function {
     }
 }
 
-/// What replaces a condition anywhere in a query.
-enum Replacement {
-    /// Nothing: the operator remains.
-    None,
-    /// The native comparisons that an index gets.
-    Comparisons,
-    /// A native comparison with the first ID of a tick, for a constant time.
-    Constant(Operator),
-    /// A native comparison with the first ID of a tick that is computed when the query runs, for a time near the clock.
-    FirstId(Operator),
-    /// A native comparison with a bound that is never NULL, and `T_time_possible`.
-    PossibleBound(Operator),
-}
-
 /// A call of one of our functions, or of its operator.
 pub struct Condition<'p> {
     pub test: Test,
@@ -133,36 +119,28 @@ impl<'p> Condition<'p> {
         Some(Self { test, arguments, id, operand, schema, id_type: exprType(id) })
     }
 
-    fn replacement<T: StoredId>(&self, root: Option<Root<'p>>) -> Replacement {
+    /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
+    fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         let is_of_core_type = T::CORE_TYPE.is_some();
         let is_constant = self.operand.constant().is_some();
         match self.test {
-            Test::Id(_) => return Replacement::None,
+            Test::Id(_) => return None,
             _ if is_of_core_type => {}
-            Test::Time(operator) if is_constant => return Replacement::Constant(operator),
-            Test::Time(operator) if near_clock::is_before::<T>(self.operand) => return Replacement::FirstId(operator),
+            Test::Time(operator) if is_constant => return self.with_constant::<T>(operator),
+            Test::Time(operator) if near_clock::is_before::<T>(self.operand) => {
+                return self.with_first_id::<T>(operator);
+            }
             // Two comparisons would evaluate an ID that is not a column twice.
-            Test::Range if is_constant && self.id.column().is_some() => return Replacement::Comparisons,
+            Test::Range if is_constant && self.id.column().is_some() => return self.comparisons::<T>(root),
             Test::Time(_) | Test::Range => {}
         }
         let is_worth_it = expression::is_skipped(root, self.id, is_constant) && !expression::is_costly(self.operand);
         match self.test {
-            _ if !is_worth_it => Replacement::None,
+            _ if !is_worth_it => None,
             // The server's join estimator takes two comparisons for independent ones.
-            Test::Range if contain_var_clause(self.operand) => Replacement::None,
-            Test::Time(operator) if !is_of_core_type => Replacement::PossibleBound(operator),
-            _ => Replacement::Comparisons,
-        }
-    }
-
-    /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
-    fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
-        match self.replacement::<T>(root) {
-            Replacement::None => None,
-            Replacement::Comparisons => self.comparisons::<T>(root),
-            Replacement::Constant(operator) => self.with_constant::<T>(operator),
-            Replacement::FirstId(operator) => self.with_first_id::<T>(operator),
-            Replacement::PossibleBound(operator) => self.with_possible_bound::<T>(operator),
+            Test::Range if contain_var_clause(self.operand) => None,
+            Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
+            _ => self.comparisons::<T>(root),
         }
     }
 
