@@ -8,7 +8,9 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry};
+use pgrx::pg_sys::{
+    self, IndexOptInfo, IndexPath, Oid, PlannerInfo, RangeTblEntry, RelOptInfo, TargetEntry, amcostestimate_function,
+};
 
 use crate::by_time::expression;
 use crate::by_time::time_condition::{self, TIME_FAMILY};
@@ -18,20 +20,6 @@ use crate::pg::unguarded::{
     build_index_pathkeys, copy_node, create_index_paths, exprType, is_dummy_rel, lappend, list_copy_head,
     makeTargetEntry, palloc,
 };
-
-/// The estimator of an access method.
-type CostEstimate = Option<
-    unsafe extern "C-unwind" fn(
-        *mut PlannerInfo,
-        *mut IndexPath,
-        f64,
-        *mut f64,
-        *mut f64,
-        *mut f64,
-        *mut f64,
-        *mut f64,
-    ),
->;
 
 /// An index as if it were on the time of an ID.
 #[repr(C)]
@@ -108,7 +96,7 @@ unsafe fn time_index<'p>(
         let of_time = palloc(size_of::<TimeIndex>()).cast::<TimeIndex>();
         of_time.write(TimeIndex { index: *real, real });
         let index = &raw mut (*of_time).index;
-        (&raw mut (*index).amcostestimate).cast::<CostEstimate>().write(Some(estimate_cost));
+        (&raw mut (*index).amcostestimate).cast::<amcostestimate_function>().write(Some(estimate_cost));
         (*index).amhasgetbitmap = false;
         (*index).sortopfamily = with((*real).sortopfamily, columns, column, TIME_FAMILY.into());
         (*index).opcintype = with((*real).opcintype, columns, column, pg_sys::TIMESTAMPTZOID);
@@ -155,7 +143,7 @@ unsafe extern "C-unwind" fn estimate_cost(
     unsafe {
         let real = (*(*path).indexinfo.cast::<TimeIndex>()).real;
         (*path).indexinfo = real;
-        if let Some(estimate) = (&raw const (*real).amcostestimate).cast::<CostEstimate>().read() {
+        if let Some(estimate) = (&raw const (*real).amcostestimate).cast::<amcostestimate_function>().read() {
             estimate(root, path, loops, startup, total, selectivity, correlation, pages);
         }
     }
