@@ -8,11 +8,10 @@ use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    ReleaseSysCache, SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans,
-    contain_volatile_functions, get_negator, get_opcode, get_opfamily_member, lappend, lookup_type_cache, makeFuncExpr,
-    pg_detoast_datum_packed,
+    SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
+    get_negator, get_opcode, get_opfamily_member, lappend, lookup_type_cache, makeFuncExpr, pg_detoast_datum_packed,
 };
-use crate::pg::{paths, server};
+use crate::pg::{catalog, paths, server};
 
 /// The function and the arguments of an operator or of a function call; `None` for any other node.
 pub fn called(node: NodeRef) -> Option<(Oid, Nodes)> {
@@ -86,7 +85,7 @@ fn is_in_partition_key(table: Oid, column: i16) -> bool {
     // SAFETY: rows of this cache have this form. The key has as many columns as the row states.
     let is_in_key = unsafe {
         let row = SearchSysCache1(pg_sys::SysCacheIdentifier::PARTRELID as _, Datum::from(table));
-        read(row, |key: &pg_sys::FormData_pg_partitioned_table| {
+        catalog::read(row, |key: &pg_sys::FormData_pg_partitioned_table| {
             let columns = key.partattrs.values.as_slice(key.partnatts as usize);
             b"rl".contains(&(key.partstrat as u8)) && columns.contains(&column)
         })
@@ -99,7 +98,7 @@ fn is_heap(relation: Oid) -> bool {
     // SAFETY: rows of this cache have this form.
     let access_method = unsafe {
         let row = SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as _, Datum::from(relation));
-        read(row, |class: &pg_sys::FormData_pg_class| class.relam)
+        catalog::read(row, |class: &pg_sys::FormData_pg_class| class.relam)
     };
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
 }
@@ -115,7 +114,7 @@ pub fn symbol_and_schema<R>(function: Oid, recognize: impl FnOnce(&str) -> Optio
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
         let row = SearchSysCache1(cache, Datum::from(function));
-        read(row, |function: &pg_sys::FormData_pg_proc| {
+        catalog::read(row, |function: &pg_sys::FormData_pg_proc| {
             if function.prolang != Oid::from(pg_sys::ClanguageId) {
                 return None;
             }
@@ -140,23 +139,7 @@ pub fn function_in(schema: Oid, parts: &[&str], arguments: &[Oid]) -> Option<Oid
         let arguments = buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
         let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as _;
         let row = SearchSysCache3(cache, Datum::from(name.as_ptr()), Datum::from(arguments), Datum::from(schema));
-        read(row, |function: &pg_sys::FormData_pg_proc| (function.oid, function.prolang))?
+        catalog::read(row, |function: &pg_sys::FormData_pg_proc| (function.oid, function.prolang))?
     };
     (language == Oid::from(pg_sys::ClanguageId) && server::may_execute(function)).then_some(function)
-}
-
-/// What `read` finds in a row of a system cache, which is then released; `None` if the row is null.
-///
-/// # Safety
-/// The row has the form `Form`.
-unsafe fn read<Form, R>(row: pg_sys::HeapTuple, read: impl FnOnce(&Form) -> R) -> Option<R> {
-    if row.is_null() {
-        return None;
-    }
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>());
-        ReleaseSysCache(row);
-        Some(found)
-    }
 }

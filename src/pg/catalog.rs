@@ -1,10 +1,12 @@
-//! Scans of system catalogs. All functions must be called in a transaction.
+//! Scans and rows of system catalogs. All functions must be called in a transaction.
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{Array, FromDatum};
+
+use crate::pg::unguarded::ReleaseSysCache;
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
@@ -100,6 +102,22 @@ pub fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
     found
 }
 
+/// What `read` finds in a row of a system cache, which is then released; `None` if the row is null.
+///
+/// # Safety
+/// The row has the form `Form`.
+pub unsafe fn read<Form, R>(row: pg_sys::HeapTuple, read: impl FnOnce(&Form) -> R) -> Option<R> {
+    if row.is_null() {
+        return None;
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>());
+        ReleaseSysCache(row);
+        Some(found)
+    }
+}
+
 /// The schema of the extension, and its owner: those of the function with this OID.
 #[derive(Clone, Copy)]
 pub struct Schema {
@@ -122,12 +140,8 @@ impl Schema {
         unsafe {
             let number = Datum::from(self.of_function);
             let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, number);
-            if row.is_null() {
-                return false;
-            }
-            let owner = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>()).proowner;
-            pg_sys::ReleaseSysCache(row);
-            relation.relowner == owner || pg_sys::superuser_arg(relation.relowner)
+            let owner = read(row, |function: &pg_sys::FormData_pg_proc| function.proowner);
+            owner.is_some_and(|owner| relation.relowner == owner || pg_sys::superuser_arg(relation.relowner))
         }
     }
 }

@@ -7,6 +7,8 @@ use pgrx::{
     called_as_trigger, trigger_fired_after, trigger_fired_by_insert, trigger_fired_by_update, trigger_fired_for_row,
 };
 
+use crate::pg::catalog;
+
 /// The call of a trigger of any kind.
 #[derive(Clone, Copy)]
 pub struct Trigger<'call>(&'call pg_sys::TriggerData);
@@ -76,13 +78,9 @@ impl<'call> Trigger<'call> {
                 return None;
             }
             let of_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
-            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
-            if tuple.is_null() {
-                return None;
-            }
-            let row = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
-            let (schema, name) = ((*row).typnamespace, (*row).typname);
-            pg_sys::ReleaseSysCache(tuple);
+            let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
+            let schema_and_name = |form: &pg_sys::FormData_pg_type| (form.typnamespace, form.typname);
+            let (schema, name) = catalog::read(row, schema_and_name)?;
             let name = CStr::from_ptr(name.data.as_ptr()).to_bytes().to_vec();
             Some(Column { number, of_type: TypeName { schema, name } })
         }

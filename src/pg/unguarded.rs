@@ -2,7 +2,7 @@
 //! functions, and planning a query or filtering rows by time calls them often.
 //!
 //! Without it, an error of the server is a longjmp over the frames of the callers. These have nothing to drop, except those of
-//! `ActiveSnapshotSet`, `GetActiveSnapshot` and `GetPortalByName`, which raise no errors. The server compares the
+//! `ActiveSnapshotSet`, `GetActiveSnapshot`, `GetPortalByName` and `ReleaseSysCache`, which raise no errors. The server compares the
 //! `ssup_datum_…_cmp` by address, and pgrx's wrappers have other addresses.
 //!
 //! A function is `safe` if every value of its arguments is valid. Catalogs are read in a transaction, in which all functions of this
