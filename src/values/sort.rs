@@ -72,32 +72,23 @@ pub fn skip_support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let support = SkipSupport {
         smallest: T::MIN.to_datum(),
         largest: T::MAX.to_datum(),
-        decrement: decrement::<T>,
-        increment: increment::<T>,
+        decrement: step::<T, -1>,
+        increment: step::<T, 1>,
     };
     // SAFETY: the server passes such a struct to fill in.
     unsafe { call.datum(0).cast_mut_ptr::<SkipSupport>().write(support) };
     Ok(Datum::null())
 }
 
-unsafe extern "C-unwind" fn decrement<T: StoredId>(_index: Relation, value: Datum, underflows: *mut bool) -> Datum {
-    // SAFETY: the server passes what `step` requires.
-    unsafe { step::<T>(value, -1, underflows) }
-}
-
-unsafe extern "C-unwind" fn increment<T: StoredId>(_index: Relation, value: Datum, overflows: *mut bool) -> Datum {
-    // SAFETY: the server passes what `step` requires.
-    unsafe { step::<T>(value, 1, overflows) }
-}
-
-/// Returns `value + by` and sets `is_at_end` to false. If no ID has that value, returns `value` and sets `is_at_end` to true.
-///
-/// # Safety
-/// `value` is a Datum of this type, and `is_at_end` is valid for writes.
-unsafe fn step<T: StoredId>(value: Datum, by: i64, is_at_end: *mut bool) -> Datum {
+/// Returns `value + BY` and sets `is_at_end` to false. If no ID has that value, returns `value` and sets `is_at_end` to true.
+unsafe extern "C-unwind" fn step<T: StoredId, const BY: i64>(
+    _index: Relation,
+    value: Datum,
+    is_at_end: *mut bool,
+) -> Datum {
     // Types passed by value are stored as an `i64`.
-    let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(by)).to_be_bytes()).and_then(T::from_stored);
-    // SAFETY: guaranteed by the caller.
+    let next = T::Stored::from_bytes(&((value.value() as i64).wrapping_add(BY)).to_be_bytes()).and_then(T::from_stored);
+    // SAFETY: the server passes a pointer that is valid for writes.
     unsafe { *is_at_end = next.is_none() };
     next.map_or(value, |next| next.to_datum())
 }
