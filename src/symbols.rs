@@ -3,9 +3,10 @@
 use core::cmp::Ordering;
 
 use pgrx::pg_sys;
-use scru_ids::{core_registry, encrypted_registry, id_systems, registry};
+use scru_ids::{SortableId, core_registry, encrypted_registry, id_systems, registry};
 
 use crate::by_time::{self, range, selectivity, tick_statistics, time_compare, time_of_id};
+use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{guarded, raw};
 use crate::draw::{admin, generate, node};
 use crate::feed::{guard, reader};
@@ -53,12 +54,12 @@ macro_rules! system {
             export! {
                 guarded [gen_ $name] generate::generate::<Id>;
                 guarded [gen_ $name _at] generate::generate_at::<Id>;
-                raw [$name _smaller] compare::smaller::<Id>;
-                raw [$name _larger] compare::larger::<Id>;
+                raw [$name _smaller] |call| compare::second_if::<Id>(call, Ordering::is_gt);
+                raw [$name _larger] |call| compare::second_if::<Id>(call, Ordering::is_lt);
                 raw [$name _timestamp] time::timestamp::<Id>;
-                guarded [$name _lower] time::lower::<Id>;
-                guarded [$name _upper] time::upper::<Id>;
-                guarded [$name _floor] time::floor::<Id>;
+                guarded [$name _lower] |call| time::rounded(call, Id::lower);
+                guarded [$name _upper] |call| time::rounded(call, Id::upper);
+                guarded [$name _floor] |call| time::rounded(call, Id::floor);
 
                 raw [$name _lt_timestamptz] |call| time_compare::id_with_time::<Id>(call, Ordering::is_lt);
                 raw [$name _le_timestamptz] |call| time_compare::id_with_time::<Id>(call, Ordering::is_le);
@@ -72,8 +73,8 @@ macro_rules! system {
                 guarded [$name _time_support] by_time::support::<Id>;
                 guarded [$name _range_lower] range::lower::<Id>;
                 guarded [$name _range_upper] range::upper::<Id>;
-                guarded [$name _contained_by_range] range::contained_by::<Id>;
-                guarded [$name _range_contains] range::contains::<Id>;
+                guarded [$name _contained_by_range] |call| range::is_within::<Id>(call, 0, 1);
+                guarded [$name _range_contains] |call| range::is_within::<Id>(call, 1, 0);
                 guarded [$name _range_support] by_time::support::<Id>;
                 guarded [$name _ineqsel] selectivity::of_operator::<Id>;
 
@@ -97,7 +98,7 @@ macro_rules! sql_type {
             export! {
                 guarded [$name _in] io::input::<Id>;
                 guarded [$name _out] io::output::<Id>;
-                guarded [$name _recv] io::receive::<Id>;
+                guarded [$name _recv] |call| io::from_bytes::<Id>(call.message());
                 guarded [$name _send] io::send::<Id>;
 
                 raw [$name _eq] |call| compare::test::<Id>(call, Ordering::is_eq);
@@ -139,7 +140,7 @@ macro_rules! sql_type {
                 guarded [$name _time_decoder] time::decode::<Id>;
 
                 guarded [$name _to_bytea] io::send::<Id>;
-                guarded [$name _from_bytea] casts::from_bytea::<Id>;
+                guarded [$name _from_bytea] |call| io::from_bytes::<Id>(call.varlena(0));
                 guarded [$name _from_text] casts::from_text::<Id>;
                 guarded [$name _from_bigint] casts::from_bigint::<Id>;
                 guarded [$name _to_numeric] casts::to_numeric::<Id>;
@@ -162,8 +163,8 @@ macro_rules! sql_type {
 macro_rules! encryption {
     ($name:ident, $id:ident $(, $bytes:literal)?) => {
         export! {
-            guarded [$name _encrypted] encryption::encrypted::<scru_ids::$id>;
-            guarded [$name _decrypted] encryption::decrypted::<scru_ids::$id>;
+            guarded [$name _encrypted] |call| encryption::encrypted(call, call.id::<scru_ids::$id>(0));
+            guarded [$name _decrypted] |call| encryption::decrypted(call, scru_ids::$id::to_datum);
         }
     };
 }
@@ -175,8 +176,8 @@ encrypted_registry!(encryption);
 core_registry!(encryption);
 
 export! {
-    guarded [scru_bigint_encrypted] encryption::bigint_encrypted;
-    guarded [scru_bigint_decrypted] encryption::bigint_decrypted;
+    guarded [scru_bigint_encrypted] |call| encryption::encrypted(call, call.int8(0));
+    guarded [scru_bigint_decrypted] |call| encryption::decrypted(call, i64::into_datum);
 
     raw [scru_before] time::before;
     guarded [scru_inspect] inspect::of_text;
@@ -185,8 +186,8 @@ export! {
     guarded [scru_snowflake_floor] snowflake::floor;
     guarded [scru_generators] admin::all;
     guarded [scru64_nodes_collide] node::collide;
-    guarded [scru_set_mark] admin::set_mark;
-    guarded [scru_raise_mark] admin::raise_mark;
+    guarded [scru_set_mark] |call| admin::change_mark(call, false);
+    guarded [scru_raise_mark] |call| admin::change_mark(call, true);
     guarded [scru_horizon_holders] reader::holders;
     guarded [scru_feed_guard] guard::guard;
 }

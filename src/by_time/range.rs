@@ -22,18 +22,9 @@ pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(remembered(call, 0, |(_, last): (T, T)| last.to_stored())?.into_datum())
 }
 
-/// `T_contained_by_range(T, tstzrange) → boolean`
-pub fn contained_by<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    is_within::<T>(call, 0, 1)
-}
-
-/// `T_range_contains(tstzrange, T) → boolean`
-pub fn contains<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    is_within::<T>(call, 1, 0)
-}
-
-/// Whether one argument of the call is an ID within the other, a range.
-fn is_within<T: StoredId>(call: Call, id: usize, range: usize) -> Result<Datum, Error> {
+/// `T_contained_by_range(T, tstzrange) → boolean`, `T_range_contains(tstzrange, T) → boolean`: whether the argument with the number
+/// `id` is within the one with the number `range`
+pub fn is_within<T: StoredId>(call: Call, id: usize, range: usize) -> Result<Datum, Error> {
     let (&(first, last), id) = (remembered(call, range, stored::<T>)?, call.stored::<T>(id));
     Ok(Datum::from(first.order(id).is_le() && id.order(last).is_le()))
 }

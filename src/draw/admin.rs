@@ -172,17 +172,11 @@ fn text<T: Type>(id: T) -> String {
 }
 
 /// `scru_set_mark(type text, mark timestamptz) → void`: sets the high-water mark of a type for this session's node
-pub fn set_mark(call: Call) -> Result<Datum, Error> {
-    change_mark(call, false)
-}
-
-/// `scru_raise_mark(type text, mark timestamptz) → void`: as [`set_mark`], but only raises the mark
-pub fn raise_mark(call: Call) -> Result<Datum, Error> {
-    change_mark(call, true)
-}
-
+///
+/// `scru_raise_mark(type text, mark timestamptz) → void`, with `at_least`: only raises the mark
+///
 /// Raises 22023 for an infinite time or an unknown type, 25006 during recovery.
-fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
+pub fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
     let (name, mark) = (call.varlena(0), epoch::unix_micros(call.int8(1)));
     let mark =
         mark.ok_or_else(|| sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the high-water mark must be a finite time"))?;

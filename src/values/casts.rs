@@ -9,12 +9,6 @@ use crate::call::Call;
 use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredId;
 use crate::pg::datum;
-use crate::values::io;
-
-/// `T_from_bytea(bytea) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
-pub fn from_bytea<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    io::from_bytes::<T>(call.varlena(0))
-}
 
 /// `T_from_text(text) → T` of the extension `scru_text`. Raises what `T_in` raises.
 pub fn from_text<T: StoredId>(call: Call) -> Result<Datum, Error> {

@@ -19,14 +19,10 @@ pub fn cmp<T: StoredId>(call: Call) -> Datum {
     Datum::from(order::<T>(call) as i32)
 }
 
-/// `T_smaller(T, T) → T`
-pub fn smaller<T: StoredId>(call: Call) -> Datum {
-    call.datum(usize::from(order::<T>(call).is_gt()))
-}
-
-/// `T_larger(T, T) → T`
-pub fn larger<T: StoredId>(call: Call) -> Datum {
-    call.datum(usize::from(order::<T>(call).is_lt()))
+/// `T_smaller(T, T) → T`, `T_larger(T, T) → T`: the second ID if the order of the two satisfies `holds`, otherwise the first
+#[inline]
+pub fn second_if<T: StoredId>(call: Call, holds: fn(Ordering) -> bool) -> Datum {
+    call.datum(usize::from(holds(order::<T>(call))))
 }
 
 #[inline]

@@ -7,39 +7,23 @@ use scru_ids::encryption::{Encryptable, IdCipher, KeyLengthError};
 
 use crate::call::Call;
 use crate::call::error::{Error, sql_error};
-use crate::call::stored::{StoredDatum, StoredId};
+use crate::call::stored::StoredDatum;
 
-/// `T_encrypted(T, bytea) → uuid`
+/// `T_encrypted(T, bytea) → uuid`, `scru_bigint_encrypted(bigint, bytea) → uuid`
 ///
 /// Raises 22023 for a key whose length is neither 16 nor 32 bytes, and for a uuid that is not of version 7.
-pub fn encrypted<T: StoredId + Encryptable>(call: Call) -> Result<Datum, Error> {
-    encrypt(call, call.id::<T>(0))
-}
-
-/// `T_decrypted(uuid, bytea) → T`: NULL if no ID is encrypted to the uuid. Raises 22023 as [`encrypted`] for the key.
-pub fn decrypted<T: StoredId + Encryptable>(call: Call) -> Result<Datum, Error> {
-    Ok(decrypt(call)?.map_or_else(|| call.null(), T::to_datum))
-}
-
-/// `scru_bigint_encrypted(bigint, bytea) → uuid`: like [`encrypted`]
-pub fn bigint_encrypted(call: Call) -> Result<Datum, Error> {
-    encrypt(call, call.int8(0))
-}
-
-/// `scru_bigint_decrypted(uuid, bytea) → bigint`: like [`decrypted`]
-pub fn bigint_decrypted(call: Call) -> Result<Datum, Error> {
-    Ok(decrypt(call)?.map_or_else(|| call.null(), i64::into_datum))
-}
-
-fn encrypt<T: Encryptable + Display + 'static>(call: Call, id: T) -> Result<Datum, Error> {
+pub fn encrypted<T: Encryptable + Display + 'static>(call: Call, id: T) -> Result<Datum, Error> {
     let uuid = cipher::<T>(call)?.encrypt(id);
     uuid.map(StoredDatum::into_datum).ok_or_else(|| not_of_version_7(&id))
 }
 
-fn decrypt<T: Encryptable + 'static>(call: Call) -> Result<Option<T>, Error> {
+/// `T_decrypted(uuid, bytea) → T`, `scru_bigint_decrypted(uuid, bytea) → bigint`: NULL if no ID is encrypted to the uuid
+///
+/// Raises 22023 as [`encrypted`] for the key.
+pub fn decrypted<T: Encryptable + 'static>(call: Call, to_datum: fn(T) -> Datum) -> Result<Datum, Error> {
     // SAFETY: the SQL declares the argument as uuid.
     let uuid = unsafe { <[u8; 16]>::from_datum(call.datum(0)) };
-    Ok(cipher(call)?.decrypt(uuid))
+    Ok(cipher(call)?.decrypt(uuid).map_or_else(|| call.null(), to_datum))
 }
 
 /// The cipher of the key that is the second argument. It is kept for the following rows of the statement.

@@ -21,17 +21,13 @@ pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(stored::cstring(call.id::<T>(0), &settings::of::<T>()))
 }
 
-/// `T_recv(internal) → T`. Raises 22P03 for a wrong length, 22003 for a value out of range.
-pub fn receive<T: Type>(call: Call) -> Result<Datum, Error> {
-    from_bytes::<T>(call.message())
-}
-
 /// `T_send(T) → bytea` and the cast `T_to_bytea(T) → bytea`
 pub fn send<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(datum::varlena(call.stored::<T>(0).to_bytes().as_ref()))
 }
 
-/// The ID with these big-endian bytes. Fails with 22P03 or 22003.
+/// `T_recv(internal) → T` and the cast `T_from_bytea(bytea) → T`: the ID with these big-endian bytes. Raises 22P03 for a wrong
+/// length, 22003 for a value out of range.
 pub fn from_bytes<T: StoredId>(bytes: &[u8]) -> Result<Datum, Error> {
     T::from_be_bytes(bytes).map(T::to_datum).map_err(|error| Error::bad_bytes::<T>(bytes, error))
 }

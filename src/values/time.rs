@@ -17,21 +17,6 @@ pub fn timestamp<T: Type>(call: Call) -> Datum {
     if id.is_id() { Datum::from(epoch::of(id)) } else { call.null() }
 }
 
-/// `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
-pub fn lower<T: Type>(call: Call) -> Result<Datum, Error> {
-    rounded(call, T::lower)
-}
-
-/// `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
-pub fn floor<T: Type>(call: Call) -> Result<Datum, Error> {
-    rounded(call, T::floor)
-}
-
-/// `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
-pub fn upper<T: Type>(call: Call) -> Result<Datum, Error> {
-    rounded(call, T::upper)
-}
-
 /// `scru_before(timestamptz) → timestamptz`: the time one microsecond earlier. Before the earliest time is `-infinity`.
 pub fn before(call: Call) -> Datum {
     Datum::from(epoch::before(call.int8(0)))
@@ -76,12 +61,16 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(if is_rounded { micros - since_second } else { micros } - epoch::EPOCH_2000))
 }
 
-/// The ID to which `round` converts the time that is the argument of the call.
+/// Functions that round a time to an ID:
+///
+/// - `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
+/// - `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
+/// - `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
 ///
 /// A filter such as `id >= T_floor(now())` calls the function for each row with the same time. These calls return the ID of the first
 /// one, which no call changes, and no copy.
 #[inline]
-fn rounded<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+pub fn rounded<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
     let time = call.int8(0);
     let (of, first) = call.remembered((), || first(time, round))?;
     if *of == time && call.outlives_result() { Ok(first.as_datum()) } else { copied(time, round) }
