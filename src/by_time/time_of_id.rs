@@ -105,14 +105,14 @@ pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
 /// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`. Every call remains.
 pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<pg_sys::SupportRequestSimplify>();
-    // SAFETY: the server passes a support request, whose tag identifies the struct.
+    // SAFETY: the server passes a support request, whose tag identifies the struct. The call is a node.
     let simplified = unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
-        if is_simplify { (*request).fcall.as_ref() } else { None }
+        if is_simplify { NodeRef::new((*request).fcall) } else { None }
     };
-    if let Some(call) = simplified
-        && find(|known| known.function == call.funcid).is_none()
-        && let Some(found) = look_up::<T>(call)
+    if let Some((function, arguments)) = simplified.and_then(expression::called)
+        && find(|known| known.function == function).is_none()
+        && let Some(found) = look_up::<T>(function, arguments)
         && let Some(place) = KNOWN.functions.get(KNOWN.count.get())
     {
         place.set(found);
@@ -121,12 +121,12 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-/// What is to be known of the function of a call; `None` if one of the objects does not exist, or if the user must not execute it.
-fn look_up<T: StoredId>(call: &FuncExpr) -> Option<TimeOfId> {
-    // SAFETY: arguments are nodes.
-    let &[id] = unsafe { Nodes::new(call.args) }.as_slice() else { return None };
+/// What is to be known of a function that is called with these arguments; `None` if one of the objects does not exist, or if the user
+/// must not execute it.
+fn look_up<T: StoredId>(function: Oid, arguments: Nodes) -> Option<TimeOfId> {
+    let &[id] = arguments.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
-    let ((), schema) = expression::symbol_and_schema(call.funcid, |_| Some(()))?;
+    let ((), schema) = expression::symbol_and_schema(function, |_| Some(()))?;
     let of_ids = [id_type, pg_sys::TIMESTAMPTZOID];
     let operator = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
@@ -134,7 +134,7 @@ fn look_up<T: StoredId>(call: &FuncExpr) -> Option<TimeOfId> {
         (operator != Oid::INVALID && get_opcode(operator) == function).then_some(operator)
     };
     Some(TimeOfId {
-        function: call.funcid,
+        function,
         id_type,
         family: expression::family(id_type),
         greater: operator("_gt_timestamptz", c">")?,
