@@ -15,8 +15,8 @@ fn tick(micros: i64) -> u64 {
     TICKS.at_or_before(micros).unwrap()
 }
 
-fn entered(word: u64, floor: Option<u64>) -> Result<u64, Step<Scru64>> {
-    enter::<Scru64>(word, floor, NOON, &mut StdRng::seed_from_u64(1))
+fn entered(word: u64, high_water: Option<u64>) -> Result<u64, Step<Scru64>> {
+    enter::<Scru64>(word, high_water, NOON, &mut StdRng::seed_from_u64(1))
 }
 
 fn last_of(tick: u64) -> u64 {
@@ -28,7 +28,7 @@ fn mark(id: u32, size: u32, tick: u64, run: u64) -> Mark {
 }
 
 #[test]
-fn the_floor_is_the_highest_mark_of_an_overlapping_node_and_another_run() {
+fn the_high_water_is_the_highest_mark_of_an_overlapping_node_and_another_run() {
     let marks = [mark(5, 20, 7, 1), mark(5, 20, 9, 2), mark(6, 20, 99, 1), mark(0, 1, 8, 3), mark(5, 20, 6, 0)];
     assert_eq!(high_water(&marks, NODE, 4), Some(9));
     assert_eq!(high_water(&marks, NODE, 2), Some(8));
@@ -104,14 +104,14 @@ fn the_first_reservation_covers_the_word_and_the_clock() {
 }
 
 #[test]
-fn a_word_is_raised_above_the_floor() {
-    let floor = tick(NOON) + 2;
-    assert_eq!(entered(last_of(tick(NOON)), Some(floor)), Ok(last_of(floor)));
-    assert_eq!(entered(last_of(floor) - 7, Some(floor)), Ok(last_of(floor)), "in the same tick");
-    assert_eq!(entered(last_of(floor) + 1, Some(floor)), Ok(last_of(floor) + 1));
-    assert_eq!(entered(0, Some(floor)), Ok(last_of(floor)));
+fn a_word_is_raised_above_the_high_water() {
+    let high_water = tick(NOON) + 2;
+    assert_eq!(entered(last_of(tick(NOON)), Some(high_water)), Ok(last_of(high_water)));
+    assert_eq!(entered(last_of(high_water) - 7, Some(high_water)), Ok(last_of(high_water)), "in the same tick");
+    assert_eq!(entered(last_of(high_water) + 1, Some(high_water)), Ok(last_of(high_water) + 1));
+    assert_eq!(entered(0, Some(high_water)), Ok(last_of(high_water)));
     assert_eq!(entered(0, None), Ok(0), "a new run starts at the clock");
-    assert_eq!(entered(last_of(floor), None), Ok(last_of(floor)));
+    assert_eq!(entered(last_of(high_water), None), Ok(last_of(high_water)));
 }
 
 #[test]
@@ -147,9 +147,9 @@ fn a_forecast_adds_all_waits_of_a_draw() {
         Context { now: NOON, on_clock_rollback: OnClockRollback::default(), settings: T::Settings::default() }
     }
     let mut rng = StdRng::seed_from_u64(1);
-    let mut flake = |floor, arrived: Option<Mark>| {
+    let mut flake = |high_water, arrived: Option<Mark>| {
         let delay = |now| arrived.and_then(|arrived| delay_of_arrival(arrived, now)).map_or(Ok(now), Err);
-        forecast::<UlidFlake>(0, floor, delay, &context::<UlidFlake>(), &mut rng)
+        forecast::<UlidFlake>(0, high_water, delay, &context::<UlidFlake>(), &mut rng)
     };
     let millis = |seconds| UlidFlake::TICKS.at_or_before(NOON + seconds * SECOND).unwrap();
     let arrived = |seconds| Some(Mark { node: NodeCode::ALL, tick: millis(seconds), run: 0 });
@@ -206,10 +206,10 @@ fn every_node_and_tick_fits_into_a_reservation() {
 }
 
 #[test]
-fn a_128_bit_type_continues_above_the_floor() {
+fn a_128_bit_type_continues_above_the_high_water() {
     let millis = NOON as u64 / 1_000;
     let mut rng = StdRng::seed_from_u64(1);
-    let mut enter = |word, floor| enter::<Scru128>(word, floor, NOON, &mut rng);
+    let mut enter = |word, high_water| enter::<Scru128>(word, high_water, NOON, &mut rng);
     assert_eq!(enter(0, None), Ok(0));
     let Ok(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
     assert_eq!(enter(word, Some(millis + 9_998)), Ok(word));
