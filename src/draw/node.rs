@@ -14,9 +14,8 @@ use scru_server::setting_state::Source;
 use crate::call::Call;
 use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
-use crate::settings;
-use crate::settings::hosts::{self, Mismatch};
 use crate::settings::sources::Deciding;
+use crate::settings::{self, hosts};
 use crate::shared::id_type::{Shared, Type};
 use crate::shared::memory;
 
@@ -60,9 +59,7 @@ fn announce_change<T: Type>() -> Result<(), Error> {
 
 /// Raises 55000 if `scru.node_hosts` says that the node belongs to other servers.
 pub fn check_host<T: Type>() -> Result<(), Error> {
-    let Some((Mismatch { hosts, this }, Deciding { name, value, .. })) =
-        hosts::mismatch().zip(settings::deciding::<T>())
-    else {
+    let Some(((hosts, this), Deciding { name, value, .. })) = hosts::mismatch().zip(settings::deciding::<T>()) else {
         return Ok(());
     };
     Err(sql_error!(

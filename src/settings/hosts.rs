@@ -8,16 +8,9 @@ use crate::settings::sources::shown;
 /// The name of the setting.
 pub const SETTING: &CStr = c"scru.node_hosts";
 
-/// A setting that does not name this server.
-pub struct Mismatch {
-    /// The value of the setting.
-    pub hosts: String,
-    /// The name of this host and the port of the server, such as `db1:5432`.
-    pub this: String,
-}
-
-/// The value of the setting if it does not name this server.
-pub fn mismatch() -> Option<Mismatch> {
+/// The value of the setting, and the name of this host and the port of the server, such as `db1:5432`; `None` if the setting names
+/// this server.
+pub fn mismatch() -> Option<(String, String)> {
     let hosts = shown(SETTING);
     if hosts.trim() == "*" {
         return None;
@@ -27,7 +20,7 @@ pub fn mismatch() -> Option<Mismatch> {
         Some((name, of_port)) => of_port == port && is_like(&host, name),
         None => is_like(&host, entry),
     });
-    (!names_this).then(|| Mismatch { hosts, this: format!("{host}:{port}") })
+    (!names_this).then(|| (hosts, format!("{host}:{port}")))
 }
 
 /// Whether a name is that of an entry, in which `*` stands for any characters. Case-insensitive, as host names are.
