@@ -9,7 +9,7 @@ use crate::call::error::{Error, quoting, sql_error};
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::feed::reader::{self, Timeliness};
-use crate::pg::trigger::{Column, Trigger, TypeName, literal, quoted};
+use crate::pg::trigger::{Column, Trigger, literal, quoted};
 use crate::shared::id_type::Type;
 
 /// The schema of the server's types.
@@ -30,7 +30,7 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
     let trigger = call.trigger().ok_or_else(|| misused(None, &[], None))?;
     let arguments = trigger.arguments();
     let column = arguments.first().and_then(|name| trigger.column(name));
-    let system = column.as_ref().and_then(|column| system_of(&column.of_type, arguments.get(2), call.schema().oid()));
+    let system = column.as_ref().and_then(|column| system_of(column, arguments.get(2), call.schema().oid()));
     if !trigger.is_after_new_row() || !(1..=3).contains(&arguments.len()) {
         return Err(misused(Some(trigger), &arguments, system.as_ref()));
     }
@@ -43,12 +43,12 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
     }
 }
 
-/// The system of a column; `None` if it must be named, or if no system has IDs of this type.
-fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<System> {
-    let named = named.map_or(of_type.name.as_slice(), |name| name.to_bytes());
+/// The system of a column; `None` if it must be named, or if no system has IDs of its type.
+fn system_of(column: &Column, named: Option<&&CStr>, schema: Oid) -> Option<System> {
+    let named = named.map_or(column.type_name.as_slice(), |name| name.to_bytes());
     macro_rules! find {
         ($name:ident, $id:ident) => {
-            if let Some(system) = of_column::<scru_ids::$id>(of_type, named, schema) {
+            if let Some(system) = of_column::<scru_ids::$id>(column, named, schema) {
                 return Some(system);
             }
         };
@@ -57,15 +57,15 @@ fn system_of(of_type: &TypeName, named: Option<&&CStr>, schema: Oid) -> Option<S
     None
 }
 
-/// The system `T` if a column of a type can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
+/// The system `T` if a column can have its IDs, and `named` is the name of `T` or of the type that only `T` has.
 /// An ID system of a core type has no type of its own: another user's type with its name has values of another form.
-fn of_column<T: Type>(of_type: &TypeName, named: &[u8], schema: Oid) -> Option<System> {
+fn of_column<T: Type>(column: &Column, named: &[u8], schema: Oid) -> Option<System> {
     let of_server = match T::Stored::LEN {
         8 => "int8",
         16 => "uuid",
         _ => "",
     };
-    let is = |schema, name: &str| of_type.schema == schema && of_type.name == name.as_bytes();
+    let is = |schema, name: &str| column.type_schema == schema && column.type_name == name.as_bytes();
     let is_core = T::CORE_TYPE.is_some_and(|name| is(PG_CATALOG, name));
     let is_own = T::CORE_TYPE.is_none() && is(schema, T::NAME);
     let can_have = is_own || is(PG_CATALOG, of_server);

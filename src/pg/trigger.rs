@@ -13,16 +13,11 @@ use crate::pg::catalog;
 #[derive(Clone, Copy)]
 pub struct Trigger<'call>(&'call pg_sys::TriggerData);
 
-/// A stored column of the table of a trigger, and the type under its domain.
+/// A stored column of the table of a trigger, and the schema and the name of the type under its domain.
 pub struct Column {
     number: i32,
-    pub of_type: TypeName,
-}
-
-/// The name of a type.
-pub struct TypeName {
-    pub schema: Oid,
-    pub name: Vec<u8>,
+    pub type_schema: Oid,
+    pub type_name: Vec<u8>,
 }
 
 impl<'call> Trigger<'call> {
@@ -80,9 +75,9 @@ impl<'call> Trigger<'call> {
             let of_type = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, number));
             let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(of_type));
             let schema_and_name = |form: &pg_sys::FormData_pg_type| (form.typnamespace, form.typname);
-            let (schema, name) = catalog::read(row, schema_and_name)?;
-            let name = CStr::from_ptr(name.data.as_ptr()).to_bytes().to_vec();
-            Some(Column { number, of_type: TypeName { schema, name } })
+            let (type_schema, name) = catalog::read(row, schema_and_name)?;
+            let type_name = CStr::from_ptr(name.data.as_ptr()).to_bytes().to_vec();
+            Some(Column { number, type_schema, type_name })
         }
     }
 
