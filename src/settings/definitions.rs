@@ -59,12 +59,7 @@ pub fn define() {
     // SAFETY: reads a variable of the server.
     IS_PRELOADED.set(unsafe { pg_sys::process_shared_preload_libraries_in_progress });
     define_table::<Common>();
-    macro_rules! define {
-        ($name:ident, $id:ident) => {
-            define_table::<scru_ids::$id>();
-        };
-    }
-    scru_ids::id_systems!(define);
+    scru_ids::id_systems!(|Id| define_table::<Id>());
     let (summary, version) = (c"Version of the library that this session has loaded.", env!("CARGO_PKG_VERSION"));
     define_text(c"scru.library_version", summary, leaked(version), GucContext::PGC_INTERNAL);
     let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";

@@ -99,12 +99,7 @@ fn encrypted_systems() -> BTreeMap<&'static str, bool> {
 
 fn systems() -> Vec<System> {
     let mut systems = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident) => {
-            systems.push(system::<scru_ids::$id>());
-        };
-    }
-    scru_ids::id_systems!(add);
+    scru_ids::id_systems!(|Id| systems.push(system::<Id>()));
     systems
 }
 
