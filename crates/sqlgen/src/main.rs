@@ -16,7 +16,6 @@ use std::{env, fs};
 use minijinja::{Environment, UndefinedBehavior, Value, context, path_loader};
 use rand::TryRng;
 use rand::rand_core::utils::fill_bytes_via_next_word;
-use scru_ids::encryption::Encryptable;
 use scru_ids::{Getter, SettingContext, SqlId, Stored};
 
 type Error = Box<dyn std::error::Error>;
@@ -54,7 +53,6 @@ fn system<T: SqlId>() -> System {
     };
     let [first, second] = examples::<T>();
     let is_core = T::CORE_TYPE.is_some();
-    let is_walked = encrypted_systems().get(T::NAME).copied();
     let properties = context! {
         T => T::NAME,
         // The SQL type: the extension's, or the server's.
@@ -71,8 +69,8 @@ fn system<T: SqlId>() -> System {
         numeric => T::WIDE_INTEGER,
         backfill => T::BACKFILL,
         // Whether IDs can be encrypted to a uuid, and whether this walks until the uuid has version 4.
-        encrypted => is_walked.is_some(),
-        walked => is_walked,
+        encrypted => [8, 16].contains(&length),
+        walked => length == 8 || is_core,
         // The setting with the server's number; none if IDs contain no such number.
         number_setting,
         tick,
@@ -82,19 +80,6 @@ fn system<T: SqlId>() -> System {
         second,
     };
     System { name: T::NAME, is_core, properties }
-}
-
-/// The names of the ID systems whose IDs can be encrypted, and whether the result has version 4.
-fn encrypted_systems() -> BTreeMap<&'static str, bool> {
-    let mut systems = BTreeMap::new();
-    macro_rules! insert {
-        ($name:ident, $id:ident $(, $bytes:literal)?) => {
-            systems.insert(scru_ids::$id::KIND, scru_ids::$id::IS_VERSION_4);
-        };
-    }
-    scru_ids::encrypted_registry!(insert);
-    scru_ids::core_registry!(insert);
-    systems
 }
 
 fn systems() -> Vec<System> {
