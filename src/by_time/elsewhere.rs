@@ -5,7 +5,7 @@ use core::ffi::CStr;
 use core::ptr;
 
 use pgrx::pg_sys::{self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, SubPlan, TargetEntry};
-use scru_ids::id_systems;
+use scru_ids::{SortableId, id_systems};
 
 use crate::by_time::expression;
 use crate::call::error::{Error, quoting, report, sql_error};
@@ -86,13 +86,10 @@ fn horizon_of_subquery(root: Root, parameter: &Param) -> Option<&'static str> {
 }
 
 fn system_of_horizon(symbol: &str) -> Option<&'static str> {
-    macro_rules! find {
-        ($name:ident, $id:ident) => {
-            if let Some("_horizon" | "_horizon_after" | "_horizon_with_lag") = symbol.strip_prefix(stringify!($name)) {
-                return Some(stringify!($name));
-            }
-        };
-    }
-    id_systems!(find);
+    id_systems!(
+        |Id| if let Some("_horizon" | "_horizon_after" | "_horizon_with_lag") = symbol.strip_prefix(Id::NAME) {
+            return Some(Id::NAME);
+        }
+    );
     None
 }

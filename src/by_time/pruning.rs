@@ -111,13 +111,8 @@ fn comparisons<'p>(root: Option<Root<'p>>, function: Oid, arguments: Nodes<'p>) 
     if get_func_support(function) == Oid::INVALID {
         return None;
     }
-    macro_rules! of_system {
-        ($name:ident, $id:ident) => {
-            if let Some(condition) = Condition::of::<scru_ids::$id>(function, arguments) {
-                return condition.is_computable().then(|| condition.comparisons::<scru_ids::$id>(root))?;
-            }
-        };
-    }
-    scru_ids::id_systems!(of_system);
+    scru_ids::id_systems!(|Id| if let Some(condition) = Condition::of::<Id>(function, arguments) {
+        return condition.is_computable().then(|| condition.comparisons::<Id>(root))?;
+    });
     None
 }

@@ -58,14 +58,9 @@ fn number_type<T: SqlId>() -> Option<&'static str> {
 /// The name of another ID type that accepts the text, and whether that type has 16 bytes; `None` if there is none.
 fn other_type<T: SqlId>(text: &[u8]) -> Option<(&'static str, bool)> {
     let mut found = None;
-    macro_rules! read {
-        ($name:ident, $id:ident) => {
-            if scru_ids::$id::NAME != T::NAME && scru_ids::$id::parse(text).is_ok() {
-                found = Some((scru_ids::$id::NAME, is_wide::<scru_ids::$id>()));
-            }
-        };
-    }
-    registry!(read);
+    registry!(|Id| if Id::NAME != T::NAME && Id::parse(text).is_ok() {
+        found = Some((Id::NAME, is_wide::<Id>()));
+    });
     found
 }
 

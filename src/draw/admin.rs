@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, State, Word, id_systems};
+use scru_ids::{Context, MAX_TEXT_LEN, OnClockRollback, SortableId, State, Word, id_systems};
 use scru_server::horizon;
 use scru_server::mark::{self, Forecast, Reserved};
 use scru_server::protocol::Carried;
@@ -50,12 +50,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
         let floor = attempt(floor::look).unwrap_or_default();
-        macro_rules! add {
-            ($name:ident, $id:ident) => {
-                rows.push(row::<scru_ids::$id>(call.schema(), floor)?.columns());
-            };
-        }
-        id_systems!(add);
+        id_systems!(|Id| rows.push(row::<Id>(call.schema(), floor)?.columns()));
         Ok(rows)
     })
 }
@@ -185,20 +180,15 @@ pub fn change_mark(call: Call, at_least: bool) -> Result<Datum, Error> {
         return Err(sql_error!(ERRCODE_READ_ONLY_SQL_TRANSACTION, "cannot execute {function}() during recovery")
             .hint("Set the mark on the primary, or after the promotion."));
     }
-    macro_rules! set {
-        ($type:ident, $id:ident) => {
-            if name == stringify!($type).as_bytes() {
-                settings::check_none_refused::<scru_ids::$id>()?;
-                server_wide::set_mark::<scru_ids::$id>(call.schema(), mark, at_least)?;
-                if at_least {
-                    carried_floor::raise_above::<scru_ids::$id>(call.schema(), mark)?;
-                } else {
-                    carried_floor::set_back(call.schema(), mark)?;
-                }
-                return Ok(Datum::null());
-            }
-        };
-    }
-    id_systems!(set);
+    id_systems!(|Id| if name == Id::NAME.as_bytes() {
+        settings::check_none_refused::<Id>()?;
+        server_wide::set_mark::<Id>(call.schema(), mark, at_least)?;
+        if at_least {
+            carried_floor::raise_above::<Id>(call.schema(), mark)?;
+        } else {
+            carried_floor::set_back(call.schema(), mark)?;
+        }
+        return Ok(Datum::null());
+    });
     Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("unknown ID type \"{}\"", &[name])))
 }

@@ -156,17 +156,14 @@ pub extern "C-unwind" fn scru_name_node(_argument: Datum) {
             pg_sys::BGWORKER_BYPASS_ALLOWCONN,
         );
     }
-    macro_rules! log {
-        ($name:ident, $id:ident) => {
-            // While a value is refused, no ID is generated, and each attempt raises the error.
-            if scru_ids::$id::SERVER_WIDE
-                && settings::check_none_refused::<scru_ids::$id>().is_ok()
-                && let Err(error) = check_host::<scru_ids::$id>().and_then(|()| log_node::<scru_ids::$id>())
-            {
-                // SAFETY: nothing is left to drop. The process ends, and the server writes the error to its log.
-                unsafe { error::report(error, ptr::null_mut()) };
-            }
-        };
-    }
-    registry!(log);
+    registry!(|Id| {
+        // While a value is refused, no ID is generated, and each attempt raises the error.
+        if Id::SERVER_WIDE
+            && settings::check_none_refused::<Id>().is_ok()
+            && let Err(error) = check_host::<Id>().and_then(|()| log_node::<Id>())
+        {
+            // SAFETY: nothing is left to drop. The process ends, and the server writes the error to its log.
+            unsafe { error::report(error, ptr::null_mut()) };
+        }
+    });
 }

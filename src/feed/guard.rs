@@ -46,14 +46,9 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
 /// The system of a column; `None` if it must be named, or if no system has IDs of its type.
 fn system_of(column: &Column, named: Option<&&CStr>, schema: Oid) -> Option<System> {
     let named = named.map_or(column.type_name.as_slice(), |name| name.to_bytes());
-    macro_rules! find {
-        ($name:ident, $id:ident) => {
-            if let Some(system) = of_column::<scru_ids::$id>(column, named, schema) {
-                return Some(system);
-            }
-        };
-    }
-    id_systems!(find);
+    id_systems!(|Id| if let Some(system) = of_column::<Id>(column, named, schema) {
+        return Some(system);
+    });
     None
 }
 

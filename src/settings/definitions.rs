@@ -54,17 +54,20 @@ impl Configured for Common {
 /// Whether indexes on IDs serve conditions on their time, and its order.
 pub static TIME_OF_ID: PerProcess<Cell<bool>> = PerProcess::new(Cell::new(true));
 
+/// Defines a setting by a function of the server, with the address of its variable and its further values.
+macro_rules! define {
+    ($define:ident, $name:expr, $summary:expr, [$($value:expr),*], $context:expr, $check:expr, $assign:expr) => {{
+        let (name, summary, flags) = ($name.as_ptr(), $summary.as_ptr(), server::ALLOW_IN_PARALLEL);
+        pg_sys::$define(name, summary, ptr::null(), $($value,)* $context, flags, $check, $assign, None);
+    }};
+}
+
 /// Defines all settings: once in each process, or in the postmaster if the library is preloaded.
 pub fn define() {
     // SAFETY: reads a variable of the server.
     IS_PRELOADED.set(unsafe { pg_sys::process_shared_preload_libraries_in_progress });
     define_table::<Common>();
-    macro_rules! define {
-        ($name:ident, $id:ident) => {
-            define_table::<scru_ids::$id>();
-        };
-    }
-    scru_ids::id_systems!(define);
+    scru_ids::id_systems!(|Id| define_table::<Id>());
     let (summary, version) = (c"Version of the library that this session has loaded.", env!("CARGO_PKG_VERSION"));
     define_text(c"scru.library_version", summary, leaked(version), GucContext::PGC_INTERNAL);
     let summary = c"Hosts on which the node of this server may be used: names, each with an optional port.";
@@ -73,18 +76,8 @@ pub fn define() {
         (c"scru.time_of_id", c"Whether an index on an ID serves conditions on its time, and its order.");
     // SAFETY: called from _PG_init. The arguments are never freed.
     unsafe {
-        pg_sys::DefineCustomBoolVariable(
-            name.as_ptr(),
-            summary.as_ptr(),
-            ptr::null(),
-            TIME_OF_ID.as_ptr(),
-            true,
-            GucContext::PGC_USERSET,
-            server::ALLOW_IN_PARALLEL,
-            None,
-            None,
-            None,
-        );
+        let variable = TIME_OF_ID.as_ptr();
+        define!(DefineCustomBoolVariable, name, summary, [variable, true], GucContext::PGC_USERSET, None, None);
     }
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
@@ -94,18 +87,8 @@ pub fn define() {
 fn define_text(name: &'static CStr, summary: &'static CStr, default: &'static CStr, context: GucContext::Type) {
     // SAFETY: called from _PG_init. The arguments are never freed.
     unsafe {
-        pg_sys::DefineCustomStringVariable(
-            name.as_ptr(),
-            summary.as_ptr(),
-            ptr::null(),
-            Box::leak(Box::new(ptr::null_mut())),
-            default.as_ptr(),
-            context,
-            server::ALLOW_IN_PARALLEL,
-            None,
-            Some(count_change_of_text),
-            None,
-        );
+        let (variable, assign) = (variable(ptr::null_mut()), Some(count_change_of_text as _));
+        define!(DefineCustomStringVariable, name, summary, [variable, default.as_ptr()], context, None, assign);
     }
 }
 
@@ -118,8 +101,7 @@ fn define_table<T: Configured>() {
     sources::pass_to_workers::<T>();
 }
 
-/// Defines a setting, with a variable to which the server writes its value, and which is never freed. Records a configured value that
-/// the server has rejected with a warning.
+/// Defines a setting. Records a configured value that the server has rejected with a warning.
 fn define_one<T: Configured, const INDEX: usize>() {
     let Some(setting) = T::TABLE.get(INDEX) else { return };
     let (name, summary) = (leaked(&format!("scru.{}", setting.name)), leaked(setting.summary));
@@ -129,26 +111,21 @@ fn define_one<T: Configured, const INDEX: usize>() {
         SettingContext::Reload => GucContext::PGC_SIGHUP,
         SettingContext::Superuser => GucContext::PGC_SUSET,
     };
-    macro_rules! define {
-        ($define:ident, [$initial:expr $(, $more:expr)*], $check:ident, $assign:ident) => {{
-            let (name, summary, variable) = (name.as_ptr(), summary.as_ptr(), Box::leak(Box::new($initial)));
-            let (check, assign) = (Some($check::<T, INDEX> as _), Some($assign::<T, INDEX> as _));
-            let flags = server::ALLOW_IN_PARALLEL;
-            pg_sys::$define(name, summary, ptr::null(), variable, $($more,)* who, flags, check, assign, None);
-        }};
-    }
+    let (check, assign) = (Some(check_number::<T, INDEX> as _), Some(assign_number::<T, INDEX> as _));
     // SAFETY: called from _PG_init, as the server requires. The arguments are never freed.
     unsafe {
         match &setting.kind {
             Kind::Choice { words, .. } => {
-                define!(DefineCustomEnumVariable, [0, 0, choices(words)], check_number, assign_number);
+                define!(DefineCustomEnumVariable, name, summary, [variable(0), 0, choices(words)], who, check, assign);
             }
             Kind::Integer { default, min, max, .. } => {
-                define!(DefineCustomIntVariable, [*default, *default, *min, *max], check_number, assign_number);
+                let variable = variable(*default);
+                define!(DefineCustomIntVariable, name, summary, [variable, *default, *min, *max], who, check, assign);
             }
             Kind::Text { default, .. } => {
-                let default = leaked(default).as_ptr();
-                define!(DefineCustomStringVariable, [ptr::null_mut(), default], check_text, assign_text);
+                let (variable, default) = (variable(ptr::null_mut()), leaked(default).as_ptr());
+                let (check, assign) = (Some(check_text::<T, INDEX> as _), Some(assign_text::<T, INDEX> as _));
+                define!(DefineCustomStringVariable, name, summary, [variable, default], who, check, assign);
             }
         }
     }
@@ -158,6 +135,11 @@ fn define_one<T: Configured, const INDEX: usize>() {
     {
         T::state().reject(INDEX, source, value);
     }
+}
+
+/// A variable to which the server writes the value of a setting, and which is never freed.
+fn variable<V>(initial: V) -> *mut V {
+    Box::leak(Box::new(initial))
 }
 
 /// The words of a choice as the server's entries, terminated by an empty entry.

@@ -42,16 +42,13 @@ pub fn register() {
 #[pg_guard]
 unsafe extern "C-unwind" fn forget(_argument: Datum, changed: Oid) {
     let concerns = |known: Oid| [known, Oid::INVALID].contains(&changed) || known == Oid::INVALID;
-    macro_rules! forget {
-        ($name:ident, $id:ident) => {
-            let process = <scru_ids::$id as Type>::process();
-            if concerns(process.sequence.get()) {
-                process.known_carried.set(Reserved::NONE);
-                process.fast_path.set(None);
-            }
-        };
-    }
-    id_systems!(forget);
+    id_systems!(|Id| {
+        let process = Id::process();
+        if concerns(process.sequence.get()) {
+            process.known_carried.set(Reserved::NONE);
+            process.fast_path.set(None);
+        }
+    });
     if concerns(OF_FLOOR.get()) {
         OWN_FLOOR.set(None);
     }

@@ -212,12 +212,7 @@ unsafe extern "C-unwind" fn request() {
         if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.get() {
             prev();
         }
-        macro_rules! request {
-            ($name:ident, $id:ident) => {
-                pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE);
-            };
-        }
-        id_systems!(request);
+        id_systems!(|_Id| pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE));
         // Alignment may take another cache line.
         pg_sys::RequestAddinShmemSpace(HorizonMemory::size() + ALLOCATION_SIZE);
     }
@@ -232,15 +227,10 @@ unsafe extern "C-unwind" fn startup() {
             prev();
         }
         let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
-        macro_rules! start {
-            ($name:ident, $id:ident) => {
-                if Word::<scru_ids::$id>::is_lock_free() {
-                    let [word, shared] = names::<scru_ids::$id>();
-                    keep::<scru_ids::$id>(allocate(&word, WORD_SIZE), allocate(&shared, size_of::<Shared>()));
-                }
-            };
-        }
-        id_systems!(start);
+        id_systems!(|Id| if Word::<Id>::is_lock_free() {
+            let [word, shared] = names::<Id>();
+            keep::<Id>(allocate(&word, WORD_SIZE), allocate(&shared, size_of::<Shared>()));
+        });
         HORIZON_MEMORY.set(Some(HorizonMemory::at(allocate(HORIZON, HorizonMemory::size()))));
     }
 }

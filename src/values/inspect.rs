@@ -24,12 +24,7 @@ pub fn of_text(call: Call) -> Result<Datum, Error> {
         let text = call.varlena(0);
         let uuid = hints::uuid_bytes(text);
         let mut rows = Vec::new();
-        macro_rules! inspect {
-            ($name:ident, $id:ident) => {
-                rows.extend(read::<scru_ids::$id>(text, uuid).and_then(row).map(Row::columns));
-            };
-        }
-        registry!(inspect);
+        registry!(|Id| rows.extend(read::<Id>(text, uuid).and_then(row).map(Row::columns)));
         Ok(rows)
     })
 }
@@ -44,12 +39,7 @@ pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
 pub fn types(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
-        macro_rules! add {
-            ($name:ident, $id:ident) => {
-                rows.extend(facts::<scru_ids::$id>().map(Facts::columns));
-            };
-        }
-        registry!(add);
+        registry!(|Id| rows.extend(facts::<Id>().map(Facts::columns)));
         Ok(rows)
     })
 }

@@ -7,8 +7,8 @@
 //!
 //! # All types
 //!
-//! [`registry!`] invokes a macro for every type, and [`id_systems!`] also for the ID systems whose IDs are values of a type of the
-//! server.
+//! [`registry!`] invokes a macro or evaluates an expression for every type, and [`id_systems!`] also for the ID systems whose IDs
+//! are values of a type of the server.
 #![forbid(unsafe_code)]
 
 mod digits;
@@ -58,23 +58,35 @@ pub use uuidv7::Uuidv7;
 ///
 /// `registry!(each, sql)` invokes `each!(sql_name, RustName, "path")`, with the path of the type's SQL script relative to the
 /// directory `src` of the extension.
+///
+/// `registry!(|Id| expression)` evaluates the expression for every type, which it can name `Id`. It is no closure: `return` and `?`
+/// leave the function around it.
+///
+/// ```
+/// use scru_ids::SortableId;
+///
+/// let mut lengths = Vec::new();
+/// scru_ids::registry!(|Id| lengths.push((Id::NAME, Id::TEXT_LEN)));
+/// assert!(lengths.contains(&("scru64", 12)));
+/// ```
 #[macro_export]
 macro_rules! registry {
-    ($each:ident $(, $sql:ident)?) => {
-        $crate::registered!($each $($sql)?, scru128, Scru128, "../sql/install/scru128.sql");
-        $crate::registered!($each $($sql)?, scru160, Scru160, "../sql/install/scru160.sql");
-        $crate::registered!($each $($sql)?, scru64, Scru64, "../sql/install/scru64.sql");
-        $crate::registered!($each $($sql)?, ulid, Ulid, "../sql/install/ulid.sql");
-        $crate::registered!($each $($sql)?, ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
+    ($($each:tt)*) => {
+        $crate::registered!(($($each)*), scru128, Scru128, "../sql/install/scru128.sql");
+        $crate::registered!(($($each)*), scru160, Scru160, "../sql/install/scru160.sql");
+        $crate::registered!(($($each)*), scru64, Scru64, "../sql/install/scru64.sql");
+        $crate::registered!(($($each)*), ulid, Ulid, "../sql/install/ulid.sql");
+        $crate::registered!(($($each)*), ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
     };
 }
 
 /// The only list of the ID systems whose IDs are values of a type of the server, [`CORE_TYPE`](SqlId::CORE_TYPE).
-/// `core_registry!(each)` invokes `each!(sql_name, RustName)` for every one of them.
+/// `core_registry!(each)` invokes `each!(sql_name, RustName)` for every one of them, and `core_registry!(|Id| expression)` evaluates
+/// the expression, as [`registry!`] does.
 #[macro_export]
 macro_rules! core_registry {
-    ($each:ident) => {
-        $each!(uuidv7, Uuidv7);
+    ($($each:tt)*) => {
+        $crate::registered!(($($each)*), uuidv7, Uuidv7);
     };
 }
 
@@ -90,23 +102,28 @@ macro_rules! encrypted_registry {
     };
 }
 
-/// Invokes `each!(sql_name, RustName)` for all ID systems: those of [`registry!`] and of [`core_registry!`].
+/// Invokes `each!(sql_name, RustName)` or evaluates `|Id| expression` for all ID systems: those of [`registry!`] and of
+/// [`core_registry!`].
 #[macro_export]
 macro_rules! id_systems {
-    ($each:ident) => {
-        $crate::registry!($each);
-        $crate::core_registry!($each);
+    ($($each:tt)*) => {
+        $crate::registry!($($each)*);
+        $crate::core_registry!($($each)*);
     };
 }
 
-/// An entry of [`registry!`].
+/// An entry of [`registry!`] or [`core_registry!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! registered {
-    ($each:ident, $name:ident, $id:ident, $path:literal) => {
+    (($each:ident), $name:ident, $id:ident $(, $path:literal)?) => {
         $each!($name, $id);
     };
-    ($each:ident sql, $name:ident, $id:ident, $path:literal) => {
+    (($each:ident, sql), $name:ident, $id:ident, $path:literal) => {
         $each!($name, $id, $path);
     };
+    ((|$Id:ident| $body:expr), $name:ident, $id:ident $(, $path:literal)?) => {{
+        type $Id = $crate::$id;
+        $body;
+    }};
 }

@@ -319,12 +319,7 @@ scru_ids::registry!(test_type);
 #[test]
 fn every_vectors_file_belongs_to_a_registered_type() {
     let mut registered = BTreeSet::new();
-    macro_rules! name {
-        ($name:ident, $Id:ident) => {
-            registered.insert(concat!(stringify!($name), ".json").to_owned());
-        };
-    }
-    scru_ids::registry!(name);
+    scru_ids::registry!(|Id| registered.insert(format!("{}.json", Id::NAME)));
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors")).unwrap();
     let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let files: BTreeSet<_> = files.filter(|name| name.ends_with(".json")).collect();

@@ -16,7 +16,6 @@ use std::{env, fs};
 use minijinja::{Environment, UndefinedBehavior, Value, context, path_loader};
 use rand::TryRng;
 use rand::rand_core::utils::fill_bytes_via_next_word;
-use scru_ids::encryption::Encryptable;
 use scru_ids::{Getter, SettingContext, SqlId, Stored};
 
 type Error = Box<dyn std::error::Error>;
@@ -54,7 +53,6 @@ fn system<T: SqlId>() -> System {
     };
     let [first, second] = examples::<T>();
     let is_core = T::CORE_TYPE.is_some();
-    let is_walked = encrypted_systems().get(T::NAME).copied();
     let properties = context! {
         T => T::NAME,
         // The SQL type: the extension's, or the server's.
@@ -71,8 +69,8 @@ fn system<T: SqlId>() -> System {
         numeric => T::WIDE_INTEGER,
         backfill => T::BACKFILL,
         // Whether IDs can be encrypted to a uuid, and whether this walks until the uuid has version 4.
-        encrypted => is_walked.is_some(),
-        walked => is_walked,
+        encrypted => [8, 16].contains(&length),
+        walked => length == 8 || is_core,
         // The setting with the server's number; none if IDs contain no such number.
         number_setting,
         tick,
@@ -84,27 +82,9 @@ fn system<T: SqlId>() -> System {
     System { name: T::NAME, is_core, properties }
 }
 
-/// The names of the ID systems whose IDs can be encrypted, and whether the result has version 4.
-fn encrypted_systems() -> BTreeMap<&'static str, bool> {
-    let mut systems = BTreeMap::new();
-    macro_rules! insert {
-        ($name:ident, $id:ident $(, $bytes:literal)?) => {
-            systems.insert(scru_ids::$id::KIND, scru_ids::$id::IS_VERSION_4);
-        };
-    }
-    scru_ids::encrypted_registry!(insert);
-    scru_ids::core_registry!(insert);
-    systems
-}
-
 fn systems() -> Vec<System> {
     let mut systems = Vec::new();
-    macro_rules! add {
-        ($name:ident, $id:ident) => {
-            systems.push(system::<scru_ids::$id>());
-        };
-    }
-    scru_ids::id_systems!(add);
+    scru_ids::id_systems!(|Id| systems.push(system::<Id>()));
     systems
 }
 
@@ -142,24 +122,13 @@ impl TryRng for SplitMix {
 /// An extension and its install script.
 struct Extension {
     name: String,
-    /// What the script of every extension begins and ends with.
-    begin: String,
-    end: String,
+    /// The complete install script of this version.
+    script: String,
     /// The parts of the script: their names in [`INSTALL`], and their contents.
     parts: Vec<(String, String)>,
 }
 
 impl Extension {
-    /// The complete install script of this version.
-    fn script(&self) -> String {
-        let parts: Vec<_> = self.parts.iter().map(|(_, content)| content.as_str()).collect();
-        let Self { name, begin, end, .. } = self;
-        format!(
-            "\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{begin}\n{}\n{end}",
-            parts.join("\n")
-        )
-    }
-
     /// The path of the install script of this version after its release.
     fn released(&self) -> String {
         format!("sql/released/{}--{VERSION}.sql", self.name)
@@ -178,10 +147,15 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
     let properties = |systems: &[System]| systems.iter().map(|each| each.properties.clone()).collect::<Vec<_>>();
     let all = context! { types => properties(&types), core_systems => properties(&core_systems) };
 
-    let extension = |name: String, parts| -> Result<_, minijinja::Error> {
+    let extension = |name: String, parts: Vec<(String, String)>| -> Result<_, minijinja::Error> {
         let properties = context! { extension => name };
         let [begin, end] = [render("begin.sql.in", &properties)?, render("end.sql.in", &properties)?];
-        Ok(Extension { name, begin, end, parts })
+        let contents: Vec<_> = parts.iter().map(|(_, content)| content.as_str()).collect();
+        let script = format!(
+            "\\echo Use \"CREATE EXTENSION {name}\" to load this file. \\quit\n\n{begin}\n{}\n{end}",
+            contents.join("\n")
+        );
+        Ok(Extension { name, script, parts })
     };
 
     let mut parts = vec![("range".into(), render("range.sql.in", &all)?)];
@@ -203,7 +177,7 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
 /// Fails if this version is released and its SQL has changed, or if a committed file differs from its rendering, is missing, or is
 /// no longer rendered. `files` has the rendered files by their paths.
 fn check(extensions: &[Extension], files: &BTreeMap<String, String>) -> Result<(), Error> {
-    let is_changed = |each: &Extension| fs::read_to_string(each.released()).is_ok_and(|frozen| frozen != each.script());
+    let is_changed = |each: &Extension| fs::read_to_string(each.released()).is_ok_and(|frozen| frozen != each.script);
     if extensions.iter().any(is_changed) {
         return Err(format!("the SQL of version {VERSION} is released: change it in the next version").into());
     }
@@ -230,12 +204,12 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["--check"] => check(&extensions, &files),
         ["--script", name] => {
             let extension = extensions.iter().find(|each| each.name == *name);
-            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script());
+            print!("{}", extension.ok_or_else(|| format!("there is no extension \"{name}\""))?.script);
             Ok(())
         }
         ["--release"] => extensions.iter().try_for_each(|each| {
             fs::File::create_new(each.released())
-                .and_then(|mut file| file.write_all(each.script().as_bytes()))
+                .and_then(|mut file| file.write_all(each.script.as_bytes()))
                 .map_err(|error| format!("cannot release {}: {error}", each.released()).into())
         }),
         _ => Err(format!("invalid arguments: {}", arguments.join(" ")).into()),

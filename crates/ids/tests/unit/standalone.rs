@@ -38,12 +38,7 @@ fn check_order<T: GeneratedId>() {
 
 #[test]
 fn every_type_has_a_generator() {
-    macro_rules! check {
-        ($name:ident, $Id:ident) => {
-            check_order::<crate::$Id>();
-        };
-    }
-    crate::registry!(check);
+    crate::registry!(|Id| check_order::<Id>());
 }
 
 #[test]
