@@ -248,8 +248,8 @@ FILTERS = {
 
 
 def create_parent(connection, table: str, column: str, key: str) -> None:
-    """Creates a table with the column and a number, and one partition by `key`, or one child. `id` in `key` stands for the
-    column."""
+    """Creates a table with the column and a number, and one partition by `key`, or one child. In `key`, `id` stands for
+    the column."""
     partition = f"PARTITION BY {key.replace('id', column.split()[0])}" if key != "inheritance" else ""
     connection.execute(f"CREATE TABLE {table} ({column}, n int) {partition}")
     child = f"PARTITION OF {table} {KEYS[key]}" if partition else f"() INHERITS ({table})"
