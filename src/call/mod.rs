@@ -40,7 +40,7 @@ macro_rules! row {
 
 pub(crate) use row;
 
-/// The argument and the result of a function's last call.
+/// The argument and the result of an earlier call of a function.
 struct Remembered<A, V> {
     argument: A,
     value: V,
@@ -198,8 +198,8 @@ impl<'call> Call<'call> {
     }
 
     /// The result of `compute` for an argument. If the call before had the same argument, returns its result: a query calls
-    /// a function of a parameter for each row. A call with another argument overwrites the result, so a function returns a copy. A
-    /// function uses one type of argument and one of result.
+    /// a function of a parameter for each row. A call with another argument overwrites the result, so a function returns a copy. With
+    /// `()` as the argument, the first result stays. A function uses one type of argument and one of result.
     #[inline]
     pub fn remembered<A: Copy + PartialEq + 'call, V: Copy + 'call>(
         self,
