@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
 from itertools import pairwise
-from threading import Barrier
+from threading import Barrier, Timer
 
 import psycopg
 import pytest
@@ -432,22 +432,28 @@ def test_a_waiting_session_blocks_no_other_session(small_counter):
 def test_a_suspended_session_blocks_no_other_session(connection, database, id_type):
     """A session holds no lock while it generates IDs: when it is stopped, other sessions continue.
 
-    It holds one for microseconds about once a second, while it writes the mark to the log. A stop may hit it once.
-    A draw follows each stop, so that the lock is released before the next one.
+    It holds one when it draws for the first time, which happens before the first stop, and for microseconds about once
+    a second, while it writes the mark to the log: one stop may hit it then. A wait for the log cannot be canceled, so
+    each stop ends after a while. A draw follows it, so that the lock is released before the next one.
     """
     blocked = 0
     with database.connect() as busy:
+        for each in (connection, busy):
+            draw(each, id_type)
         connection.execute("SET statement_timeout = '10s'")
         with background(busy, forever(id_type)):
             pid = busy.info.backend_pid
             for _ in range(20):
                 os.kill(pid, signal.SIGSTOP)
+                end_of_stop = Timer(20, os.kill, (pid, signal.SIGCONT))
+                end_of_stop.start()
                 try:
                     ids = draw(connection, id_type, 5000)
                     assert ids == sorted(set(ids))
                 except psycopg.errors.QueryCanceled:
                     blocked += 1
                 finally:
+                    end_of_stop.cancel()
                     os.kill(pid, signal.SIGCONT)
                     draw(connection, id_type)
     assert blocked <= 1
