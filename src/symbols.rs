@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys;
 use scru_ids::{SortableId, core_registry, encrypted_registry, id_systems, registry};
 
-use crate::by_time::{self, range, selectivity, tick_statistics, time_compare, time_of_id};
+use crate::by_time::{self, range, selectivity, tick_statistics, time_compare};
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{guarded, raw};
 use crate::draw::{admin, generate, node};
@@ -133,7 +133,7 @@ macro_rules! sql_type {
                 guarded [$name _time_lower] time_compare::lower::<Id>;
                 guarded [$name _time_upper] time_compare::upper::<Id>;
                 guarded [$name _time_possible] time_compare::possible::<Id>;
-                guarded [$name _timestamp_support] time_of_id::support::<Id>;
+                guarded [$name _timestamp_support] by_time::support_of_timestamp::<Id>;
                 guarded [$name _date] time::date::<Id>;
                 guarded [$name _truncated] time::truncated::<Id>;
                 guarded [$name _time_encoder] time::encode::<Id>;

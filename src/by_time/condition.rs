@@ -32,7 +32,8 @@ use pgrx::pg_sys::{self, Expr, List, Oid};
 use scru_ids::Stored;
 use scru_server::time_compare::{Operator, first_and_last};
 
-use crate::by_time::{expression, near_clock, time_of_id};
+use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::by_time::{expression, near_clock};
 use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
@@ -71,7 +72,8 @@ impl Function {
     pub fn of<T: StoredId>(function: Oid) -> Option<(Self, Oid)> {
         use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
         expression::symbol_and_schema(function, |symbol| {
-            Some(match symbol.split_once(T::NAME)? {
+            let affixes = symbol.strip_prefix(T::NAME).map(|suffix| ("", suffix));
+            Some(match affixes.or_else(|| Some((symbol.strip_suffix(T::NAME)?, "")))? {
                 ("", "_lt") => Self::Test(Test::Id(Less)),
                 ("", "_le") => Self::Test(Test::Id(LessOrEqual)),
                 ("", "_ge") => Self::Test(Test::Id(GreaterOrEqual)),
@@ -303,6 +305,22 @@ fn symbol<'p>(operator: Operator) -> (Oid, NodeRef<'p>) {
     let (symbol, collation) = (datum::varlena(operator.symbol().as_bytes()), pg_sys::DEFAULT_COLLATION_OID);
     // SAFETY: a text.
     (pg_sys::TEXTOID, unsafe { makeConst(pg_sys::TEXTOID, -1, collation, -1, symbol, false, false) })
+}
+
+/// The simplified comparison of an ID with a time, without a look-up of the function that compares them.
+pub fn on_time<'p, T: StoredId>(
+    root: Root<'p>,
+    known: &TimeOfId,
+    operator: Operator,
+    id: NodeRef<'p>,
+    operand: NodeRef<'p>,
+) -> NodeRef<'p> {
+    let (test, arguments, none) = (Test::Time(operator), Nodes::EMPTY, Oid::INVALID);
+    let condition = Condition { test, arguments, id, operand, schema: known.schema, id_type: known.id_type };
+    match condition.clauses::<T>(Some(root)) {
+        Some(clauses) => make_ands_explicit(clauses),
+        None => make_opclause(known.operator(operator), pg_sys::BOOLOID, false, id, operand, none, none),
+    }
 }
 
 /// Answers the server's request for an expression in place of a call; null if the call remains.

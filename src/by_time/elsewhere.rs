@@ -21,17 +21,17 @@ pub unsafe fn refuse_horizon(root: *mut PlannerInfo, relation: *mut RelOptInfo, 
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
         let is_table = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION;
-        if !is_table || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL {
+        let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
+        let may_be_elsewhere = is_table && (is_foreign || catalog::has_citus());
+        if !may_be_elsewhere || (*relation).reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL {
             return;
         }
         let Some(root) = Root::new(root) else { return };
         pg_sys::panic::pgrx_extern_c_guard(|| {
             let mut clauses = nodes::conditions(&*relation).iter().filter_map(NodeRef::clause);
             let name = clauses.find_map(|clause| horizon_compared_with_column(root, clause));
-            let is_foreign = (*entry).relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
-            let is_distributed = || catalog::has_citus() && catalog::is_distributed_by_citus((*entry).relid);
             if let Some(name) = name
-                && (is_foreign || is_distributed())
+                && (is_foreign || catalog::is_distributed_by_citus((*entry).relid))
             {
                 report(refusal(name, (*entry).relid, is_foreign), ptr::null_mut());
             }

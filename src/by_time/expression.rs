@@ -9,7 +9,8 @@ use scru_server::time_compare::Operator;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
     SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
-    get_negator, get_opcode, get_opfamily_member, lappend, lookup_type_cache, makeFuncExpr, pg_detoast_datum_packed,
+    estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
+    lookup_type_cache, makeFuncExpr, pg_detoast_datum_packed,
 };
 use crate::pg::{catalog, paths, server};
 
@@ -38,6 +39,21 @@ pub fn call<'p, const N: usize>(function: Oid, returns: Oid, arguments: [NodeRef
 /// Whether an expression must not be evaluated twice.
 pub fn is_costly(node: NodeRef) -> bool {
     contain_volatile_functions(node) || contain_subplans(node)
+}
+
+/// The value of an expression as far as the planner can compute it, with the results that stable functions have now. Nested calls
+/// are evaluated at once: the server would set up an executor for each.
+pub fn estimated<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p> {
+    if !has_only_calls(node) || contain_volatile_functions(node) {
+        return estimate_expression_value(root, node);
+    }
+    // SAFETY: nothing in the expression depends on a row or on a parameter. Its type has neither a modifier nor a collation.
+    unsafe { evaluate_expr(node, exprType(node), -1, Oid::INVALID) }
+}
+
+/// Whether an expression is a call of constants and such calls.
+fn has_only_calls(node: NodeRef) -> bool {
+    called(node).is_some_and(|(_, arguments)| arguments.iter().all(|each| each.is_constant() || has_only_calls(each)))
 }
 
 /// The btree operator family of a type.

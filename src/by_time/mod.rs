@@ -11,7 +11,7 @@ pub mod selectivity;
 pub mod tick_statistics;
 pub mod time_compare;
 mod time_condition;
-pub mod time_of_id;
+mod time_of_id;
 mod time_order;
 
 use core::ptr;
@@ -32,9 +32,11 @@ pub fn register() {
 }
 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
-    if time_of_id::is_in_use() {
-        // SAFETY: called by the planner's hook for tables.
-        unsafe { time_condition::rewrite(root, relation, is_parent) };
+    // SAFETY: called by the planner's hook for tables.
+    unsafe {
+        if time_of_id::is_in_use_by(root) || time_of_id::is_in_use() && time_condition::has_predicate(&*relation) {
+            time_condition::rewrite(root, relation, is_parent);
+        }
     }
 }
 
@@ -49,6 +51,11 @@ unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mu
         }
         elsewhere::refuse_horizon(root, relation, entry);
     }
+}
+
+/// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`
+pub fn support_of_timestamp<T: StoredId>(call: Call) -> Result<Datum, Error> {
+    time_of_id::support::<T>(call, condition::on_time::<T>)
 }
 
 /// `T_time_support(internal) → internal`: the support function of `T_lt_timestamptz`, `timestamptz_lt_T`, the functions of the

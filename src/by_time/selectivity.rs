@@ -31,9 +31,8 @@ use crate::call::{Call, epoch};
 use crate::pg::nodes::{self, NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
-    contain_var_clause, contain_volatile_functions, copy_node, equal, estimate_expression_value, examine_variable,
-    exprType, fmgr_info, get_opcode, get_oprrest, ineq_histogram_selectivity, mcv_selectivity,
-    statistic_proc_security_check,
+    contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
+    get_opcode, get_oprrest, ineq_histogram_selectivity, mcv_selectivity, statistic_proc_security_check,
 };
 use crate::pg::{clock, datum};
 
@@ -264,14 +263,14 @@ impl<'p> Column<'p> {
         let Some((function, &[range])) =
             called.filter(|(_, arguments)| matches!(arguments, [range] if exprType(*range) == pg_sys::TSTZRANGEOID))
         else {
-            return estimate_expression_value(self.root, operand);
+            return expression::estimated(self.root, operand);
         };
         let value = match self.range {
             Some((same, value)) if equal(Some(same), Some(range)) => value,
-            _ => estimate_expression_value(self.root, range),
+            _ => expression::estimated(self.root, range),
         };
         self.range = Some((range, value));
-        estimate_expression_value(self.root, expression::call(function, exprType(operand), [copy_node(value)]))
+        expression::estimated(self.root, expression::call(function, exprType(operand), [copy_node(value)]))
     }
 
     /// The bounds that a condition sets on the ID, with the value of what it compares the ID with.

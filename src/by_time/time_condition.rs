@@ -21,15 +21,16 @@ use pgrx::pg_sys::{
     self, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
     PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction,
 };
+use scru_server::time_compare::Operator;
 
 use crate::by_time::expression::{self, is_costly, list};
 use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::call::epoch::{self, MICROS_PER_DAY};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    check_stack_depth, contain_var_clause, copy_node, eval_const_expressions, exprType, get_op_opfamily_strategy,
-    getBaseType, make_ands_explicit, make_ands_implicit, make_opclause, makeBoolExpr, makeConst, makeRelabelType,
-    predicate_implied_by, pull_varnos,
+    check_stack_depth, contain_var_clause, copy_node, exprType, get_op_opfamily_strategy, getBaseType,
+    make_ands_explicit, make_ands_implicit, makeBoolExpr, makeConst, makeRelabelType, predicate_implied_by,
+    pull_varnos,
 };
 
 const LESS: u32 = pg_sys::BTLessStrategyNumber;
@@ -77,6 +78,13 @@ pub unsafe fn rewrite(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_pare
             }
         });
     }
+}
+
+/// Whether an index of a table is partial.
+pub fn has_predicate(relation: &RelOptInfo) -> bool {
+    // SAFETY: the table's list of indexes.
+    let mut indexes = unsafe { Nodes::new(relation.indexlist) }.structs::<IndexOptInfo>();
+    indexes.any(|index| !index.indpred.is_null())
 }
 
 /// Visits the conditions of a FROM clause or a join, and of all parts of it: lists with an implicit AND.
@@ -286,22 +294,19 @@ impl<'p> Table<'p> {
 
     /// The comparison of an ID with a time.
     fn compared(&self, function: &TimeOfId, strategy: u32, id: NodeRef<'p>, time: NodeRef<'p>) -> NodeRef<'p> {
-        let none = Oid::INVALID;
+        let type_ = pg_sys::TIMESTAMPTZOID;
         let time = match (strategy, time.constant()) {
             (GREATER | LESS_OR_EQUAL, _) => copy_node(time),
             // Computed here: the planner would set up an executor for a call.
             (_, Some(time)) => {
                 let before = epoch::before(time.constvalue.value() as i64);
                 // SAFETY: a timestamptz is passed by value.
-                unsafe {
-                    makeConst(pg_sys::TIMESTAMPTZOID, -1, none, size_of::<i64>() as c_int, before.into(), false, true)
-                }
+                unsafe { makeConst(type_, -1, Oid::INVALID, size_of::<i64>() as c_int, before.into(), false, true) }
             }
-            _ => expression::call(function.before, pg_sys::TIMESTAMPTZOID, [copy_node(time)]),
+            _ => expression::call(function.before, type_, [copy_node(time)]),
         };
-        let operator = if strategy >= GREATER_OR_EQUAL { function.greater } else { function.less_or_equal };
-        let id = as_id(copy_node(id), function);
-        eval_const_expressions(Some(self.root), make_opclause(operator, pg_sys::BOOLOID, false, id, time, none, none))
+        let operator = if strategy >= GREATER_OR_EQUAL { Operator::Greater } else { Operator::LessOrEqual };
+        (function.on_time)(self.root, function, operator, as_id(copy_node(id), function), time)
     }
 }
 

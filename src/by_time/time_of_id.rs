@@ -8,14 +8,16 @@
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_int};
+use core::ptr;
 
-use pgrx::pg_sys::{self, Datum, FuncExpr, Oid};
+use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, PlannerGlobal, PlannerInfo};
+use scru_server::time_compare::Operator;
 
 use crate::by_time::expression;
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
-use crate::pg::nodes::{NodeRef, Nodes};
+use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::server;
 use crate::pg::unguarded::{CacheRegisterSyscacheCallback, GetSysCacheOid, exprType, get_opcode, getBaseType};
@@ -33,7 +35,12 @@ pub struct TimeOfId {
     pub less_or_equal: Oid,
     /// `scru_before`
     pub before: Oid,
+    pub schema: Oid,
+    pub on_time: OnTime,
 }
+
+/// Builds the simplified comparison of an ID with a time: [`condition::on_time`](super::condition::on_time) of the type.
+pub type OnTime = for<'p> fn(Root<'p>, &TimeOfId, Operator, NodeRef<'p>, NodeRef<'p>) -> NodeRef<'p>;
 
 impl TimeOfId {
     const NONE: Self = Self {
@@ -43,11 +50,18 @@ impl TimeOfId {
         greater: Oid::INVALID,
         less_or_equal: Oid::INVALID,
         before: Oid::INVALID,
+        schema: Oid::INVALID,
+        on_time: |_, _, _, id, _| id,
     };
 
-    /// Whether the user may execute what replaces a comparison. `<=` is the negator of `>`.
+    /// The operator of an ID and a time.
+    pub fn operator(&self, operator: Operator) -> Oid {
+        if operator.is_lower_bound() { self.greater } else { self.less_or_equal }
+    }
+
+    /// Whether the user may execute what replaces a comparison. The operators are each other's negators.
     pub fn is_executable(&self) -> bool {
-        expression::may_execute(self.greater) && server::may_execute(self.before)
+        [get_opcode(self.greater), get_opcode(self.less_or_equal), self.before].into_iter().all(server::may_execute)
     }
 }
 
@@ -57,10 +71,15 @@ const CAPACITY: usize = 8;
 struct Known {
     count: Cell<usize>,
     functions: [Cell<TimeOfId>; CAPACITY],
+    /// The planner's state of the last statement with a call.
+    statement: Cell<*const PlannerGlobal>,
 }
 
-static KNOWN: PerProcess<Known> =
-    PerProcess::new(Known { count: Cell::new(0), functions: [const { Cell::new(TimeOfId::NONE) }; CAPACITY] });
+static KNOWN: PerProcess<Known> = PerProcess::new(Known {
+    count: Cell::new(0),
+    functions: [const { Cell::new(TimeOfId::NONE) }; CAPACITY],
+    statement: Cell::new(ptr::null()),
+});
 
 /// Registers the callback that removes what is known.
 pub fn register() {
@@ -79,6 +98,17 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) 
 #[inline]
 pub fn is_in_use() -> bool {
     KNOWN.count.get() > 0 && TIME_OF_ID.get()
+}
+
+/// As [`is_in_use`], in the statement that is being planned, until the planner calls functions to estimate: they may plan others. The
+/// state of another statement may have had the same address.
+///
+/// # Safety
+/// `root` is the planner's state.
+#[inline]
+pub unsafe fn is_in_use_by(root: *const PlannerInfo) -> bool {
+    // SAFETY: guaranteed by the caller.
+    is_in_use() && unsafe { (*root).glob }.cast_const() == KNOWN.statement.get()
 }
 
 /// A known function that satisfies a condition.
@@ -102,17 +132,22 @@ pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
     node.arguments().iter().next()
 }
 
-/// `T_timestamp_support(internal) → internal`: the support function of `T_timestamp`. Every call remains.
-pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
+/// Answers the server's request for an expression in place of a call of `T_timestamp`: every call remains.
+pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<pg_sys::SupportRequestSimplify>();
     // SAFETY: the server passes a support request, whose tag identifies the struct. The call is a node.
     let simplified = unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
-        if is_simplify { NodeRef::new((*request).fcall) } else { None }
+        if is_simplify {
+            (*request).root.as_ref().iter().for_each(|root| KNOWN.statement.set(root.glob));
+            NodeRef::new((*request).fcall)
+        } else {
+            None
+        }
     };
     if let Some((function, arguments)) = simplified.and_then(expression::called)
         && find(|known| known.function == function).is_none()
-        && let Some(found) = look_up::<T>(function, arguments)
+        && let Some(found) = look_up::<T>(function, arguments, on_time)
         && let Some(place) = KNOWN.functions.get(KNOWN.count.get())
     {
         place.set(found);
@@ -123,7 +158,7 @@ pub fn support<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 /// What is to be known of a function that is called with these arguments; `None` if one of the objects does not exist, or if the user
 /// must not execute it.
-fn look_up<T: StoredId>(function: Oid, arguments: Nodes) -> Option<TimeOfId> {
+fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Option<TimeOfId> {
     let &[id] = arguments.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
     let ((), schema) = expression::symbol_and_schema(function, |_| Some(()))?;
@@ -140,6 +175,8 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes) -> Option<TimeOfId> {
         greater: operator("_gt_timestamptz", c">")?,
         less_or_equal: operator("_le_timestamptz", c"<=")?,
         before: expression::function_in(schema, &["scru_before"], &[pg_sys::TIMESTAMPTZOID])?,
+        schema,
+        on_time,
     })
 }
 

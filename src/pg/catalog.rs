@@ -1,11 +1,13 @@
 //! Scans and rows of system catalogs. All functions must be called in a transaction.
 
+use core::cell::OnceCell;
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{Array, FromDatum};
 
+use crate::pg::process::PerProcess;
 use crate::pg::unguarded::ReleaseSysCache;
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -54,10 +56,11 @@ pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
     table != Oid::INVALID && has_rows(table)
 }
 
-/// Whether the server has loaded Citus.
+/// Whether the server has loaded Citus, which it does at its start.
 pub fn has_citus() -> bool {
+    static HAS_CITUS: PerProcess<OnceCell<bool>> = PerProcess::new(OnceCell::new());
     // SAFETY: a look-up. Where Citus is loaded, the server knows its settings.
-    unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() }
+    *HAS_CITUS.get_or_init(|| unsafe { !pg_sys::GetConfigOption(c"citus.shard_count".as_ptr(), true, false).is_null() })
 }
 
 /// Whether Citus distributes a table, so that its rows are on other nodes. Of a reference table, each node has all rows.

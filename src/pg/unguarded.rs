@@ -43,6 +43,7 @@ unsafe extern "C-unwind" {
     pub fn errmsg_internal(format: *const c_char, ...) -> c_int;
     pub safe fn estimate_expression_value<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p>;
     pub safe fn eval_const_expressions<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> NodeRef<'p>;
+    pub fn evaluate_expr<'p>(node: NodeRef<'p>, type_: Oid, type_modifier: i32, collation: Oid) -> NodeRef<'p>;
     pub safe fn examine_variable(root: Root, node: NodeRef, relation: c_int, column: &mut VariableStatData);
     pub safe fn exprType(node: NodeRef) -> Oid;
     pub safe fn fmgr_info(function: Oid, info: &mut FmgrInfo);

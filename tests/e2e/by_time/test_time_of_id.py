@@ -264,17 +264,16 @@ BY_CLOCK = "SELECT * FROM {} WHERE created_at >= now() - interval '1 day'"
 
 
 def instructions(server: Server, query: str, *before: str) -> float:
-    """Returns the number of instructions that planning a query takes, in a session that has executed other statements.
+    """Returns the number of instructions in the planner for a query, in a session that has executed other statements.
 
     Counts those of two sessions that plan it a different number of times.
     """
     counts = []
     for plannings in (PLANNINGS, 2 * PLANNINGS):
-        loop = f"DO $$ BEGIN FOR i IN 1 .. {plannings} LOOP EXECUTE 'EXPLAIN EXECUTE query'; END LOOP; END $$;"
-        valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        loop = f"DO $$ BEGIN FOR i IN 1 .. {plannings} LOOP EXECUTE $q$EXPLAIN {query}$q$; END LOOP; END $$;"
+        valgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=planner", "--callgrind-out-file=/dev/null"]
         postgres = [str(BINDIR / "postgres"), "--single", "-D", str(server.data), "postgres"]
-        prepared = f"SET plan_cache_mode = force_custom_plan; PREPARE query AS {query};"
-        statements = "\n".join([*before, prepared, loop, ""])
+        statements = "\n".join([*before, loop, ""])
         command = as_server_user(*valgrind, *postgres)
         done = subprocess.run(command, input=statements, capture_output=True, text=True, check=True, cwd="/")
         assert "ERROR" not in done.stderr, done.stderr

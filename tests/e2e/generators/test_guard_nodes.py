@@ -430,27 +430,29 @@ def test_a_horizon_is_refused_for_a_foreign_table(foreign):
     local.execute("SELECT FROM feed WHERE id < uuidv7_horizon()")
 
 
-def test_a_horizon_is_refused_for_a_table_that_citus_distributes(connection):
+def test_a_horizon_is_refused_for_a_table_that_citus_distributes(connection, database):
     """Without Citus: a setting and a table stand in for those of Citus."""
-    connection.prepare_threshold = None
     connection.execute("CREATE EXTENSION scru_uuidv7; CREATE TABLE events (id uuid)")
     connection.execute("SELECT gen_uuidv7()")
     query = "SELECT FROM events WHERE id < uuidv7_horizon()"
     connection.execute(query)
-    connection.execute("SET citus.shard_count = 8")
-    connection.execute(query)
-    connection.execute("SET allow_system_table_mods = on")
-    columns = '(logicalrelid regclass, partmethod "char", colocationid int, repmodel "char")'
-    connection.execute(f"CREATE TABLE pg_catalog.pg_dist_partition {columns}")
-    connection.execute(query)
-    connection.execute("INSERT INTO pg_dist_partition VALUES ('events', 'h', 1, 's')")
-    hint = "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
-    refuses_a_horizon(connection, "distributed", "events", hint)
-    # A reference table, a table of this node only, and a table of a distributed schema.
-    for facts, is_refused in (("'n', 5, 't'", False), ("'n', 0, 's'", False), ("'n', 7, 's'", True)):
-        connection.execute(f"UPDATE pg_dist_partition SET (partmethod, colocationid, repmodel) = ({facts})")
-        if is_refused:
-            with pytest.raises(psycopg.errors.FeatureNotSupported):
-                connection.execute(query)
+    with database.connect(options="-c citus.shard_count=8") as node:
+        node.prepare_threshold = None
+        node.execute(query)
+        node.execute("SET allow_system_table_mods = on")
+        columns = '(logicalrelid regclass, partmethod "char", colocationid int, repmodel "char")'
+        node.execute(f"CREATE TABLE pg_catalog.pg_dist_partition {columns}")
+        node.execute(query)
+        node.execute("INSERT INTO pg_dist_partition VALUES ('events', 'h', 1, 's')")
+        hint = "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
+        refuses_a_horizon(node, "distributed", "events", hint)
+        # A reference table, a table of this node only, and a table of a distributed schema.
+        for facts, is_refused in (("'n', 5, 't'", False), ("'n', 0, 's'", False), ("'n', 7, 's'", True)):
+            node.execute(f"UPDATE pg_dist_partition SET (partmethod, colocationid, repmodel) = ({facts})")
+            if is_refused:
+                with pytest.raises(psycopg.errors.FeatureNotSupported):
+                    node.execute(query)
+            else:
+                node.execute(query)
         else:
             connection.execute(query)
