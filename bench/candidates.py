@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 NOON, ONE_O_CLOCK = "'2026-01-15 12:00+00'", "'2026-01-15 13:00+00'"
 BETWEEN = f"created_at >= {NOON} AND created_at < {ONE_O_CLOCK}"
-WITH_TIME = "CREATE VIEW with_time AS SELECT *, id::timestamptz AS created_at FROM events"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +23,7 @@ class Candidate:
     created_at: bool = False
     """Whether the table has a created_at column with an index."""
     view: bool = False
-    """Whether a view of the table has the time of the key as its created_at."""
+    """Whether queries read a view, which has the time of the key as its created_at unless the table has one."""
     options: str = ""
     """Connection options of the candidate's sessions."""
     guard: str = ""
@@ -43,16 +42,21 @@ class Candidate:
         """Returns the definition of created_at, with a leading comma, or an empty string."""
         return ", created_at timestamptz NOT NULL DEFAULT clock_timestamp()" if self.created_at else ""
 
+    @property
+    def with_time(self) -> str:
+        """Returns the statement that creates the view, or an empty string."""
+        time = "" if self.created_at else ", id::timestamptz AS created_at"
+        return f"CREATE VIEW with_time AS SELECT *{time} FROM events" if self.view else ""
+
     def sql(self) -> dict[str, str]:
         """Returns the values of the placeholders in statements."""
-        names = ("key", "type", "generate", "at", "columns", "time_column", "guard", "horizon")
+        names = ("key", "type", "generate", "at", "columns", "time_column", "with_time", "guard", "horizon")
         return {name: getattr(self, name) for name in names} | {
             "events": "with_time" if self.view else "events",
             "time": "created_at" if self.created_at or self.view else "id",
             "within_hour": BETWEEN if self.created_at or self.view else f"id <@ tstzrange({NOON}, {ONE_O_CLOCK})",
             "at_created": ", t" if self.created_at else "",
             "created_at_index": "CREATE INDEX ON events (created_at)" if self.created_at else "",
-            "with_time": WITH_TIME if self.view else "",
         }
 
 
@@ -90,6 +94,7 @@ IN_UUID = Candidate(
 SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE = map(ours, ("scru128", "ulid", "scru160", "scru64", "ulidflake"))
 UUID_AT, UUIDV7_AT, BIGINT_AT, TEXT_AT, SCRU128_AT = map(with_created_at, (UUID, UUIDV7, BIGINT, TEXT, SCRU128))
 SCRU128_VIEW = replace(SCRU128, key="scru128_view", label="scru128, by a view", view=True)
+SCRU128_AT_VIEW = replace(SCRU128_AT, key="scru128_at_view", label="scru128 + created_at, by a view", view=True)
 SERVER_SCOPE = replace(
     SCRU128, key="server_scope", label="scru128, server-wide", options="-c scru.generator_scope=server"
 )
@@ -134,7 +139,7 @@ LONG = [BIGINT_AT, UUID_AT, UUIDV7_AT, SCRU128]
 GROWTH = [UUID, UUIDV7, BIGINT, again(BIGINT), SCRU128, SCRU64]
 CLIENTS = [BIGINT, again(BIGINT), UUID, UUIDV7, SCRU128, SCRU64]
 CREATED_AT = [SCRU128_AT, SCRU128, SCRU128_VIEW]
-PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128, SCRU128_VIEW]
+PLANNING = [SCRU128_AT, again(SCRU128_AT), SCRU128_AT_VIEW, SCRU128, SCRU128_VIEW]
 GENERATE = [UUID, again(UUID), UUIDV7, PG_UUIDV7, GEN_UUIDV7, SCRU128]
 MIXED = [UUID, again(UUID), MIXED_UUID, GEN_UUIDV7]
 ENCRYPTION = [

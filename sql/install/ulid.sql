@@ -1,6 +1,6 @@
--- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in: edit that file only.
+-- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons are PARALLEL SAFE. Functions with arguments are STRICT, except for horizons. Functions are STABLE if
+-- All functions but horizons and ulid_is_timely are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
 -- they depend on a setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on
 -- random numbers, and IMMUTABLE otherwise.
 -- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
@@ -241,7 +241,8 @@ COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond
 ---------------------------------------------------------------------------------------------------------- time_compare
 
 -- Comparisons of an ID with a time: the millisecond of the ID is compared with the one that contains the time. There is no `=`, because
--- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with bounds from the functions below.
+-- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
+-- bounds from the functions below: src/by_time/condition.rs.
 CREATE FUNCTION ulid_time_bound(timestamptz, text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION ulid_time_lower(timestamptz, text) RETURNS ulid

@@ -34,7 +34,8 @@ pub fn register() {
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
     // SAFETY: called by the planner's hook for tables.
     unsafe {
-        if time_of_id::is_in_use_by(root) || time_of_id::is_in_use() && time_condition::has_predicate(&*relation) {
+        let may_have_condition = time_of_id::is_called_in(root) || time_condition::has_predicate(&*relation);
+        if may_have_condition && time_of_id::is_in_use() {
             time_condition::rewrite(root, relation, is_parent);
         }
     }
@@ -43,9 +44,7 @@ unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent:
 unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: called by the planner's hook for paths.
     unsafe {
-        if time_of_id::is_in_use() {
-            time_order::add_paths(root, relation, entry);
-        }
+        time_order::add_paths(root, relation, entry);
         if (*entry).inh {
             pruning::add_comparisons(root, relation, entry);
         }

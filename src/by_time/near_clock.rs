@@ -27,7 +27,7 @@ fn latest(node: NodeRef) -> Option<i128> {
             value.op,
             Keyword::SVFOP_CURRENT_TIMESTAMP | Keyword::SVFOP_CURRENT_TIMESTAMP_N | Keyword::SVFOP_CURRENT_DATE
         );
-        return is_clock.then(now);
+        return is_clock.then(latest_now);
     }
     let (function, arguments) = expression::called(node)?;
     latest_of_call(function.to_u32(), arguments.as_slice()).or_else(|| latest(time_of_id::argument_of_before(node)?))
@@ -36,7 +36,7 @@ fn latest(node: NodeRef) -> Option<i128> {
 /// The same bound for a function call; `None` if the function is not one of those known here.
 fn latest_of_call(function: u32, arguments: &[NodeRef]) -> Option<i128> {
     match (function, arguments) {
-        (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(now()),
+        (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(latest_now()),
         (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) => latest(time),
         (pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, ..]) => {
             latest(time)
@@ -55,7 +55,7 @@ fn latest_of_call(function: u32, arguments: &[NodeRef]) -> Option<i128> {
 }
 
 /// The start of the transaction plus two days, an upper bound of the current date in any time zone.
-fn now() -> i128 {
+fn latest_now() -> i128 {
     i128::from(GetCurrentTransactionStartTimestamp()) + 2 * MICROS_PER_DAY
 }
 

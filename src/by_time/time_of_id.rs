@@ -6,7 +6,7 @@
 //! function, so that a function of another user is never taken for ours. A change of any function or operator removes the OIDs.
 //! Without them, the hooks return at once.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
@@ -43,18 +43,7 @@ pub struct TimeOfId {
 pub type OnTime = for<'p> fn(Root<'p>, &TimeOfId, Operator, NodeRef<'p>, NodeRef<'p>) -> NodeRef<'p>;
 
 impl TimeOfId {
-    const NONE: Self = Self {
-        function: Oid::INVALID,
-        id_type: Oid::INVALID,
-        family: Oid::INVALID,
-        greater: Oid::INVALID,
-        less_or_equal: Oid::INVALID,
-        before: Oid::INVALID,
-        schema: Oid::INVALID,
-        on_time: |_, _, _, id, _| id,
-    };
-
-    /// The operator of an ID and a time.
+    /// The operator of an ID and a time, which is `>` or `<=`.
     pub fn operator(&self, operator: Operator) -> Oid {
         if operator.is_lower_bound() { self.greater } else { self.less_or_equal }
     }
@@ -65,21 +54,11 @@ impl TimeOfId {
     }
 }
 
-const CAPACITY: usize = 8;
-
 /// The functions that this session has planned a call of.
-struct Known {
-    count: Cell<usize>,
-    functions: [Cell<TimeOfId>; CAPACITY],
-    /// The planner's state of the last statement with a call.
-    statement: Cell<*const PlannerGlobal>,
-}
+static KNOWN: PerProcess<RefCell<Vec<TimeOfId>>> = PerProcess::new(RefCell::new(Vec::new()));
 
-static KNOWN: PerProcess<Known> = PerProcess::new(Known {
-    count: Cell::new(0),
-    functions: [const { Cell::new(TimeOfId::NONE) }; CAPACITY],
-    statement: Cell::new(ptr::null()),
-});
+/// The planner's state of the last statement with a call.
+static STATEMENT: PerProcess<Cell<*const PlannerGlobal>> = PerProcess::new(Cell::new(ptr::null()));
 
 /// Registers the callback that removes what is known.
 pub fn register() {
@@ -91,30 +70,30 @@ pub fn register() {
 }
 
 unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
-    KNOWN.count.set(0);
+    KNOWN.borrow_mut().clear();
 }
 
 /// Whether a query of this session has called a `T_timestamp`, and the setting is on: otherwise the hooks have nothing to do.
 #[inline]
 pub fn is_in_use() -> bool {
-    KNOWN.count.get() > 0 && TIME_OF_ID.get()
+    !KNOWN.borrow().is_empty() && TIME_OF_ID.get()
 }
 
-/// As [`is_in_use`], in the statement that is being planned, until the planner calls functions to estimate: they may plan others. The
-/// state of another statement may have had the same address.
+/// Whether the statement that is planned may call a known function. Not to be asked after the planner has called functions: they
+/// may plan other statements.
 ///
 /// # Safety
 /// `root` is the planner's state.
 #[inline]
-pub unsafe fn is_in_use_by(root: *const PlannerInfo) -> bool {
-    // SAFETY: guaranteed by the caller.
-    is_in_use() && unsafe { (*root).glob }.cast_const() == KNOWN.statement.get()
+pub unsafe fn is_called_in(root: *const PlannerInfo) -> bool {
+    // SAFETY: guaranteed by the caller. The state of another statement may have had the same address.
+    unsafe { (*root).glob }.cast_const() == STATEMENT.get()
 }
 
 /// A known function that satisfies a condition.
 #[inline]
 pub fn find(is_wanted: impl Fn(&TimeOfId) -> bool) -> Option<TimeOfId> {
-    KNOWN.functions[..KNOWN.count.get()].iter().map(Cell::get).find(is_wanted)
+    KNOWN.borrow().iter().find(|&known| is_wanted(known)).copied()
 }
 
 /// The function of a call, and its argument; `None` if the expression is no call of a known function.
@@ -139,7 +118,7 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
     let simplified = unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
         if is_simplify {
-            (*request).root.as_ref().iter().for_each(|root| KNOWN.statement.set(root.glob));
+            (*request).root.as_ref().iter().for_each(|root| STATEMENT.set(root.glob));
             NodeRef::new((*request).fcall)
         } else {
             None
@@ -148,10 +127,8 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
     if let Some((function, arguments)) = simplified.and_then(expression::called)
         && find(|known| known.function == function).is_none()
         && let Some(found) = look_up::<T>(function, arguments, on_time)
-        && let Some(place) = KNOWN.functions.get(KNOWN.count.get())
     {
-        place.set(found);
-        KNOWN.count.set(KNOWN.count.get() + 1);
+        KNOWN.borrow_mut().push(found);
     }
     Ok(Datum::null())
 }

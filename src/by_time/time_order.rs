@@ -40,7 +40,8 @@ pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry
         let is_ordered =
             !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
         let mut indexes = Nodes::new((*relation).indexlist).structs::<IndexOptInfo>();
-        if is_scanned && is_ordered && indexes.any(|index| columns_with_ids(index).next().is_some()) {
+        let mut has_ids = || indexes.any(|index| columns_with_ids(index).next().is_some());
+        if is_scanned && is_ordered && time_of_id::is_in_use() && has_ids() {
             pg_sys::panic::pgrx_extern_c_guard(|| add_paths_of_indexes(root, relation));
         }
     }

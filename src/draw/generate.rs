@@ -16,7 +16,7 @@ use crate::shared::waits;
 
 /// `gen_T() → T`
 pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
-    // The others draw from a state of this process, unless a setting says otherwise.
+    // Only scru64 has a fast path. Others draw by full steps, of a shared state or of one of this process.
     if T::FAST_PATH.is_none() {
         return draw::<T>(call).map(T::to_datum);
     }

@@ -74,6 +74,8 @@ pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
+    // Once a process: finds the shared memory, then reads the floors, that of the database in mark_sequence.rs and that of the server in
+    // mark_page.rs.
     let (from, carried) = match memory::of_horizon()? {
         Some(memory) => {
             let carried = carried_floor::for_draw(memory, schema);
