@@ -35,6 +35,8 @@ impl HexId {
     }
 }
 
+crate::standalone::new!(HexId);
+
 impl SortableId for HexId {
     const NAME: &'static str = "hexid";
     const TEXT_LEN: usize = 24;

@@ -69,6 +69,8 @@ impl Scru128 {
     }
 }
 
+crate::standalone::new!(Scru128);
+
 /// The state of a SCRU128 generator: the last ID without its entropy, and the age of its `counter_hi`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru128State {

@@ -97,6 +97,8 @@ impl Scru160 {
     }
 }
 
+crate::standalone::new!(Scru160);
+
 /// The settings of SCRU160.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru160Settings {

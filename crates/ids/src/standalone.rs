@@ -7,8 +7,8 @@ use std::{process, thread};
 use rand::Rng;
 use rand::rngs::StdRng;
 
+use crate::GeneratedId;
 use crate::generator::{Context, OnClockRollback, Refusal, Step};
-use crate::{GeneratedId, Scru128, Scru160, Ulid, Uuidv7};
 
 /// A clock that a [`Generator`] reads and waits for.
 pub trait Clock {
@@ -43,10 +43,10 @@ impl Clock for SystemClock {
 /// ([`OnClockRollback`]). A generator of [`Scru64`](crate::Scru64) or [`UlidFlake`](crate::UlidFlake) instead returns an error
 /// if the clock is more than 2 s behind the last ID.
 ///
-/// IDs of [`Scru128`], [`Ulid`], [`Scru160`] and [`Uuidv7`] are unique without coordination. IDs of [`Scru64`](crate::Scru64) and
-/// [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node at the same time: give each process
-/// a node of its own in the settings. A generator does not know the last ID of an earlier generator with its node. It
-/// therefore starts one second ahead of the clock, so that its IDs are new unless the clock was set back.
+/// IDs of [`Scru64`](crate::Scru64) and [`UlidFlake`](crate::UlidFlake) are unique only if no two generators have the same node
+/// at the same time: give each process a node of its own in the settings. A generator does not know the last ID of an earlier
+/// generator with its node. It therefore starts one second ahead of the clock, so that its IDs are new unless the clock was set
+/// back. IDs of the other types are unique without coordination.
 ///
 /// ```
 /// use scru_ids::{Generator, Scru64, Scru64Settings};
@@ -127,14 +127,14 @@ impl<T: GeneratedId, C: Clock, R: Rng> Generator<T, C, R> {
 }
 
 /// A generator that all threads of a process share. It is created at first use, and again in a forked process.
-struct OfProcess<T: GeneratedId>(Mutex<Option<(u32, Generator<T>)>>);
+pub struct OfProcess<T: GeneratedId>(Mutex<Option<(u32, Generator<T>)>>);
 
 impl<T: GeneratedId> OfProcess<T> {
-    const fn new() -> Self {
+    pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    fn generate(&self) -> T {
+    pub fn generate(&self) -> T {
         // A thread that panics leaves a usable generator, so the poisoning of the mutex is ignored.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pid = process::id();
@@ -153,11 +153,13 @@ impl<T: GeneratedId> OfProcess<T> {
     }
 }
 
+/// Implements `new()` for a type whose IDs are unique without a node.
 macro_rules! new {
-    ($($Id:ident),*) => {
-        $(impl $Id {
+    ($Id:ident) => {
+        impl $Id {
             /// Generates an ID that is greater than all IDs that this function has generated in this process, unless the clock
-            /// was set back by more than 10 s. [`Generator::generate`] returns errors where this function panics.
+            /// was set back by more than 10 s. [`Generator::generate`](crate::Generator::generate) returns errors where this
+            /// function panics.
             ///
             /// ```
             #[doc = concat!("use scru_ids::", stringify!($Id), ";")]
@@ -169,13 +171,13 @@ macro_rules! new {
             /// year 10889.
             #[allow(clippy::new_without_default, reason = "a default value should always be the same")]
             pub fn new() -> Self {
-                static GENERATOR: OfProcess<$Id> = OfProcess::new();
+                static GENERATOR: $crate::standalone::OfProcess<$Id> = $crate::standalone::OfProcess::new();
                 GENERATOR.generate()
             }
-        })*
+        }
     };
 }
-new!(Scru128, Scru160, Ulid, Uuidv7);
+pub(crate) use new;
 
 #[cfg(test)]
 #[path = "../tests/unit/standalone.rs"]

@@ -54,6 +54,8 @@ impl Ulid {
     }
 }
 
+crate::standalone::new!(Ulid);
+
 impl SortableId for Ulid {
     const NAME: &'static str = "ulid";
     const TEXT_LEN: usize = 26;

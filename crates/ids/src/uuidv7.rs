@@ -88,6 +88,8 @@ impl Uuidv7 {
     }
 }
 
+crate::standalone::new!(Uuidv7);
+
 /// The state of a generator: the last ID without its entropy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uuidv7State {

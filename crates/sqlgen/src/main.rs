@@ -229,19 +229,73 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use scru_ids::SortableId;
+
     use super::*;
 
-    #[test]
-    fn control_file_and_meta_json_name_every_type() {
-        let [control, meta] =
-            ["scru.control", "META.json"].map(|name| fs::read_to_string(format!("{ROOT}/{name}")).unwrap());
-        let comment = control.lines().find(|line| line.starts_with("comment = ")).unwrap();
-        let tags = meta.lines().find(|line| line.contains("\"tags\"")).unwrap();
-        for each in systems().iter().filter(|each| !each.is_core) {
-            for line in [comment, tags] {
-                let mut words = line.split(|c: char| !c.is_alphanumeric());
-                assert!(words.any(|word| word == each.name), "{} is not in {line}", each.name);
+    enum Names {
+        Systems,
+        Types,
+        TypesOf16Bytes,
+        SystemsWithoutNode,
+    }
+    use Names::*;
+
+    impl Names {
+        fn include<T: SqlId>(&self) -> bool {
+            match self {
+                Systems => true,
+                Types => T::CORE_TYPE.is_none(),
+                TypesOf16Bytes => T::CORE_TYPE.is_none() && T::Stored::LEN == 16,
+                SystemsWithoutNode => !T::SERVER_WIDE,
             }
         }
+    }
+
+    /// Texts that name types, which no other test compares with the registry: the file, the words before and after the text, and
+    /// the types.
+    #[rustfmt::skip]
+    const TEXTS: &[(&str, &str, &str, Names)] = &[
+        ("scru.control", "comment = ", "\n", Types),
+        ("sql/scru_text.control", "comment = ", "\n", Types),
+        ("META.json", "\"description\": ", "\n", Types),
+        ("META.json", "\"tags\": ", "\n", Types),
+        ("README.md", "Time-sortable IDs as PostgreSQL types: ", "\n\n", Types),
+        ("README.md", "## Which type?\n\n", "\n\n", Types),
+        ("docs/types.md", "The types differ in size", "| bytes |", Types),
+        ("docs/settings.md", "## scru.generator_scope", "- `backend`", SystemsWithoutNode),
+        ("docs/settings.md", "## scru.on_clock_rollback", "- `reset`", SystemsWithoutNode),
+        ("src/settings/definitions.rs", "name: \"generator_scope\"", "context: ", SystemsWithoutNode),
+        ("src/settings/definitions.rs", "name: \"on_clock_rollback\"", "context: ", SystemsWithoutNode),
+        ("src/call/hints.rs", "which can be cast to ", "\n", TypesOf16Bytes),
+        ("crates/ids/Cargo.toml", "description = ", "\n", Types),
+        ("crates/ids/README.md", "Time-sortable IDs: ", "\n\n", Types),
+        ("crates/ids/README.md", "| type | bytes |", "\n\n", Systems),
+        ("clients/python/README.md", "The ID types of the PostgreSQL extension scru (", ")", Types),
+        ("clients/python/pyproject.toml", "description = ", "\n", Types),
+        ("packaging/debian/control", "The extension scru provides", "creation", Types),
+        ("packaging/debian/control.in", "The extension scru provides", "creation", Types),
+        ("packaging/debian/tests/use.sql", "CREATE TABLE ids (", ");", Types),
+        ("packaging/rpm/scru.spec", "The extension scru provides", "creation", Types),
+        ("tests/e2e/clients/programs/alembic/models.py", "from scru_postgres.sqlalchemy import ", "\n", Types),
+        ("tests/e2e/clients/programs/activerecord/scru.rb", "TYPES = ", "\n", Types),
+    ];
+
+    #[test]
+    fn texts_name_every_type() {
+        let mut missing = Vec::new();
+        for (path, before, after, names) in TEXTS {
+            let content = fs::read_to_string(format!("{ROOT}/{path}")).unwrap();
+            let (_, text) = content.split_once(before).unwrap_or_else(|| panic!("{path} has no {before:?}"));
+            let (text, _) =
+                text.split_once(after).unwrap_or_else(|| panic!("{path} has no {after:?} after {before:?}"));
+            // Prose writes Ulid-Flake, the name in its specification.
+            let text = text.to_lowercase().replace("ulid-flake", "ulidflake");
+            let words: Vec<_> = text.split(|c: char| !c.is_alphanumeric()).collect();
+            scru_ids::id_systems!(|Id| if names.include::<Id>() && !words.contains(&Id::NAME) {
+                missing.push(format!("{path}, after {before:?}: {}", Id::NAME));
+            });
+        }
+        assert!(missing.is_empty(), "types that are not named:\n{}", missing.join("\n"));
     }
 }

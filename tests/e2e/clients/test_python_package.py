@@ -40,7 +40,6 @@ from test_clients import server as server  # a fixture
 
 PACKAGE = ROOT / "clients" / "python"
 PYTHON = INSTALLED / "python" / "bin" / "python"
-CLASSES = {"scru128": "Scru128", "ulid": "Ulid", "scru160": "Scru160", "scru64": "Scru64", "ulidflake": "Ulidflake"}
 
 sys.path.insert(0, str(PACKAGE / "src"))
 
@@ -85,7 +84,13 @@ def run(installed: Path, directory: Path, database, *arguments: object, **enviro
 
 def class_of(id_type) -> type:
     """Returns the Python class of a type."""
-    return getattr(scru_postgres, CLASSES[id_type.name])
+    [cls] = [cls for cls in scru_postgres.TYPES if cls.pg_type == id_type.name]
+    return cls
+
+
+def class_name(id_type) -> str:
+    """Returns the name of the Python class of a type."""
+    return class_of(id_type).__name__
 
 
 @each_type
@@ -213,6 +218,8 @@ def test_the_classes_are_the_types():
     """The classes are exactly the extension's types, with the same sizes and limits."""
     known = [(cls.pg_type, cls.size, cls.text_length, cls.largest) for cls in scru_postgres.TYPES]
     assert sorted(known) == sorted((t.name, t.length, t.text_length, t.largest) for t in TYPES)
+    names = {cls.__name__ for cls in scru_postgres.TYPES}
+    assert set(scru_postgres.__all__) == {"TYPES", "SortableId", *names}
 
 
 def test_the_example_of_the_readme():
@@ -251,7 +258,7 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
     in_order = [id_type.text(value) for value in sorted(values)]
     make_tables(connection, id_type)
     program = (PROGRAMS / "package" / f"with_{module}.py").read_text()
-    cls = CLASSES[id_type.name]
+    cls = class_name(id_type)
     for there, here in ("scru128", id_type.name), ("Scru128", cls), ("SCRU128", cls.upper()):
         program = program.replace(there, here)
     (tmp_path / "program.py").write_text(program)
@@ -277,7 +284,7 @@ def test_driver(installed, database, connection, module, id_type, tmp_path):
 @each_type
 def test_pydantic(installed, database, id_type, tmp_path):
     """Models accept text in any case, and reject malformed text as a validation error."""
-    program = (PROGRAMS / "package" / "with_pydantic.py").read_text().replace("Scru128", CLASSES[id_type.name])
+    program = (PROGRAMS / "package" / "with_pydantic.py").read_text().replace("Scru128", class_name(id_type))
     (tmp_path / "program.py").write_text(program)
     texts = [id_type.text(value) for value in id_type.samples(12)]
     assert run(installed, tmp_path, database, "program.py", *texts).splitlines() == [
@@ -358,7 +365,7 @@ def test_django(installed, new_database, tmp_path):
     migration = project / "shop" / "migrations" / "0001_initial.py"
     # Migrations of users have these names, which must not change.
     for field in (
-        *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in CLASSES.values()),
+        *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in map(class_name, TYPES)),
         "Scru128Field(default=scru_postgres.ids.Scru128.new, editable=False, primary_key=True, serialize=False)",
         "Scru128Field(blank=True, null=True)",
         "Scru128Field(default='0372ijojuxuhjsfkeryi2mrtm')",

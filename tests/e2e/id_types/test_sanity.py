@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from conftest import Database
+from idtypes import TYPES
 from server import MAJOR
 
 # ------------------------------------------------------------------------------------------------------------- catalogs
@@ -252,7 +253,7 @@ def test_ids_resolve_to_the_operators_of_their_type(bare):
     """The range may be a tstzrange, a domain over it, or a literal, NULL or parameter without a type."""
     bare.execute("CREATE EXTENSION scru")
     ranges = ("'[2026-01-01,)'", "NULL", "tstzrange(NULL, NULL)", "NULL::during", "NULL::scru_tstzrange")
-    for t in "scru128", "scru160", "scru64", "ulid", "ulidflake":
+    for t in TYPES:
         within = resolutions(bare, [f"NULL::{t} <@ {range_}" for range_ in ranges])
         contains = resolutions(bare, [f"{range_} @> NULL::{t}" for range_ in ranges])
         assert {found.split()[0] for found in within.values()} <= {f"<@({t},scru_tstzrange)", "tstzrange(timestamp"}
@@ -284,8 +285,7 @@ TESTS = (
 # What opr_sanity lists in addition to the server's own objects.
 LISTED = {
     # Casts without a function in one direction only: every ID is a bigint, but not every bigint is an ID.
-    "+ scru64            | bigint            |        0 | a",
-    "+ ulidflake         | bigint            |        0 | a",
+    *(f"+ {t.name:17} | bigint            |        0 | a" for t in TYPES if t.length == 8),
     # The operators of the operator classes for GIN.
     "+       2742 |            1 | <",
     "+       2742 |            2 | <=",

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from idtypes import each_type
+from idtypes import TYPES, each_type
 from plans import explain
 from server import MAJOR, oldest_and_newest
 from test_dump import carry, schema
@@ -73,10 +73,9 @@ def test_the_casts(connection):
         FROM pg_cast JOIN pg_proc p ON p.oid = castfunc JOIN pg_depend d ON d.objid = pg_cast.oid AND deptype = 'e'
         JOIN pg_extension e ON e.oid = refobjid AND extname = 'scru_text' ORDER BY 2, 1
     """
-    types = ["scru128", "scru160", "scru64", "ulid", "ulidflake"]
     assert connection.execute(casts).fetchall() == [
-        (source, t, f"{t}_from_text(text)", "i", "i", "s", True)
-        for t in types
+        (source, t.name, f"{t}_from_text(text)", "i", "i", "s", True)
+        for t in TYPES
         for source in ("character varying", "text")
     ]
 

@@ -91,7 +91,7 @@ class ULIDFLAKE(_IdType):
     id_type = Ulidflake
 
 
-for _type in (SCRU128, ULID, SCRU160, SCRU64, ULIDFLAKE):
+for _type in _IdType.__subclasses__():
     ischema_names[_type.id_type.pg_type] = _type
 
 

@@ -1,10 +1,11 @@
+use std::any::Any;
 use std::cell::Cell;
 use std::collections::HashSet;
 
 use rand::SeedableRng;
 
 use super::*;
-use crate::{Scru64, Scru64Settings, SortableId, UlidFlake};
+use crate::{Scru64, Scru64Settings, Scru128, Scru160, SortableId, Ulid, UlidFlake};
 
 /// 2026-11-01 12:00 UTC.
 const NOON: i64 = 1_793_534_400_000_000;
@@ -39,6 +40,22 @@ fn check_order<T: GeneratedId>() {
 #[test]
 fn every_type_has_a_generator() {
     crate::registry!(|Id| check_order::<Id>());
+}
+
+/// A type's own `new()` takes precedence over that of a trait.
+trait WithoutNew: Sized {
+    fn new() -> Option<Self> {
+        None
+    }
+}
+impl<T: GeneratedId> WithoutNew for T {}
+
+#[test]
+fn types_without_a_node_have_new() {
+    crate::id_systems!(|Id| {
+        let new: &dyn Any = &Id::new();
+        assert_eq!(new.is::<Id>(), !Id::SERVER_WIDE, "{}", Id::NAME);
+    });
 }
 
 #[test]
