@@ -6,9 +6,8 @@
 //! function, so that a function of another user is never taken for ours. A change of any function or operator removes the OIDs.
 //! Without them, the hooks return at once.
 
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ffi::{CStr, c_int};
-use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, PlannerGlobal, PlannerInfo};
 use scru_server::time_compare::Operator;
@@ -19,8 +18,8 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
-use crate::pg::server;
 use crate::pg::unguarded::{CacheRegisterSyscacheCallback, GetSysCacheOid, exprType, get_opcode, getBaseType};
+use crate::pg::{server, transaction};
 use crate::settings::TIME_OF_ID;
 
 /// A function `T_timestamp`, and what replaces a comparison of its result.
@@ -57,8 +56,17 @@ impl TimeOfId {
 /// The functions that this session has planned a call of.
 static KNOWN: PerProcess<RefCell<Vec<TimeOfId>>> = PerProcess::new(RefCell::new(Vec::new()));
 
-/// The planner's state of the last statement with a call.
-static STATEMENT: PerProcess<Cell<*const PlannerGlobal>> = PerProcess::new(Cell::new(ptr::null()));
+/// The planner's states of the statements with a call, in a transaction. A statement can be planned while another one is.
+struct Statements {
+    transaction: u64,
+    states: Vec<*const PlannerGlobal>,
+}
+
+static STATEMENTS: PerProcess<RefCell<Statements>> =
+    PerProcess::new(RefCell::new(Statements { transaction: 0, states: Vec::new() }));
+
+/// With so many states, every later statement counts as one with a call.
+const MANY_STATEMENTS: usize = 32;
 
 /// Registers the callback that removes what is known.
 pub fn register() {
@@ -79,15 +87,27 @@ pub fn is_in_use() -> bool {
     !KNOWN.borrow().is_empty() && TIME_OF_ID.get()
 }
 
-/// Whether the statement that is planned may call a known function. Not to be asked after the planner has called functions: they
-/// may plan other statements.
+/// Whether the statement that is planned may call a known function. A state of an earlier statement may have had the same address.
 ///
 /// # Safety
 /// `root` is the planner's state.
 #[inline]
 pub unsafe fn is_called_in(root: *const PlannerInfo) -> bool {
-    // SAFETY: guaranteed by the caller. The state of another statement may have had the same address.
-    unsafe { (*root).glob }.cast_const() == STATEMENT.get()
+    let states = &STATEMENTS.borrow().states;
+    // SAFETY: guaranteed by the caller.
+    states.len() == MANY_STATEMENTS || states.contains(&unsafe { (*root).glob }.cast_const())
+}
+
+/// Notes that a statement calls a known function.
+fn note_call(root: &PlannerInfo) {
+    let (transaction, state) = (u64::from(transaction::local()), root.glob.cast_const());
+    let mut statements = STATEMENTS.borrow_mut();
+    if statements.transaction != transaction {
+        *statements = Statements { transaction, states: Vec::new() };
+    }
+    if statements.states.len() < MANY_STATEMENTS && !statements.states.contains(&state) {
+        statements.states.push(state);
+    }
 }
 
 /// A known function that satisfies a condition.
@@ -118,7 +138,7 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
     let simplified = unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
         if is_simplify {
-            (*request).root.as_ref().iter().for_each(|root| STATEMENT.set(root.glob));
+            (*request).root.as_ref().into_iter().for_each(note_call);
             NodeRef::new((*request).fcall)
         } else {
             None
