@@ -44,7 +44,9 @@ unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent:
 unsafe fn on_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: called by the planner's hook for paths.
     unsafe {
-        time_order::add_paths(root, relation, entry);
+        if time_of_id::is_called_in(root) && time_of_id::is_in_use() {
+            time_order::add_paths(root, relation, entry);
+        }
         if (*entry).inh {
             pruning::add_comparisons(root, relation, entry);
         }

@@ -41,7 +41,7 @@ pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry
             !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
         let mut indexes = Nodes::new((*relation).indexlist).structs::<IndexOptInfo>();
         let mut has_ids = || indexes.any(|index| columns_with_ids(index).next().is_some());
-        if is_scanned && is_ordered && has_ids() && time_of_id::is_in_use() {
+        if is_scanned && is_ordered && has_ids() {
             pg_sys::panic::pgrx_extern_c_guard(|| add_paths_of_indexes(root, relation));
         }
     }
