@@ -35,13 +35,13 @@ struct TimeIndex {
 pub unsafe fn add_paths(root: *mut PlannerInfo, relation: *mut RelOptInfo, entry: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller. No frame has anything to drop.
     unsafe {
-        let is_scanned =
-            (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION && !(*entry).inh && (*entry).tablesample.is_null();
+        let is_scanned = (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION
+            && !(*entry).inh
+            && (*entry).tablesample.is_null()
+            && !(*relation).indexlist.is_null();
         let is_ordered =
             !(*root).query_pathkeys.is_null() || !(*relation).joininfo.is_null() || (*relation).has_eclass_joins;
-        let mut indexes = Nodes::new((*relation).indexlist).structs::<IndexOptInfo>();
-        let mut has_ids = || indexes.any(|index| columns_with_ids(index).next().is_some());
-        if is_scanned && is_ordered && has_ids() {
+        if is_scanned && is_ordered {
             pg_sys::panic::pgrx_extern_c_guard(|| add_paths_of_indexes(root, relation));
         }
     }
