@@ -70,12 +70,11 @@ impl<const N: usize> StoredDatum for [u8; N] {
 
     #[inline]
     fn order(self, other: Self) -> Ordering {
-        if N < 16 {
-            return self.cmp(&other);
-        }
-        // Compares the first 16 bytes as a `u128`, which avoids a call of memcmp.
+        const { assert!(N == 16 || N == 20) };
+        // Compares numbers. For memcmp, the bytes would be copied to the stack first.
         let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
-        head(self).cmp(&head(other)).then_with(|| self[N.min(16)..].cmp(&other[N.min(16)..]))
+        let tail = |bytes: Self| bytes[16..].first_chunk().map(|tail| u32::from_be_bytes(*tail));
+        head(self).cmp(&head(other)).then_with(|| tail(self).cmp(&tail(other)))
     }
 
     fn hash(self) -> u32 {

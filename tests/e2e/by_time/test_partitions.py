@@ -6,6 +6,7 @@ They create partitions, rows are routed to them, and queries by time scan only t
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import time
@@ -21,6 +22,7 @@ import pytest
 import expect
 import orders
 import plans
+from bench.server import timed
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
 from server import Server, oldest_and_newest, since
 
@@ -302,41 +304,57 @@ OF_COSTS = [*TYPES, "uuidv7"] if "TEST_LONG" in os.environ else [SCRU64, SCRU128
 @pytest.mark.alone
 @pytest.mark.parametrize("key", ["heap", *KEYS])
 def test_a_filter_costs_little_more_than_that_of_a_column(connection, measured, key):
-    """Compares the processor time of the session, which other processes hardly change."""
-    connection.execute("CREATE EXTENSION scru_uuidv7; SET max_parallel_workers_per_gather = 0")
-    connection.prepare_threshold = None
+    """Compares the processor time of the session, which other processes hardly change. Repeats slow ones in a new
+    session, because the speed also depends on the addresses of its memory."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
     [(begin,)] = connection.execute(f"SELECT now() - interval '{SECONDS} seconds'")
-    parameters = "('{}', '{}')".format(*(begin + timedelta(seconds=n) for n in (SECONDS / 2, SECONDS * 0.6)))
-    at = f"CAST(timestamptz '{begin}' + n * interval '1 second' AS timestamptz)"
-    ratios = {}
+    create_seconds(connection, "twin", key, "at timestamptz", "at", begin)
     for system in OF_COSTS:
         type_ = "uuid" if system == "uuidv7" else system
-        for table, column, id_ in ("own", f"id {type_}", f"{system}_upper(at)"), ("twin", "at timestamptz", "at"):
-            if key == "heap":
-                connection.execute(f"CREATE TABLE {table}_child ({column}, n int)")
-                connection.execute(f"CREATE VIEW {table} AS TABLE {table}_child")
-            else:
-                create_parent(connection, table, column, key)
-            rows = f"SELECT {id_}, n FROM generate_series(1, {SECONDS}) AS n, {at} AS at"
-            connection.execute(f"INSERT INTO {table}_child {rows}; ANALYZE {table}_child")
-        for mode, condition in itertools.product(("custom", "generic"), COSTS):
-            connection.execute(f"SET plan_cache_mode = force_{mode}_plan")
-            for table, column in ("own", "id"), ("twin", "at"):
-                query = f"SELECT count(*) FROM {table} WHERE {condition.replace('{}', column)}"
-                connection.execute(f"PREPARE {table} (timestamptz, timestamptz) AS {query}")
-            for _ in range(3):
-                turns = [
-                    [plans.processor_time(connection, f"EXECUTE {table} {parameters}") for table in ("own", "twin")]
-                    for _ in range(TURNS)
-                ]
-                ratios[f"{system}, {mode} plan, {condition}"] = ratio = median(own / twin for own, twin in turns)
-                if ratio <= 1.15:
-                    break
-            connection.execute("DEALLOCATE own; DEALLOCATE twin")
-        connection.execute("DROP TABLE own_child, twin_child CASCADE; DROP TABLE IF EXISTS own, twin")
+        create_seconds(connection, f"{system}_own", key, f"id {type_}", f"{system}_upper(at)", begin)
+    parameters = "('{}', '{}')".format(*(begin + timedelta(seconds=n) for n in (SECONDS / 2, SECONDS * 0.6)))
+    ratios = dict.fromkeys(itertools.product(OF_COSTS, ("custom", "generic"), COSTS), math.inf)
+    for _ in range(3):
+        with psycopg.connect(connection.info.dsn, autocommit=True, prepare_threshold=None) as session:
+            session.execute("SET max_parallel_workers_per_gather = 0")
+            for each in [each for each, ratio in ratios.items() if ratio > 1.15]:
+                ratios[each] = ratio_of_times(session, *each, parameters)
     slowest = max(ratios, key=ratios.get)
-    measured(f"filters of {key}: at most {ratios[slowest]:.3f} of those of a column: {slowest.format('id', 'id')}")
+    system, mode, condition = slowest
+    described = f"{system}, {mode} plan, {condition.replace('{}', 'id')}"
+    measured(f"filters of {key}: at most {ratios[slowest]:.3f} of those of a column: {described}")
     assert ratios[slowest] <= 1.15
+
+
+def create_seconds(connection, table: str, key: str, column: str, value: str, begin: datetime) -> None:
+    """Creates a table with a child, which has a row for each second. `value` is an expression of its time, `at`."""
+    if key == "heap":
+        connection.execute(f"CREATE TABLE {table}_child ({column}, n int)")
+        connection.execute(f"CREATE VIEW {table} AS TABLE {table}_child")
+    else:
+        create_parent(connection, table, column, key)
+    connection.execute(
+        f"""
+        INSERT INTO {table}_child SELECT {value}, n FROM generate_series(1, {SECONDS}) AS n,
+            CAST(timestamptz '{begin}' + n * interval '1 second' AS timestamptz) AS at;
+        ANALYZE {table}_child
+        """
+    )
+
+
+def ratio_of_times(session, system: object, mode: str, condition: str, parameters: str) -> float:
+    """Returns the median ratio of the processor time of a filter by ID to that by a column of times."""
+    session.execute(f"SET plan_cache_mode = force_{mode}_plan")
+    for table, column in (f"{system}_own", "id"), ("twin", "at"):
+        query = f"SELECT count(*) FROM {table} WHERE {condition.replace('{}', column)}"
+        session.execute(f"PREPARE {column} (timestamptz, timestamptz) AS {query}")
+    ratios = []
+    for turn in range(TURNS):
+        order = ("id", "at") if turn % 2 else ("at", "id")
+        times = {column: timed(session, f"EXECUTE {column} {parameters}")[0] for column in order}
+        ratios.append(times["id"] / times["at"])
+    session.execute("DEALLOCATE ALL")
+    return median(ratios)
 
 
 # Conditions on a table with a partition for each of ten days, and the number of partitions that are scanned. The

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psycopg
 
 
@@ -27,14 +25,6 @@ def estimate(connection: psycopg.Connection, query: str) -> int:
 def nodes(plan: dict) -> list[dict]:
     """Returns all nodes of a plan, parents before their children."""
     return [plan, *(node for child in plan.get("Plans", []) for node in nodes(child))]
-
-
-def processor_time(connection: psycopg.Connection, query: str) -> int:
-    """Executes a query, and returns the processor time that the session takes for it, in nanoseconds."""
-    used = Path(f"/proc/{connection.info.backend_pid}/schedstat")
-    before = int(used.read_text().split()[0])
-    connection.execute(query)
-    return int(used.read_text().split()[0]) - before
 
 
 def prefer_parallel_plans(connection: psycopg.Connection) -> None:
