@@ -30,12 +30,19 @@ pub struct TimeOfId {
     /// The btree operator family of the type.
     pub family: Oid,
     /// The operators `>` and `<=` of an ID and a time, which compare ticks.
-    pub greater: Oid,
-    pub less_or_equal: Oid,
+    greater: Comparison,
+    less_or_equal: Comparison,
     /// `scru_before`
     pub before: Oid,
     pub schema: Oid,
     pub on_time: OnTime,
+}
+
+/// An operator, and its function.
+#[derive(Clone, Copy)]
+struct Comparison {
+    operator: Oid,
+    function: Oid,
 }
 
 /// Builds the simplified comparison of an ID with a time: [`condition::on_time`](super::condition::on_time) of the type.
@@ -44,12 +51,13 @@ pub type OnTime = for<'p> fn(Root<'p>, &TimeOfId, Operator, NodeRef<'p>, NodeRef
 impl TimeOfId {
     /// The operator of an ID and a time, which is `>` or `<=`.
     pub fn operator(&self, operator: Operator) -> Oid {
-        if operator.is_lower_bound() { self.greater } else { self.less_or_equal }
+        if operator.is_lower_bound() { self.greater.operator } else { self.less_or_equal.operator }
     }
 
-    /// Whether the user may execute what replaces a comparison. The operators are each other's negators.
+    /// Whether the user may execute the function, and what replaces a comparison. The operators are each other's negators.
     pub fn is_executable(&self) -> bool {
-        [get_opcode(self.greater), get_opcode(self.less_or_equal), self.before].into_iter().all(server::may_execute)
+        let functions = [self.function, self.greater.function, self.less_or_equal.function, self.before];
+        functions.into_iter().all(server::may_execute)
     }
 }
 
@@ -160,17 +168,17 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
     let id_type = getBaseType(exprType(id));
     let ((), schema) = expression::symbol_and_schema(function, |_| Some(()))?;
     let of_ids = [id_type, pg_sys::TIMESTAMPTZOID];
-    let operator = |name: &str, symbol: &CStr| {
+    let comparison = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
         let operator = operator_in(schema, symbol, of_ids);
-        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(operator)
+        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(Comparison { operator, function })
     };
     Some(TimeOfId {
         function,
         id_type,
         family: expression::family(id_type),
-        greater: operator("_gt_timestamptz", c">")?,
-        less_or_equal: operator("_le_timestamptz", c"<=")?,
+        greater: comparison("_gt_timestamptz", c">")?,
+        less_or_equal: comparison("_le_timestamptz", c"<=")?,
         before: expression::function_in(schema, &["scru_before"], &[pg_sys::TIMESTAMPTZOID])?,
         schema,
         on_time,
