@@ -25,6 +25,7 @@
 //! native comparison with it is the index condition. It also replaces the operator if only native comparisons let the server skip
 //! parts of the table.
 
+use core::cell::RefCell;
 use core::ffi::c_int;
 use core::ptr;
 
@@ -38,6 +39,7 @@ use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     contain_var_clause, copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause,
     makeConst,
@@ -67,9 +69,35 @@ pub enum Function {
     Possible,
 }
 
+/// A function of a type that this session has recognized.
+struct Recognized {
+    type_name: &'static str,
+    oid: Oid,
+    function: Function,
+    schema: Oid,
+}
+
+static RECOGNIZED: PerProcess<RefCell<Vec<Recognized>>> = PerProcess::new(RefCell::new(Vec::new()));
+
+/// Removes the recognized functions.
+pub fn forget() {
+    RECOGNIZED.borrow_mut().clear();
+}
+
 impl Function {
     /// The function, and the OID of its schema; `None` if it is none of these.
-    pub fn of<T: StoredId>(function: Oid) -> Option<(Self, Oid)> {
+    pub fn of<T: StoredId>(oid: Oid) -> Option<(Self, Oid)> {
+        let is_it = |known: &&Recognized| known.oid == oid && known.type_name == T::NAME;
+        let known = RECOGNIZED.borrow().iter().find(is_it).map(|known| (known.function, known.schema));
+        known.or_else(|| {
+            let (function, schema) = Self::recognize::<T>(oid)?;
+            RECOGNIZED.borrow_mut().push(Recognized { type_name: T::NAME, oid, function, schema });
+            Some((function, schema))
+        })
+    }
+
+    /// As [`Self::of`], by the symbol of the function in the catalog.
+    fn recognize<T: StoredId>(function: Oid) -> Option<(Self, Oid)> {
         use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
         expression::symbol_and_schema(function, |symbol| {
             let affixes = symbol.strip_prefix(T::NAME).map(|suffix| ("", suffix));

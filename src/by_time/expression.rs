@@ -44,6 +44,9 @@ pub fn is_costly(node: NodeRef) -> bool {
 /// The value of an expression as far as the planner can compute it, with the results that stable functions have now. Nested calls
 /// are evaluated at once: the server would set up an executor for each.
 pub fn estimated<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p> {
+    if node.is_constant() {
+        return node;
+    }
     if !has_only_calls(node) || contain_volatile_functions(node) {
         return estimate_expression_value(root, node);
     }

@@ -14,21 +14,33 @@ mod time_condition;
 mod time_of_id;
 mod time_order;
 
+use core::ffi::c_int;
 use core::ptr;
 
-use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo};
+use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo, SysCacheIdentifier};
 
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
+use crate::pg::unguarded::CacheRegisterSyscacheCallback;
 use crate::pg::{paths, server};
 
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
 /// partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
-    time_of_id::register();
+    use SysCacheIdentifier::{OPEROID, PROCOID};
+    for cache in [PROCOID, OPEROID] {
+        // SAFETY: called from _PG_init. The callback only writes variables.
+        unsafe { CacheRegisterSyscacheCallback(cache as c_int, forget, Datum::null()) };
+    }
     server::on_table(on_table);
     paths::on_paths(on_paths);
+}
+
+/// Removes what this session knows of functions and operators, when any of them changes.
+unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
+    time_of_id::forget();
+    condition::forget();
 }
 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {

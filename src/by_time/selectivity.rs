@@ -327,7 +327,8 @@ impl<'p> Column<'p> {
                 return None;
             }
             fmgr_info(get_opcode(native), &mut function);
-            let (value, row, scalar) = (id.to_datum(), self.statistics.statsTuple, T::Stored::SCALAR);
+            let (stored, row, scalar) = (id.to_stored(), self.statistics.statsTuple, T::Stored::SCALAR);
+            let value = stored.as_datum();
             let mut is_allowed = || statistic_proc_security_check(&mut self.statistics, function.fn_oid);
             let ticks = self.ticks.filter(|_| is_allowed());
             let of_ticks = ticks.and_then(|ticks| Some((ticks.others(), ticks.common(operator, id)?)));

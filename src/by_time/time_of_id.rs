@@ -18,7 +18,7 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
-use crate::pg::unguarded::{CacheRegisterSyscacheCallback, GetSysCacheOid, exprType, get_opcode, getBaseType};
+use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType};
 use crate::pg::{server, transaction};
 use crate::settings::TIME_OF_ID;
 
@@ -76,16 +76,8 @@ static STATEMENTS: PerProcess<RefCell<Statements>> =
 /// With so many states, every later statement counts as one with a call.
 const MANY_STATEMENTS: usize = 32;
 
-/// Registers the callback that removes what is known.
-pub fn register() {
-    use pg_sys::SysCacheIdentifier::{OPEROID, PROCOID};
-    for cache in [PROCOID, OPEROID] {
-        // SAFETY: called from _PG_init. The callback only writes a variable.
-        unsafe { CacheRegisterSyscacheCallback(cache as c_int, forget, Datum::null()) };
-    }
-}
-
-unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
+/// Removes what is known.
+pub fn forget() {
     KNOWN.borrow_mut().clear();
 }
 
