@@ -33,8 +33,9 @@ use pgrx::pg_sys::{self, Expr, List, Oid};
 use scru_ids::Stored;
 use scru_server::time_compare::{Operator, first_and_last};
 
+use crate::by_time::expression::{self, Native};
+use crate::by_time::near_clock;
 use crate::by_time::time_of_id::{self, TimeOfId};
-use crate::by_time::{expression, near_clock};
 use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
@@ -207,9 +208,9 @@ impl<'p> Condition<'p> {
     /// differ: a user can create a family, for example with descending order.
     fn is_indexable<T: StoredId>(&self, family: Oid) -> bool {
         let contains = |operator: Operator| {
-            let operator = expression::native(self.id_type, operator);
             // SAFETY: a look-up in the system cache.
-            unsafe { pg_sys::op_in_opfamily(operator, family) }
+            Native::of(self.id_type, operator)
+                .is_some_and(|native| unsafe { pg_sys::op_in_opfamily(native.operator, family) })
         };
         match self.test {
             Test::Id(_) => false,
@@ -308,12 +309,9 @@ impl<'p> Condition<'p> {
     /// The native comparison `id op bound`; `None` if there is none, or if the user must not execute its function: a query must not fail
     /// because of an operator that it does not contain.
     fn compared(&self, operator: Operator, bound: NodeRef<'p>) -> Option<NodeRef<'p>> {
-        let operator = expression::native(self.id_type, operator);
-        if operator == Oid::INVALID || !expression::may_execute(operator) {
-            return None;
-        }
+        let native = Native::of(self.id_type, operator).filter(Native::is_executable)?;
         let (id, none) = (copy_node(self.id), Oid::INVALID);
-        Some(make_opclause(operator, pg_sys::BOOLOID, false, id, bound, none, none))
+        Some(make_opclause(native.operator, pg_sys::BOOLOID, false, id, bound, none, none))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Expressions and catalog look-ups of the planner.
 
+use core::cell::RefCell;
 use core::ffi::c_int;
 
 use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, OpExpr, RangeTblEntry};
@@ -7,6 +8,7 @@ use pgrx::varlena_to_byte_slice;
 use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
@@ -65,14 +67,45 @@ pub fn family(type_: Oid) -> Oid {
     unsafe { (*lookup_type_cache(type_, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf }
 }
 
-/// The btree operator of two IDs of a type.
-pub fn native(id_type: Oid, operator: Operator) -> Oid {
-    get_opfamily_member(family(id_type), id_type, id_type, operator as i16)
+/// A btree operator of two IDs of a type.
+#[derive(Clone, Copy)]
+pub struct Native {
+    id_type: Oid,
+    comparison: Operator,
+    pub operator: Oid,
+    pub function: Oid,
+    /// The function of its negator, which replaces it under NOT.
+    negated: Oid,
 }
 
-/// Whether the user may execute the functions of an operator and of its negator, which replaces the operator under NOT.
-pub fn may_execute(operator: Oid) -> bool {
-    [operator, get_negator(operator)].iter().all(|&operator| server::may_execute(get_opcode(operator)))
+/// The operators that this session has looked up.
+static NATIVE: PerProcess<RefCell<Vec<Native>>> = PerProcess::new(RefCell::new(Vec::new()));
+
+/// Removes the operators that this session has looked up.
+pub fn forget() {
+    NATIVE.borrow_mut().clear();
+}
+
+impl Native {
+    /// `None` if the operator family of the type has no such operator.
+    pub fn of(id_type: Oid, comparison: Operator) -> Option<Self> {
+        let is_it = |known: &&Self| known.id_type == id_type && known.comparison == comparison;
+        let known = NATIVE.borrow().iter().find(is_it).copied();
+        known.or_else(|| {
+            let operator = get_opfamily_member(family(id_type), id_type, id_type, comparison as i16);
+            if operator == Oid::INVALID {
+                return None;
+            }
+            let [function, negated] = [operator, get_negator(operator)].map(|each| get_opcode(each));
+            let found = Self { id_type, comparison, operator, function, negated };
+            NATIVE.borrow_mut().push(found);
+            Some(found)
+        })
+    }
+
+    pub fn is_executable(&self) -> bool {
+        server::may_execute(self.function) && server::may_execute(self.negated)
+    }
 }
 
 /// Whether native comparisons on `id` let the server skip parts of its table that the comparisons with times do not. This requires

@@ -41,6 +41,7 @@ pub fn register() {
 unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
     time_of_id::forget();
     condition::forget();
+    expression::forget();
 }
 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {

@@ -23,7 +23,7 @@ use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
 use crate::by_time::condition::{Condition, Function, Test};
-use crate::by_time::expression;
+use crate::by_time::expression::{self, Native};
 use crate::by_time::tick_statistics::TickStatistics;
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
@@ -315,18 +315,15 @@ impl<'p> Column<'p> {
     /// The fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
     /// ticks or values one by one, and estimates the others from the histogram.
     fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
-        let (operator, id) = operator.at_tick(id);
+        let (operator, id) = operator.among_ids(id);
         // SAFETY: the column has the type of the ID. The arguments are those of the server's estimators, except for the types.
         unsafe {
             if self.statistics.statsTuple.is_null() {
                 return None;
             }
-            let native = expression::native(self.type_, operator);
+            let native = Native::of(self.type_, operator)?;
             let (mut function, none) = (FmgrInfo::default(), Oid::INVALID);
-            if native == none {
-                return None;
-            }
-            fmgr_info(get_opcode(native), &mut function);
+            fmgr_info(native.function, &mut function);
             let (stored, row, scalar) = (id.to_stored(), self.statistics.statsTuple, T::Stored::SCALAR);
             let value = stored.as_datum();
             let mut is_allowed = || statistic_proc_security_check(&mut self.statistics, function.fn_oid);
@@ -342,7 +339,7 @@ impl<'p> Column<'p> {
             let others = ineq_histogram_selectivity(
                 self.root,
                 &mut self.statistics,
-                native,
+                native.operator,
                 &mut function,
                 is_greater,
                 is_equal,

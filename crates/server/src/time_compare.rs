@@ -86,9 +86,14 @@ impl Operator {
     /// An equivalent comparison with the first ID of a tick if the bound is the last ID of the previous tick, and the same comparison
     /// otherwise. The two are not equivalent for a core type, which has values between two ticks.
     pub fn at_tick<T: SqlId>(self, id: T) -> (Self, T) {
+        if T::CORE_TYPE.is_some() { (self, id) } else { self.among_ids(id) }
+    }
+
+    /// As [`at_tick`](Self::at_tick), equivalent for the IDs among the values of a core type.
+    pub fn among_ids<T: SqlId>(self, id: T) -> (Self, T) {
         let tick = id.tick();
         match self {
-            _ if T::CORE_TYPE.is_some() || tick == T::TICKS.max || id != T::last_of(tick) => (self, id),
+            _ if tick == T::TICKS.max || id != T::last_of(tick) => (self, id),
             Self::LessOrEqual => (Self::Less, T::first_of(tick + 1)),
             Self::Greater => (Self::GreaterOrEqual, T::first_of(tick + 1)),
             Self::Less | Self::GreaterOrEqual => (self, id),

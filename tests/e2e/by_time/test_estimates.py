@@ -478,6 +478,25 @@ def test_the_memory_of_a_long_or(orders, measured, form):
     assert of_id <= 2 * of_time
 
 
+@pytest.mark.parametrize("system", [*TYPES, "uuidv7"], ids=str)
+def test_the_estimate_of_many_short_ranges(connection, system):
+    """The estimate of each range is less than a row, and so must be its error."""
+    connection.execute("CREATE EXTENSION scru_uuidv7")
+    connection.execute(
+        f"""
+        CREATE TABLE t AS SELECT {system}_upper(at) AS id, at
+            FROM generate_series(1, 50000) AS n, CAST(now() - n * interval '40 seconds' AS timestamptz) AS at;
+        ANALYZE t
+        """
+    )
+    bounds = [(f"now() - interval '{n} minutes'", f"now() - interval '{n} minutes -1 second'") for n in range(2_000)]
+    by_time = " OR ".join(f"at >= {a} AND at < {b}" for a, b in bounds)
+    of_time = estimate(connection, f"SELECT FROM t WHERE {by_time}")
+    for condition in "id <@ tstzrange({}, {})", "id >= {} AND id < {}":
+        by_id = " OR ".join(condition.format(a, b) for a, b in bounds)
+        assert is_close(estimate(connection, f"SELECT FROM t WHERE {by_id}"), of_time), condition
+
+
 STABLE_FUNCTIONS = """
 CREATE SEQUENCE calls;
 CREATE FUNCTION moment(hours integer) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
