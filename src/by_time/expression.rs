@@ -103,6 +103,7 @@ impl Native {
         })
     }
 
+    /// Whether the user may execute the functions of the operator and of its negator.
     pub fn is_executable(&self) -> bool {
         server::may_execute(self.function) && server::may_execute(self.negated)
     }

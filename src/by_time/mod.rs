@@ -28,8 +28,8 @@ use crate::pg::{paths, server};
 /// Registers the planner's hooks: by them, indexes on IDs serve conditions on their time and the order by it, the executor skips
 /// partitions by conditions on time, and horizons are refused for rows of other servers.
 pub fn register() {
-    use SysCacheIdentifier::{OPEROID, PROCOID};
-    for cache in [PROCOID, OPEROID] {
+    use SysCacheIdentifier::{AMOPSTRATEGY, OPEROID, PROCOID};
+    for cache in [PROCOID, OPEROID, AMOPSTRATEGY] {
         // SAFETY: called from _PG_init. The callback only writes variables.
         unsafe { CacheRegisterSyscacheCallback(cache as c_int, forget, Datum::null()) };
     }
@@ -37,7 +37,7 @@ pub fn register() {
     paths::on_paths(on_paths);
 }
 
-/// Removes what this session knows of functions and operators, when any of them changes.
+/// Removes what this session knows of functions, operators and operator families, when any of them changes.
 unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
     time_of_id::forget();
     condition::forget();

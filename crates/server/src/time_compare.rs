@@ -89,7 +89,8 @@ impl Operator {
         if T::CORE_TYPE.is_some() { (self, id) } else { self.among_ids(id) }
     }
 
-    /// As [`at_tick`](Self::at_tick), equivalent for the IDs among the values of a core type.
+    /// As [`at_tick`](Self::at_tick), also for a core type: equivalent for the IDs among its values, and wrong only for values between
+    /// the last ID of a tick and the first one of the next.
     pub fn among_ids<T: SqlId>(self, id: T) -> (Self, T) {
         let tick = id.tick();
         match self {

@@ -20,7 +20,7 @@ from psycopg.types.string import TextLoader
 
 from differential import BOUNDS, Query, RandomTable, of_type
 from idtypes import IdType, each_type
-from plans import estimate
+from plans import estimate, explain
 from server import BINDIR, Server, as_server_user, long, oldest_and_newest
 
 TABLES = 200 if "TEST_LONG" in os.environ else 4
@@ -298,6 +298,22 @@ def test_a_session_notices_that_the_extension_has_another_schema(connection):
     with psycopg.connect(connection.info.dsn, autocommit=True) as session:
         session.execute("ALTER EXTENSION scru SET SCHEMA other")
     assert conditions("other") == before
+
+
+def test_a_session_notices_that_a_type_has_lost_its_operator_family(connection):
+    """A session remembers the operators of a type. Another session drops their family, but not the operators."""
+    connection.execute("CREATE TABLE t (id scru128)")
+    query = "SELECT FROM t WHERE id > now()"
+    assert "Filter: (id >= scru128_time_lower(" in explain(connection, query)
+    with psycopg.connect(connection.info.dsn, autocommit=True) as session:
+        session.execute(
+            """
+            ALTER EXTENSION scru DROP OPERATOR FAMILY scru128_ops USING btree;
+            ALTER EXTENSION scru DROP OPERATOR CLASS scru128_ops USING btree;
+            DROP OPERATOR FAMILY scru128_ops USING btree CASCADE
+            """
+        )
+    assert "Filter: (id > now())" in explain(connection, query)
 
 
 # ------------------------------------------------------------------------------------------------------ instructions
