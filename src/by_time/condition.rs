@@ -25,7 +25,6 @@
 //! native comparison with it is the index condition. It also replaces the operator if only native comparisons let the server skip
 //! parts of the table.
 
-use core::cell::RefCell;
 use core::ffi::c_int;
 use core::ptr;
 
@@ -40,7 +39,7 @@ use crate::call::epoch;
 use crate::call::stored::StoredId;
 use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::process::PerProcess;
+use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     contain_var_clause, copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause,
     makeConst,
@@ -71,30 +70,25 @@ pub enum Function {
 }
 
 /// A function of a type that this session has recognized.
-struct Recognized {
+#[derive(Clone, Copy)]
+pub struct Recognized {
     type_name: &'static str,
     oid: Oid,
     function: Function,
     schema: Oid,
 }
 
-static RECOGNIZED: PerProcess<RefCell<Vec<Recognized>>> = PerProcess::new(RefCell::new(Vec::new()));
-
-/// Removes the recognized functions.
-pub fn forget() {
-    RECOGNIZED.borrow_mut().clear();
-}
+pub static RECOGNIZED: LookedUp<Recognized> = LookedUp::new();
 
 impl Function {
     /// The function, and the OID of its schema; `None` if it is none of these.
     pub fn of<T: StoredId>(oid: Oid) -> Option<(Self, Oid)> {
-        let is_it = |known: &&Recognized| known.oid == oid && known.type_name == T::NAME;
-        let known = RECOGNIZED.borrow().iter().find(is_it).map(|known| (known.function, known.schema));
-        known.or_else(|| {
+        let is_it = |known: &Recognized| known.oid == oid && known.type_name == T::NAME;
+        let found = RECOGNIZED.find_or(is_it, || {
             let (function, schema) = Self::recognize::<T>(oid)?;
-            RECOGNIZED.borrow_mut().push(Recognized { type_name: T::NAME, oid, function, schema });
-            Some((function, schema))
-        })
+            Some(Recognized { type_name: T::NAME, oid, function, schema })
+        })?;
+        Some((found.function, found.schema))
     }
 
     /// As [`Self::of`], by the symbol of the function in the catalog.

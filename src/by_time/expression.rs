@@ -1,6 +1,5 @@
 //! Expressions and catalog look-ups of the planner.
 
-use core::cell::RefCell;
 use core::ffi::c_int;
 
 use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, OpExpr, RangeTblEntry};
@@ -8,7 +7,7 @@ use pgrx::varlena_to_byte_slice;
 use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::process::PerProcess;
+use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
@@ -79,27 +78,19 @@ pub struct Native {
 }
 
 /// The operators that this session has looked up.
-static NATIVE: PerProcess<RefCell<Vec<Native>>> = PerProcess::new(RefCell::new(Vec::new()));
-
-/// Removes the operators that this session has looked up.
-pub fn forget() {
-    NATIVE.borrow_mut().clear();
-}
+pub static NATIVE: LookedUp<Native> = LookedUp::new();
 
 impl Native {
     /// `None` if the operator family of the type has no such operator.
     pub fn of(id_type: Oid, comparison: Operator) -> Option<Self> {
-        let is_it = |known: &&Self| known.id_type == id_type && known.comparison == comparison;
-        let known = NATIVE.borrow().iter().find(is_it).copied();
-        known.or_else(|| {
+        let is_it = |known: &Self| known.id_type == id_type && known.comparison == comparison;
+        NATIVE.find_or(is_it, || {
             let operator = get_opfamily_member(family(id_type), id_type, id_type, comparison as i16);
             if operator == Oid::INVALID {
                 return None;
             }
             let [function, negated] = [operator, get_negator(operator)].map(|each| get_opcode(each));
-            let found = Self { id_type, comparison, operator, function, negated };
-            NATIVE.borrow_mut().push(found);
-            Some(found)
+            Some(Self { id_type, comparison, operator, function, negated })
         })
     }
 

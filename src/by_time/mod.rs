@@ -39,9 +39,9 @@ pub fn register() {
 
 /// Removes what this session knows of functions, operators and operator families, when any of them changes.
 unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) {
-    time_of_id::forget();
-    condition::forget();
-    expression::forget();
+    time_of_id::KNOWN.forget();
+    condition::RECOGNIZED.forget();
+    expression::NATIVE.forget();
 }
 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {

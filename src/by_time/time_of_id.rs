@@ -3,8 +3,8 @@
 //! The planner asks the support function of `T_timestamp` when it simplifies a query that calls the function. That is before it
 //! looks at the tables of the query, also in the first query of a session, which loads this library. The support function stores
 //! the OIDs that the hooks in [`super::time_condition`] and [`super::time_order`] need. Only a superuser can declare a support
-//! function, so that a function of another user is never taken for ours. A change of any function or operator removes the OIDs.
-//! Without them, the hooks return at once.
+//! function, so that a function of another user is never taken for ours. A change of any function, operator or operator family removes
+//! the OIDs. Without them, the hooks return at once.
 
 use core::cell::RefCell;
 use core::ffi::{CStr, c_int};
@@ -17,7 +17,7 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::process::PerProcess;
+use crate::pg::process::{LookedUp, PerProcess};
 use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType};
 use crate::pg::{server, transaction};
 use crate::settings::TIME_OF_ID;
@@ -62,7 +62,7 @@ impl TimeOfId {
 }
 
 /// The functions that this session has planned a call of.
-static KNOWN: PerProcess<RefCell<Vec<TimeOfId>>> = PerProcess::new(RefCell::new(Vec::new()));
+pub static KNOWN: LookedUp<TimeOfId> = LookedUp::new();
 
 /// The planner's states of the statements with a call, in a transaction. A statement can be planned while another one is.
 struct Statements {
@@ -76,15 +76,10 @@ static STATEMENTS: PerProcess<RefCell<Statements>> =
 /// With so many states, every later statement counts as one with a call.
 const MANY_STATEMENTS: usize = 32;
 
-/// Removes what is known.
-pub fn forget() {
-    KNOWN.borrow_mut().clear();
-}
-
 /// Whether a query of this session has called a `T_timestamp`, and the setting is on: otherwise the hooks have nothing to do.
 #[inline]
 pub fn is_in_use() -> bool {
-    !KNOWN.borrow().is_empty() && TIME_OF_ID.get()
+    !KNOWN.is_empty() && TIME_OF_ID.get()
 }
 
 /// Whether the statement that is planned may call a known function. A state of an earlier statement may have had the same address.
@@ -110,24 +105,18 @@ fn note_call(root: &PlannerInfo) {
     }
 }
 
-/// A known function that satisfies a condition.
-#[inline]
-pub fn find(is_wanted: impl Fn(&TimeOfId) -> bool) -> Option<TimeOfId> {
-    KNOWN.borrow().iter().find(|&known| is_wanted(known)).copied()
-}
-
 /// The function of a call, and its argument; `None` if the expression is no call of a known function.
 #[inline]
 pub fn called(node: NodeRef) -> Option<(TimeOfId, NodeRef)> {
     let call = node.cast::<FuncExpr>()?;
-    let function = find(|known| known.function == call.funcid)?;
+    let function = KNOWN.find(|known| known.function == call.funcid)?;
     Some((function, node.arguments().iter().next()?))
 }
 
 /// The argument of a call of `scru_before`; `None` for any other expression.
 pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
     let call = node.cast::<FuncExpr>()?;
-    find(|known| known.before == call.funcid)?;
+    KNOWN.find(|known| known.before == call.funcid)?;
     node.arguments().iter().next()
 }
 
@@ -144,11 +133,8 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
             None
         }
     };
-    if let Some((function, arguments)) = simplified.and_then(expression::called)
-        && find(|known| known.function == function).is_none()
-        && let Some(found) = look_up::<T>(function, arguments, on_time)
-    {
-        KNOWN.borrow_mut().push(found);
+    if let Some((function, arguments)) = simplified.and_then(expression::called) {
+        KNOWN.find_or(|known| known.function == function, || look_up::<T>(function, arguments, on_time));
     }
     Ok(Datum::null())
 }

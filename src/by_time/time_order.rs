@@ -76,7 +76,7 @@ fn columns_with_ids(index: &IndexOptInfo) -> impl Iterator<Item = (usize, TimeOf
     // SAFETY: the arrays have an element for each key column. An expression has the number 0.
     (0..count).filter_map(|column| unsafe {
         let (type_, family) = (*index.opcintype.add(column), *index.opfamily.add(column));
-        let function = time_of_id::find(|known| known.id_type == type_ && known.family == family)?;
+        let function = time_of_id::KNOWN.find(|known| known.id_type == type_ && known.family == family)?;
         (*index.indexkeys.add(column) != 0).then_some((column, function))
     })
 }

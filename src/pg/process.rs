@@ -1,12 +1,13 @@
 //! Values that each process of the server has for itself, and what its connection is.
 
+use core::cell::RefCell;
 use core::ffi::CStr;
 use core::ops::Deref;
 
 use pgrx::pg_sys;
 
 /// The value of a `static` that each process has for itself. It needs no lock: only one thread of a server process runs SQL. A
-/// mutable value is in a [`Cell`](core::cell::Cell), or in a [`RefCell`](core::cell::RefCell) if it is not `Copy`.
+/// mutable value is in a [`Cell`](core::cell::Cell), or in a [`RefCell`] if it is not `Copy`.
 pub struct PerProcess<T>(T);
 
 // SAFETY: only the thread that runs SQL accesses the value.
@@ -23,6 +24,39 @@ impl<T> Deref for PerProcess<T> {
 
     fn deref(&self) -> &T {
         &self.0
+    }
+}
+
+/// What a process has looked up, until it forgets it. Few entries: they are searched one by one.
+pub struct LookedUp<T>(PerProcess<RefCell<Vec<T>>>);
+
+impl<T: Copy> LookedUp<T> {
+    pub const fn new() -> Self {
+        Self(PerProcess::new(RefCell::new(Vec::new())))
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    #[inline]
+    pub fn find(&self, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        self.0.borrow().iter().find(|&entry| is_wanted(entry)).copied()
+    }
+
+    /// As [`Self::find`]; adds the result of `look_up` if there is none. `look_up` may forget the other entries.
+    #[inline]
+    pub fn find_or(&self, is_wanted: impl Fn(&T) -> bool, look_up: impl FnOnce() -> Option<T>) -> Option<T> {
+        self.find(is_wanted).or_else(|| {
+            let found = look_up()?;
+            self.0.borrow_mut().push(found);
+            Some(found)
+        })
+    }
+
+    pub fn forget(&self) {
+        self.0.borrow_mut().clear();
     }
 }
 
