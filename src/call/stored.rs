@@ -73,7 +73,7 @@ impl<const N: usize> StoredDatum for [u8; N] {
         if N != 16 && N != 20 {
             return self.cmp(&other);
         }
-        // Compares numbers. For memcmp, the bytes would be copied to the stack first.
+        // Compares the IDs of 16 and 20 bytes as numbers. For memcmp, they would be copied to the stack first.
         let head = |bytes: Self| bytes.first_chunk().map(|head| u128::from_be_bytes(*head));
         let tail = |bytes: Self| bytes[16..].first_chunk().map(|tail| u32::from_be_bytes(*tail));
         head(self).cmp(&head(other)).then_with(|| tail(self).cmp(&tail(other)))
