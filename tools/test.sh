@@ -76,8 +76,8 @@ packages() {
         tools/setup.sh packages
         [ -n "${TEST_LONG:-}" ] || workers=2
     fi
-    # -rs lists the skipped tests with their reasons. Without the cache provider, pytest writes nothing into the tree.
-    /usr/bin/python3 -m pytest -p no:cacheprovider -rs --strict-markers --junit-xml="$LOGS/pytest-packages.xml" \
+    # -rsfE lists skipped and failed tests with their reasons. Without the cache provider, pytest writes nothing into the tree.
+    /usr/bin/python3 -m pytest -p no:cacheprovider -rsfE --strict-markers --junit-xml="$LOGS/pytest-packages.xml" \
         --numprocesses="$workers" --dist=loadfile tests/packages
 }
 

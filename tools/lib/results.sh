@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # results.sh [DIRECTORY]…: prints the results of the tests in these directories of target/test, which have the name of a version,
 # `audit`, or `fresh-SUITE` for the commands of tools/lib/fresh-root.sh (default: those of .ci/run): one line per
-# suite, one per reason for which tests were skipped, and the total. Succeeds if nothing failed. Reads the files `results` (suite,
-# passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the scripts write.
+# suite, one per reason for which tests were skipped, what each log says of failed tests, and the total. Succeeds if nothing failed.
+# Reads the files `results` (suite, passed, failed, skipped, log, seconds, time of the start) and `skipped` (tests, reason) that the
+# scripts write.
 source "$(dirname "$0")/env.sh"
 [ $# != 0 ] || set -- fresh-bookworm fresh-trixie-user "${MAJORS[@]}" audit
 mkdir -p target/test
@@ -30,6 +31,11 @@ done | awk '
         if (index(where[$0], " " directory) == 0) where[$0] = where[$0] " " directory
     }
     END { for (reason in skipped) printf "%4d skipped (%s): %s\n", skipped[reason], substr(where[reason], 2), reason }' | sort -rn
+# The lines that name a failed test (of pytest, cargo and pg_regress), or the end of the log of a check.
+all "$@" | awk '$4 > 0 && $6 ~ /^\// { print $1, $2, $6 }' | while read -r directory suite log; do
+    printf '\n%s, %s, failed:\n' "$directory" "${suite//_/ }"
+    grep --extended-regexp '^(FAILED|ERROR) |^test .*FAILED|^not ok' "$log" || tail --lines=20 "$log" || true
+done
 all "$@" | awk '
     { passed += $3; failed += $4; skipped += $5 }
     END {
