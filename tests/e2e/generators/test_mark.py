@@ -10,6 +10,7 @@ import signal
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import median
 from time import monotonic
 
 import psycopg
@@ -201,7 +202,8 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
 def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, measured, id_type):
-    """An ID is generated every 10 ms of a clock that the test moves. A mark is about 0.7 s ahead of the last ID."""
+    """An ID is generated every 10 ms of a clock that the test moves. A mark is about 0.7 s ahead of its first ID, and
+    further if a flush has just taken longer."""
     seconds = 20
     # Checksums would add pages to the WAL whose hint bits are set.
     server = create(new_server({**ALONE, "autovacuum": "off"}, clock.environment, BINDIR, WITHOUT_CHECKSUMS))
@@ -215,19 +217,18 @@ def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, mea
         connection.execute(state)
         connection.execute("CHECKPOINT")
         [start] = connection.execute(position).fetchone()
-        marks, leads = set(), set()
+        leads: dict[object, float] = {}
         for step in range(100 * seconds):
             clock.freeze(f"2030-01-01 00:00:{step // 100:02}.{step % 100:02}0")
             connection.execute(f"SELECT {id_type.generator}")
             mark, lead = connection.execute(state).fetchone()
-            marks.add(mark)
-            leads.add(lead.total_seconds())
+            leads.setdefault(mark, lead.total_seconds())
         [end] = connection.execute(position).fetchone()
     per_second = float(end - start) / seconds
-    measured(f"{id_type}: {len(marks) / seconds:.2f} marks and {per_second:.0f} bytes of WAL per second")
-    assert 2.5 < len(marks) / seconds < 3.5
+    measured(f"{id_type}: {len(leads) / seconds:.2f} marks and {per_second:.0f} bytes of WAL per second")
+    assert 2.5 < len(leads) / seconds < 3.5
     assert 0 < per_second < 1000
-    assert 0.5 < max(leads) <= 0.7
+    assert 0.5 < median(leads.values()) <= 0.7
 
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
