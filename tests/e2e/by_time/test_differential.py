@@ -6,7 +6,6 @@ as many tables.
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 
@@ -14,9 +13,9 @@ import psycopg
 import pytest
 
 from differential import SYSTEMS, IdSystem, RandomTable
-from server import oldest_and_newest
+from server import IS_LONG, oldest_and_newest
 
-TABLES = 2_000 if "TEST_LONG" in os.environ else 20
+TABLES = 2_000 if IS_LONG else 20
 QUERIES = 40
 
 

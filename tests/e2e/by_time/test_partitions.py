@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ import orders
 import plans
 from bench.server import timed
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
-from server import Server, oldest_and_newest, since
+from server import IS_LONG, Server, oldest_and_newest, since
 
 # ----------------------------------------------------------------------------------------------------------- pg_partman
 
@@ -298,7 +297,7 @@ COSTS = [
     "{} <@ tstzrange($1, $2)",
 ]
 SECONDS, TURNS = 30_000, 21
-OF_COSTS = [*TYPES, "uuidv7"] if "TEST_LONG" in os.environ else [SCRU64, SCRU128]
+OF_COSTS = [*TYPES, "uuidv7"] if IS_LONG else [SCRU64, SCRU128]
 
 
 @pytest.mark.alone

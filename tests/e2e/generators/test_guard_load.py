@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from time import monotonic, sleep
 
@@ -13,10 +12,9 @@ import psycopg
 import pytest
 
 from load import FeedLoad
-from server import Server, oldest_and_newest, wait_until
+from server import IS_LONG, Server, oldest_and_newest, wait_until
 
 LAG = 1.0
-IS_LONG = "TEST_LONG" in os.environ
 SECONDS = 25 if IS_LONG else 3
 WRITERS = 20
 MANY = 5000

@@ -6,7 +6,6 @@ stands for a node.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Iterator
@@ -19,11 +18,10 @@ import pytest
 
 import expect
 from load import FeedLoad
-from server import Server, oldest_and_newest, wait_until
+from server import IS_LONG, Server, oldest_and_newest, wait_until
 
 pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
 
-IS_LONG = "TEST_LONG" in os.environ
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 FIRST = "00000000-0000-7000-8000-000000000000"
 GUARD = (

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
@@ -20,11 +19,11 @@ import psycopg
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, ULID, ULIDFLAKE, IdType
 from marks import NODE
 from owner import CODE_BITS, SHOP, create_shop
-from server import Server, oldest_and_newest
+from server import IS_LONG, Server, oldest_and_newest
 
 pytestmark = oldest_and_newest("the versions differ in the memory that processes share")
 
-SECONDS = 300 if "TEST_LONG" in os.environ else 30
+SECONDS = 300 if IS_LONG else 30
 OTHERS = ["one", "two", "three", "four"]
 SEQUENCES = [*(f"{id_type}_mark" for id_type in SERVER_WIDE), "scru_horizon_mark"]
 TABLE = "CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128())"

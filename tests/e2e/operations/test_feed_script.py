@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -17,13 +16,12 @@ import pytest
 
 from pooler import CLIENT, pgbouncer
 from programs import needs
-from server import long, oldest_and_newest, since, wait_until
+from server import IS_LONG, long, oldest_and_newest, since, wait_until
 
 pytestmark = oldest_and_newest("the script is the same for all versions")
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")
-IS_LONG = "TEST_LONG" in os.environ
 SECONDS = 20 if IS_LONG else 2
 MANY = 5000
 MS = "trunc(extract(epoch FROM clock_timestamp() - interval '{} s') * 1000)::bigint"

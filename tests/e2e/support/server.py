@@ -113,7 +113,10 @@ def oldest_and_newest(why: str, *also: int):
     return pytest.mark.oldest_and_newest(why, *also)
 
 
-long = pytest.mark.skipif("TEST_LONG" not in os.environ, reason="takes long: make test-long")
+IS_LONG = "TEST_LONG" in os.environ
+"""Whether `make test-long` runs the tests."""
+
+long = pytest.mark.skipif(not IS_LONG, reason="takes long: make test-long")
 """A mark for tests that only `make test-long` runs."""
 
 
