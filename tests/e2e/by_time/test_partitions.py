@@ -572,6 +572,8 @@ def test_a_uuid_column(timescale):
     extension, table, hypertable, recent, of_range, of_bounds, by_hour, drop = statements("A uuid column", "uuids")
     for statement in extension, table, hypertable:
         timescale.execute(statement)
+    # The chunks are those of days, which must be the same for all queries below.
+    timescale.execute("SELECT pg_sleep(61) WHERE now()::time >= '23:59'")
     timescale.execute(
         """INSERT INTO uuids SELECT uuidv7_lower(time), 'first ' || n
                 FROM generate_series(0, 99) AS n, CAST(now() - n * interval '1 day' AS timestamptz) AS time;

@@ -45,7 +45,7 @@ BY_VARIABLE = f"SELECT * FROM orders WHERE id >= (SELECT {FROM} + {HOURS}) AND i
 # An hour relative to now().
 CLOCK_FROM, CLOCK_TO = "now() - interval '50 days 1 hour'", "now() - interval '50 days'"
 BY_CLOCK = f"SELECT * FROM orders WHERE id >= {CLOCK_FROM} AND id < {CLOCK_TO}"
-BY_CLOCK_BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_lower({CLOCK_FROM}) AND id < scru128_lower({CLOCK_TO})"
+BY_CLOCK_BY_HAND = f"SELECT * FROM orders WHERE id >= scru128_floor({CLOCK_FROM}) AND id < scru128_floor({CLOCK_TO})"
 BY_CLOCK_OF_COLUMN = f"SELECT * FROM orders_with_time WHERE created_at >= {CLOCK_FROM} AND created_at < {CLOCK_TO}"
 
 

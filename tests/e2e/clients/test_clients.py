@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ import pytest
 
 import expect
 from idtypes import SCRU128, IdType, each_type
-from programs import missing
+from programs import LOOPBACK, free_ports, missing
 from server import Server, give_to_server_user
 
 ROOT = Path(__file__).parents[3]
@@ -155,9 +154,8 @@ CLIENTS = [
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server that clients reach over TCP with a password."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = Server({"listen_addresses": "127.0.0.1", "port": str(port)})
+    [port] = free_ports(1)
+    server = Server({"listen_addresses": LOOPBACK, "port": str(port)})
     rules = server.directory / "pg_hba.conf"
     rules.write_text("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
     give_to_server_user(rules)

@@ -172,7 +172,7 @@ def test_the_guard_compares_with_what_was_loaded_after_publishing(new_server):
             for session in (reader, writer):
                 session.execute("SELECT gen_uuidv7(), uuidv7_horizon()")
             writer.execute("BEGIN")
-            [late] = reader.execute("SELECT uuidv7_lower(clock_timestamp() + interval '0.5 s')").fetchone()
+            [late] = reader.execute("SELECT uuidv7_lower(clock_timestamp() + interval '2 s')").fetchone()
             pauses.begin(pid)
             try:
                 is_timely = pool.submit(writer.execute, "SELECT uuidv7_is_timely(%s, '0')", [late])

@@ -49,9 +49,10 @@ def page(connection: psycopg.Connection, after: str, lag: str) -> list[str]:
 def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, database, lag, age, is_missed):
     create_feed(connection)
 
-    def made(age: float) -> str:
-        query = "SELECT gen_uuidv7(clock_timestamp() - make_interval(secs => %s))::text"
-        return connection.execute(query, [age]).fetchone()[0]
+    def insert(session: psycopg.Connection, time: str, value: object) -> str:
+        """Inserts an ID of a time, and returns it. The guard accepts IDs for less than its lag: it checks at once."""
+        query = f"INSERT INTO events VALUES (gen_uuidv7({time})) RETURNING id::text"
+        return session.execute(query, [value]).fetchone()[0]
 
     received: list[str] = []
 
@@ -60,12 +61,11 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, dat
         return received
 
     with database.connect() as writer:
-        # Loads the library first, because the guard accepts the older ID for less than its lag.
+        # Loads the library first.
         writer.execute("SELECT gen_uuidv7()")
         writer.execute("BEGIN")
-        late, next_row = made(age), made(age - 0.15)
-        writer.execute("INSERT INTO events VALUES (%s)", [late])
-        connection.execute("INSERT INTO events VALUES (%s)", [next_row])
+        late = insert(writer, "clock_timestamp() - make_interval(secs => %s)", age)
+        next_row = insert(connection, "uuidv7_timestamp(%s::uuid) + interval '0.15 s'", late)
         if is_missed:
             wait_until(lambda: next_row in read(), "the reader passes the row")
         else:

@@ -10,7 +10,6 @@ import signal
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
-from statistics import median
 from time import monotonic
 
 import psycopg
@@ -112,7 +111,8 @@ def test_the_shared_state_never_goes_back(new_server, clock):
 def test_ids_are_generated_soon_after_a_restart(new_server, preload, clock, end):
     """A scru64 is generated at most 1 s after the last one before the restart, and a ulidflake at most 2 s.
 
-    On an idle machine it is less. The clock stands still, so that a longer wait would be endless.
+    On an idle machine it is less. The clock stands still, so that a longer wait would be endless: also that of a second
+    ulidflake, whose millisecond may start near its end.
     """
     server = create(new_server({**ALONE, **preload}, clock.environment))
     draw_all(server, 1)
@@ -121,13 +121,13 @@ def test_ids_are_generated_soon_after_a_restart(new_server, preload, clock, end)
             "up to PostgreSQL 15 the postmaster restarts in a signal handler, where libfaketime returns the real time"
         )
     clock.freeze("2030-01-01 00:00:00.500")
-    before = draw_all(server, 5)
+    before = draw_all(server, 1)
     ENDS[end](server)
     bring_back(server)
     clock.freeze("2030-01-01 00:00:01.500")
     assert_later(before, {SCRU64: draw(server, SCRU64, 5)})
     clock.freeze("2030-01-01 00:00:02.500")
-    assert_later(before, {ULIDFLAKE: draw(server, ULIDFLAKE, 5)})
+    assert_later(before, {ULIDFLAKE: draw(server, ULIDFLAKE, 1)})
 
 
 # ----------------------------------------------------------------------------------------------------------- durability
@@ -137,7 +137,7 @@ class Unsynced:
     """A server on a disk that forgets what was not synced, and whose syncs a test can suspend."""
 
     def __init__(self, clock):
-        self.server = Server({**NODE, "fsync": "on"}, initdb=("--wal-segsize=1",))
+        self.server = Server({**NODE, "fsync": "on", "autovacuum": "off"}, initdb=("--wal-segsize=1",))
         self.shadow = self.server.directory / "shadow"
         self.shadow.mkdir()
         give_to_server_user(self.shadow)
@@ -202,8 +202,8 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
 def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, measured, id_type):
-    """An ID is generated every 10 ms of a clock that the test moves. A mark is about 0.7 s ahead of its first ID, and
-    further if a flush has just taken longer."""
+    """An ID is generated every 10 ms of a clock that the test moves. A mark is 0.7 s ahead of its first ID, and further
+    after flushes that took longer."""
     seconds = 20
     # Checksums would add pages to the WAL whose hint bits are set.
     server = create(new_server({**ALONE, "autovacuum": "off"}, clock.environment, BINDIR, WITHOUT_CHECKSUMS))
@@ -228,7 +228,7 @@ def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, mea
     measured(f"{id_type}: {len(leads) / seconds:.2f} marks and {per_second:.0f} bytes of WAL per second")
     assert 2.5 < len(leads) / seconds < 3.5
     assert 0 < per_second < 1000
-    assert 0.5 < median(leads.values()) <= 0.7
+    assert 0.5 < min(leads.values()) <= 0.7
 
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
@@ -626,13 +626,14 @@ def test_a_suspended_scru_set_mark_blocks_no_session(unsynced, function):
         pid = setting.info.backend_pid
         committing.execute("CREATE TABLE rows (n int)")
 
-        def waits_for(connection: psycopg.Connection, event: str) -> bool:
+        def waits_for(connection: psycopg.Connection, *events: str) -> bool:
             query = f"SELECT lower(wait_event) FROM pg_stat_activity WHERE pid = {connection.info.backend_pid}"
-            return server.value(query) == event
+            return server.value(query) in events
 
         hang.touch()
         stack.enter_context(background(committing, "INSERT INTO rows VALUES (1)"))
-        wait_until(lambda: waits_for(committing, "walsync"), "a session flushes the log")
+        # It flushes the log, or waits for the process that does.
+        wait_until(lambda: waits_for(committing, "walsync", "walwrite"), "a session waits for a flush")
         marking = stack.enter_context(background(setting, f"SELECT {function}('scru64', clock_timestamp())"))
         wait_until(lambda: waits_for(setting, "walwrite"), "the function waits for the flush")
         stack.callback(send_signal, pid, signal.SIGCONT)

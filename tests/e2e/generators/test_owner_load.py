@@ -10,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from threading import Event
 
@@ -144,13 +144,13 @@ class Draws:
             while not stopped.is_set():
                 connection.execute("INSERT INTO events DEFAULT VALUES")
 
-    def read(self, stopped: Event) -> list[str]:
-        """Returns the rows of a reader that stops at the horizon."""
+    def read(self, written: Event) -> list[str]:
+        """Returns the rows of a reader that stops at the horizon, until after the last row is written."""
         rows: list[str] = []
         with self.server.connect("four") as connection:
             query = "SELECT id::text FROM events WHERE id > %s AND id < scru128_horizon() ORDER BY id"
             while True:
-                is_last = stopped.is_set() and time.sleep(1.5) is None
+                is_last = written.is_set() and time.sleep(1.5) is None
                 after = rows[-1] if rows else "0" * SCRU128.text_length
                 rows += [id_ for (id_,) in connection.execute(query, [after])]
                 if is_last:
@@ -180,7 +180,7 @@ def test_an_owner_cannot_disturb_others(new_server, measured):
     with server.connect("four") as connection:
         connection.execute(TABLE)
     highest(server)
-    attack, draws, stopped = Attack(server), Draws(server), Event()
+    attack, draws, stopped, written = Attack(server), Draws(server), Event(), Event()
     with ExitStack() as stack:
         standby = stack.enter_context(server.standby())
         programs = [
@@ -195,7 +195,7 @@ def test_an_owner_cannot_disturb_others(new_server, measured):
         ]
         pool = ThreadPoolExecutor(len(programs) + 1)
         running = [pool.submit(program, stopped) for program in programs]
-        reader = pool.submit(draws.read, stopped)
+        reader = pool.submit(draws.read, written)
         rates = {True: 0, False: 0}
         try:
             # One part of three beside the other sequence.
@@ -208,8 +208,10 @@ def test_an_owner_cannot_disturb_others(new_server, measured):
                     break
         finally:
             stopped.set()
+            wait(running, timeout=60)
+            written.set()
         for done in running:
-            done.result(timeout=60)
+            done.result(timeout=0)
         rows = reader.result(timeout=60)
         ratio = rates[True] / 2 / rates[False]
         for change, count in sorted(attack.changes.items()):

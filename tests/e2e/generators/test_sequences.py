@@ -91,13 +91,13 @@ def test_only_what_the_extension_created_is_its_sequence(new_server):
 
 
 def test_a_session_writes_the_sequences_of_an_extension_that_was_created_again(new_server, clock):
-    """The clock stands still, so that no reservation is due."""
+    """The clock stands still, so that no reservation is due. A millisecond may have room for one ulidflake only."""
     server = create(new_server(NODE, clock.environment))
     draw_all(server, 1)
-    clock.freeze("2030-01-01 00:00:00")
     with server.connect() as open_, server.connect() as other:
         statements = [*(f"SELECT {id_type.generator}" for id_type in SERVER_WIDE), "SELECT scru128_horizon()"]
-        for _ in range(2):
+        for millisecond in range(2):
+            clock.freeze(f"2030-01-01 00:00:00.00{millisecond}")
             for statement in statements:
                 open_.execute(statement)
             for sequence in ALL:

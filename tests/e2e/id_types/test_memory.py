@@ -134,6 +134,7 @@ def sizes(connection, table: str) -> dict[str, int]:
 def test_sizes_are_those_of_the_baseline(connection, id_type):
     """Compares tables and their indexes: grown or built at once, with one column or two, with tenfold duplicates."""
     values = f"SELECT {id_type.random_baseline} AS id FROM generate_series(1, {ROWS})"
+    connection.execute("SELECT setseed(0.5)")
     connection.execute(f"CREATE TEMPORARY TABLE same AS {values}")
     for table, type_ in ("_y", id_type.baseline), ("_t", id_type.name):
         connection.execute(f"CREATE UNLOGGED TABLE {table} (id {type_} PRIMARY KEY, flag boolean)")

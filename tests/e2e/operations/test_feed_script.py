@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -247,20 +248,23 @@ class Load:
     def read(self) -> list:
         """Reads until the load has ended and the last row is read."""
         received: list = []
-        end = None
-        while end is None or monotonic() < end:
+        end = inf
+        while True:
             try:
                 with self.connect() as session:
-                    while end is None or monotonic() < end:
+                    while True:
+                        begin = monotonic()
+                        if self.written.is_set() and end == inf:
+                            end = begin + 3
                         rows = follow(session, self.kind, received[-1] if received else None)
                         received += rows
-                        if self.written.is_set() and end is None:
-                            end = monotonic() + 3
                         if not rows:
+                            # This page was read late enough, however long the one before has taken.
+                            if begin >= end:
+                                return received
                             sleep(0.01)
             except psycopg.OperationalError:
                 sleep(0.05)
-        return received
 
 
 @pytest.mark.parametrize(

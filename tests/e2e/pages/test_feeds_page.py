@@ -154,7 +154,7 @@ def test_a_partition_of_an_outbox_is_dropped_when_all_have_read_it(connection, d
         return block("sql", start).replace("2026-11-24Z", bound)
 
     connection.execute(block("sql", "CREATE TABLE positions").split("\n\n")[0])
-    [bound] = connection.execute("SELECT (now() + interval '1.5 s')::text").fetchone()
+    [bound] = connection.execute("SELECT (now() + interval '4 s')::text").fetchone()
     connection.execute(of_page("CREATE TABLE outbox"))
     can_be_dropped = of_page("SELECT scru128_horizon() >=").rstrip(";\n")
     insert = "INSERT INTO outbox (topic, payload) VALUES ('order', '1') RETURNING tableoid::regclass::text, id"

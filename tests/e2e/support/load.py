@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from math import inf
 from socket import SHUT_RDWR, socket
 from threading import Event, Lock
 from time import monotonic, sleep
@@ -117,15 +118,18 @@ class FeedLoad:
     def receive(self, page: Callable[[str], list[str]], first: str, seconds: float) -> list[str]:
         """Returns the rows of the pages after `first`, until `seconds` after the last row was written."""
         received: list[str] = []
-        end = None
-        while end is None or monotonic() < end:
+        end = inf
+        while True:
+            begin = monotonic()
+            if self._written.is_set() and end == inf:
+                end = begin + seconds
             rows = page(received[-1] if received else first)
             received += rows
-            if self._written.is_set() and end is None:
-                end = monotonic() + seconds
             if not rows:
+                # This page was read late enough, however long the one before has taken.
+                if begin >= end:
+                    return received
                 sleep(0.01)
-        return received
 
 
 def forever(id_type: IdType) -> str:

@@ -11,7 +11,8 @@ import shutil
 import signal
 import socket
 import subprocess
-from contextlib import ExitStack
+from contextlib import suppress
+from itertools import count, islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,6 +25,8 @@ LOOPBACK = "127.0.0.1"
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 # tools/lib/fresh-root.sh sets this variable: what the scripts in tools/ install must then exist.
 ARE_REQUIRED = "REQUIRE_PROGRAMS" in os.environ
+# Processes that run at the same time start at different ports.
+_PORTS = count(10_000 + os.getpid() % 400 * 50)
 
 
 def missing(what: str) -> NoReturn:
@@ -59,11 +62,15 @@ def has_library(name: str) -> bool:
     return Path(pg_config("--pkglibdir"), f"{name}.so").exists()
 
 
-def free_ports(count: int) -> list[int]:
-    """Returns unused ports of loopback."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server((LOOPBACK, 0))) for _ in range(count)]
-        return [listening.getsockname()[1] for listening in sockets]
+def free_ports(number: int) -> list[int]:
+    """Returns unused ports of loopback. Linux gives none of them to a connection: those start at 32768."""
+    return list(islice(filter(_is_free, _PORTS), number))
+
+
+def _is_free(port: int) -> bool:
+    with suppress(OSError), socket.create_server((LOOPBACK, port)):
+        return True
+    return False
 
 
 class Program:
