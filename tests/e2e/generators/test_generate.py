@@ -416,8 +416,8 @@ def test_a_waiting_session_blocks_no_other_session(small_counter):
         with background(connection, forever(SCRU64)):
             wait_until_it_waits(server, connection)
             locks = f"SELECT DISTINCT locktype FROM pg_locks WHERE pid = {connection.info.backend_pid}"
-            # For microseconds, a session also locks the sequence that it writes a mark to.
-            wait_until(lambda: server.rows(locks) == [("virtualxid",)], "it locks only its transaction")
+            # For microseconds, a session also locks the sequence that it writes a mark to: one look may see that.
+            assert [server.rows(locks) for _ in range(5)].count([("virtualxid",)]) >= 4
             draw(other, ULIDFLAKE)
             for id_type in TYPES:
                 if id_type is not SCRU64:
@@ -426,7 +426,7 @@ def test_a_waiting_session_blocks_no_other_session(small_counter):
             ids = [id_ for _ in range(5) for id_ in draw(other, SCRU64)]
             waiting = """SELECT FROM pg_stat_activity WHERE query LIKE '%gen_scru64%' AND pid <> pg_backend_pid()
                          AND wait_event_type IN ('Lock', 'LWLock', 'BufferPin')"""
-            wait_until(lambda: not server.rows(waiting), "none waits for a lock")
+            assert [server.rows(waiting) for _ in range(5)].count([]) >= 4
     assert ids == sorted(set(ids))
 
 

@@ -50,7 +50,7 @@ def test_a_reader_passes_a_held_row_only_if_its_lag_is_too_short(connection, dat
     create_feed(connection)
 
     def insert(session: psycopg.Connection, time: str, value: object) -> str:
-        """Inserts an ID of a time, and returns it. The guard accepts IDs for less than its lag: it checks at once."""
+        """Inserts an ID of a time, and returns it. The guard accepts it for less than its lag."""
         query = f"INSERT INTO events VALUES (gen_uuidv7({time})) RETURNING id::text"
         return session.execute(query, [value]).fetchone()[0]
 

@@ -16,8 +16,9 @@ import psycopg
 import pytest
 
 import expect
+from clock import Clock
 from faults import ENDS, bring_back, build_library, small_disk
-from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE
+from idtypes import SCRU64, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, IdType
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
 from marks import (
     ALONE,
@@ -200,13 +201,9 @@ def test_a_loss_of_power_repeats_nothing(unsynced, clock, checkpoint):
     assert_later({load.id_type: load.ids for load in loads}, draw_all(server))
 
 
-@pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
-def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, measured, id_type):
-    """An ID is generated every 10 ms of a clock that the test moves. A mark is 0.7 s ahead of its first ID, and further
-    after flushes that took longer."""
-    seconds = 20
-    # Checksums would add pages to the WAL whose hint bits are set.
-    server = create(new_server({**ALONE, "autovacuum": "off"}, clock.environment, BINDIR, WITHOUT_CHECKSUMS))
+def marks_of_seconds(server: Server, clock: Clock, id_type: IdType, seconds: int) -> tuple[list[float], float]:
+    """Generates an ID every 10 ms of a clock that the test moves. Returns by how many seconds each mark is ahead of its
+    first ID, and the bytes of WAL per second."""
     draw_all(server, 1)
     with server.connect() as connection:
         position = "SELECT pg_current_wal_insert_lsn() - '0/0'"
@@ -224,11 +221,24 @@ def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, mea
             mark, lead = connection.execute(state).fetchone()
             leads.setdefault(mark, lead.total_seconds())
         [end] = connection.execute(position).fetchone()
-    per_second = float(end - start) / seconds
-    measured(f"{id_type}: {len(leads) / seconds:.2f} marks and {per_second:.0f} bytes of WAL per second")
-    assert 2.5 < len(leads) / seconds < 3.5
+    return list(leads.values()), float(end - start) / seconds
+
+
+@pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)
+def test_three_marks_per_second_take_less_than_a_kilobyte(new_server, clock, measured, id_type):
+    """A mark is at most 0.7 s ahead of its first ID, and further after flushes that took longer. One of three
+    measurements has none of these."""
+    # Checksums would add pages to the WAL whose hint bits are set.
+    settings = {**ALONE, "autovacuum": "off"}, clock.environment, BINDIR, WITHOUT_CHECKSUMS
+    for _ in range(3):
+        clock.shift(0)
+        leads, per_second = marks_of_seconds(create(new_server(*settings)), clock, id_type, 20)
+        if max(leads) <= 0.7:
+            break
+    measured(f"{id_type}: {len(leads) / 20:.2f} marks and {per_second:.0f} bytes of WAL per second")
+    assert 2.5 < len(leads) / 20 < 3.5
     assert 0 < per_second < 1000
-    assert 0.5 < min(leads.values()) <= 0.7
+    assert 0.5 < min(leads) <= max(leads) <= 0.7
 
 
 @pytest.mark.parametrize("id_type", SERVER_WIDE, ids=str)

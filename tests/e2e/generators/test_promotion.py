@@ -270,7 +270,7 @@ def test_much_wal_does_not_delay_the_first_id(new_server):
 
 
 def test_a_timeout_ends_a_wait_after_a_promotion(new_server, times):
-    """The clock of the promoted server is 5 s behind. A canceled session blocks no other one."""
+    """The clock of the promoted server is 9 s behind. A canceled session blocks no other one."""
     primary = create(new_server(ALONE, times.before.environment))
     standby = primary.standby(times.after.environment)
     try:
@@ -279,7 +279,7 @@ def test_a_timeout_ends_a_wait_after_a_promotion(new_server, times):
         standby.wait_until_replayed(primary)
         promote(primary, standby)
         for id_type in SERVER_WIDE:
-            times.run(-5)
+            times.run(-9)
             with standby.connect(options="-c statement_timeout=200ms") as connection:
                 with expect.error(expect.CANCELED, "canceling statement due to statement timeout"):
                     connection.execute(f"SELECT {id_type.generator}")
