@@ -186,8 +186,8 @@ export! {
     guarded [scru_snowflake_floor] snowflake::floor;
     guarded [scru_generators] admin::all;
     guarded [scru64_nodes_collide] node::collide;
-    guarded [scru_set_mark] |call| admin::change_mark(call, false);
-    guarded [scru_raise_mark] |call| admin::change_mark(call, true);
+    guarded [scru_set_mark] |call| admin::change_marks(call, false);
+    guarded [scru_raise_mark] |call| admin::change_marks(call, true);
     guarded [scru_horizon_holders] reader::holders;
     guarded [scru_feed_guard] guard::guard;
 }

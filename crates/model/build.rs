@@ -13,7 +13,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprIf, Item, Local, Stmt};
 
-const PROTOCOL: &str = "../server/src/protocol.rs";
+/// The text of the protocol.
+const PROTOCOL: [&str; 2] = ["../server/src/protocol.rs", "../server/src/draw.rs"];
 
 /// The function that the model does not run: a standby has no log.
 const UNUSED: &str = "draw_unlogged";
@@ -21,9 +22,10 @@ const UNUSED: &str = "draw_unlogged";
 /// The lines before the functions.
 const HEAD: &str = "
     use rand::Rng;
-    use scru_ids::{FastRange, GeneratedId, NodeCode, SortableId, State, Step, Word};
-    use scru_server::mark::{self, Cover, Mark, Reservation, Reserved};
-    use scru_server::protocol::{Access, Carried, Entered, FastAccess, Pending, Lsn};
+    use scru_ids::{GeneratedId, Refusal, SortableId, State, Step, Word};
+    use scru_server::draw::Access;
+    use scru_server::mark::{self, Mark};
+    use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
     use crate::Changed;
 ";
 
@@ -59,7 +61,7 @@ fn leaves(statement: &Stmt) -> bool {
 /// The value of a block that ends with this statement.
 fn value(statement: &Stmt) -> Option<&Expr> {
     match statement {
-        Stmt::Expr(Expr::If(_) | Expr::Loop(_) | Expr::ForLoop(_), None) => None,
+        Stmt::Expr(Expr::If(ExprIf { else_branch: None, .. }) | Expr::Loop(_) | Expr::ForLoop(_), None) => None,
         Stmt::Expr(value, None) => Some(value),
         _ => None,
     }
@@ -154,10 +156,21 @@ impl<'a> Visit<'a> for Changes<'a> {
         }
     }
 
+    /// The `else` of a `let` must leave.
+    fn visit_local(&mut self, local: &'a Local) {
+        if let Some(init) = &local.init {
+            self.visit_expr(&init.expr);
+        }
+    }
+
     fn visit_block(&mut self, block: &'a Block) {
         let condition = self.condition.take();
         let returns_unit = std::mem::take(&mut self.is_body) && self.returns_unit;
         for (at, statement) in block.stmts.iter().enumerate() {
+            // A function that ends with a loop leaves it by `return` only.
+            if at + 1 == block.stmts.len() && matches!(statement, Stmt::Expr(Expr::Loop(_), None)) {
+                continue;
+            }
             self.delete(statement, condition, block.stmts.len() == 1, returns_unit);
             if let Some(next) = block.stmts.get(at + 1) {
                 self.swap([statement, next], returns_unit);
@@ -168,9 +181,13 @@ impl<'a> Visit<'a> for Changes<'a> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={PROTOCOL}");
     println!("cargo::rerun-if-changed=build.rs");
-    let text = fs::read_to_string(PROTOCOL)?;
+    let mut text = String::new();
+    for path in PROTOCOL {
+        println!("cargo::rerun-if-changed={path}");
+        // The comments of a module are attributes of the whole text.
+        text += &fs::read_to_string(path)?.replace("//!", "//");
+    }
     let mut output =
         format!("#[allow(warnings, clippy::all, reason = \"written by a program\")]\nmod changed {{ {HEAD}");
     let mut names = Vec::new();
@@ -180,7 +197,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let body = function.block.span().byte_range();
-        let head = text[function.sig.span().byte_range()].replace("Access<T>", "Access<T> + Changed");
+        let head = text[function.sig.span().byte_range()]
+            .replace("Access<T>", "Access<T> + Changed")
+            .replace("A: Marks", "A: Marks + Changed");
         let mut changes = Changes {
             text: &text,
             function: function.sig.ident.to_string(),

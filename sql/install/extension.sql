@@ -146,9 +146,8 @@ SELECT scru_adapt_to_server();
 
 CREATE FUNCTION scru_generators(
         OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
-        OUT reserved_until timestamptz, OUT preloaded boolean, OUT node_source text, OUT mark timestamptz,
-        OUT mark_ahead interval, OUT draw text, OUT wait interval, OUT reason text, OUT last_failure timestamptz,
-        OUT floor_ahead interval)
+        OUT preloaded boolean, OUT node_source text, OUT mark timestamptz, OUT mark_ahead interval, OUT draw text,
+        OUT wait interval, OUT reason text, OUT last_failure timestamptz)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
 COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
@@ -159,15 +158,32 @@ CREATE FUNCTION scru64_nodes_collide(text, text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_nodes_collide' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru64_nodes_collide(text, text) IS 'whether servers with these values of scru.scru64_node could generate the same ID: the bits of one node are the first bits of the other';
 
-CREATE FUNCTION scru_set_mark(type text, mark timestamptz) RETURNS void
-    AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_set_mark(text, timestamptz) IS 'sets the high-water mark of this server''s node, also to an earlier time: IDs above it can be generated a second time';
-REVOKE EXECUTE ON FUNCTION scru_set_mark(text, timestamptz) FROM PUBLIC;
+---------------------------------------------------------------------------------------------------------- high-water marks
 
-CREATE FUNCTION scru_raise_mark(type text, mark timestamptz) RETURNS void
+CREATE FUNCTION scru_set_mark(mark timestamptz) RETURNS void
+    AS 'MODULE_PATHNAME', 'scru_set_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION scru_set_mark(timestamptz) IS 'sets the high-water marks of the server and of this database back to a time, if they are above it: IDs above it can be generated a second time';
+REVOKE EXECUTE ON FUNCTION scru_set_mark(timestamptz) FROM PUBLIC;
+
+CREATE FUNCTION scru_raise_mark(mark timestamptz) RETURNS void
     AS 'MODULE_PATHNAME', 'scru_raise_mark' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION scru_raise_mark(text, timestamptz) IS 'raises the high-water mark of this server''s node to a time, if it is lower: new IDs of the type are above it; unless it is scru64 or ulidflake, so are those of all types';
-REVOKE EXECUTE ON FUNCTION scru_raise_mark(text, timestamptz) FROM PUBLIC;
+COMMENT ON FUNCTION scru_raise_mark(timestamptz) IS 'raises the high-water marks of the server and of this database to a time, if they are below it: new IDs of all types are above it';
+REVOKE EXECUTE ON FUNCTION scru_raise_mark(timestamptz) FROM PUBLIC;
+
+-- Each sequence carries a high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it,
+-- and whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only. They are in a
+-- schema in which nobody else can create objects, whose name is the same in all databases.
+CREATE SCHEMA scru_internal;
+COMMENT ON SCHEMA scru_internal IS 'internal: objects of the extension scru that users do not name';
+GRANT USAGE ON SCHEMA scru_internal TO PUBLIC;
+CREATE SEQUENCE scru_internal.draws;
+COMMENT ON SEQUENCE scru_internal.draws IS 'internal: high-water mark of the IDs that are drawn from shared state, as dumps and pg_upgrade carry it';
+CREATE SEQUENCE scru_internal.horizons;
+COMMENT ON SEQUENCE scru_internal.horizons IS 'internal: high-water mark of the horizons, as dumps and pg_upgrade carry it';
+GRANT SELECT ON SEQUENCE scru_internal.draws, scru_internal.horizons TO PUBLIC;
+GRANT UPDATE ON SEQUENCE scru_internal.draws, scru_internal.horizons TO @extowner@, pg_database_owner;
+SELECT pg_catalog.pg_extension_config_dump('scru_internal.draws', '');
+SELECT pg_catalog.pg_extension_config_dump('scru_internal.horizons', '');
 
 ------------------------------------------------------------------------------------------------------------------ feeds
 
@@ -180,26 +196,3 @@ GRANT EXECUTE ON FUNCTION scru_horizon_holders() TO pg_monitor;
 CREATE FUNCTION scru_feed_guard() RETURNS trigger
     AS 'MODULE_PATHNAME', 'scru_feed_guard' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru_feed_guard() IS 'AFTER INSERT OR UPDATE trigger for each row: refuses IDs that readers of the feed may have passed; arguments: column, lag, ID system of a uuid or bigint';
-
--- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
--- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
---
--- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
--- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
-DO $$
-BEGIN
-    IF pg_catalog.current_schema() OPERATOR(pg_catalog.=) 'pg_catalog' THEN
-        CREATE SCHEMA IF NOT EXISTS scru_marks;
-        GRANT USAGE ON SCHEMA scru_marks TO PUBLIC;
-        PERFORM pg_catalog.set_config('search_path', 'scru_marks, pg_temp', true);
-    END IF;
-END
-$$;
-CREATE SEQUENCE scru_horizon_mark;
-COMMENT ON SEQUENCE scru_horizon_mark IS 'time above which IDs continue after the horizons, as dumps and pg_upgrade carry it';
-GRANT SELECT ON SEQUENCE scru_horizon_mark TO PUBLIC;
-GRANT UPDATE ON SEQUENCE scru_horizon_mark TO @extowner@, pg_database_owner;
-SELECT pg_catalog.pg_extension_config_dump('scru_horizon_mark', '');
-SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
-FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
-WHERE extname OPERATOR(pg_catalog.=) 'scru';

@@ -532,26 +532,3 @@ COMMENT ON FUNCTION ulidflake_scalability(id ulidflake) IS '5 bits of the scalab
 CREATE FUNCTION ulidflake_is_local(ulidflake) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_is_local' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulidflake_is_local(ulidflake) IS 'whether a ulidflake has the number of this server, which is set by scru.ulidflake_scalability';
-
--- Carries its value through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it, and
--- whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
---
--- The sequence is in the schema of the extension, because the server moves an extension to another schema only if all members are
--- in one schema. The server permits no sequence in pg_catalog: only there, the extension has a schema for its sequences.
-DO $$
-BEGIN
-    IF pg_catalog.current_schema() OPERATOR(pg_catalog.=) 'pg_catalog' THEN
-        CREATE SCHEMA IF NOT EXISTS scru_marks;
-        GRANT USAGE ON SCHEMA scru_marks TO PUBLIC;
-        PERFORM pg_catalog.set_config('search_path', 'scru_marks, pg_temp', true);
-    END IF;
-END
-$$;
-CREATE SEQUENCE ulidflake_mark;
-COMMENT ON SEQUENCE ulidflake_mark IS 'high-water mark of ulidflake, as dumps and pg_upgrade carry it';
-GRANT SELECT ON SEQUENCE ulidflake_mark TO PUBLIC;
-GRANT UPDATE ON SEQUENCE ulidflake_mark TO @extowner@, pg_database_owner;
-SELECT pg_catalog.pg_extension_config_dump('ulidflake_mark', '');
-SELECT pg_catalog.set_config('search_path', pg_catalog.format('%I, pg_temp', nspname), true)
-FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) extnamespace
-WHERE extname OPERATOR(pg_catalog.=) 'scru';

@@ -15,12 +15,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::callconv::{CallCx, RetAbi};
 use pgrx::iter::TableIterator;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
-use crate::pg::catalog::Schema;
 use crate::pg::trigger::Trigger;
 use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
@@ -76,9 +75,9 @@ impl<'call> Call<'call> {
     }
 
     /// The schema of the function, which is that of the extension.
-    pub fn schema(self) -> Schema {
+    pub fn schema(self) -> Oid {
         // SAFETY: the server passes a valid call of a function of the catalogs.
-        Schema { of_function: unsafe { (*(*self.0).flinfo).fn_oid } }
+        unsafe { pg_sys::get_func_namespace((*(*self.0).flinfo).fn_oid) }
     }
 
     /// Whether the state of the function outlives the result: the memory context of the result is a child of that of the state, as in
@@ -171,8 +170,8 @@ impl<'call> Call<'call> {
         self.datum(index).value() != 0
     }
 
-    pub fn oid(self, index: usize) -> pg_sys::Oid {
-        pg_sys::Oid::from(self.datum(index).value() as u32)
+    pub fn oid(self, index: usize) -> Oid {
+        Oid::from(self.datum(index).value() as u32)
     }
 
     pub fn interval(self, index: usize) -> &'call pg_sys::Interval {

@@ -2,37 +2,74 @@
 
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_BEHIND_MICROS, OnClockRollback, Refusal, Step};
-use scru_server::horizon;
+use scru_server::mark::{self, Mark};
+use scru_server::{draw, protocol};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
-use crate::draw::{node, server_wide};
+use crate::draw::node;
 use crate::feed::publication;
-use crate::pg::{clock, wal};
+use crate::pg::{clock, transaction, wal};
 use crate::settings::{self, Common};
-use crate::shared::id_type::Type;
+use crate::shared::id_type::{Draw, Type};
+use crate::shared::marks::{Backend, Generator, Terms};
 use crate::shared::random::Random;
-use crate::shared::waits;
+use crate::shared::{memory, waits};
 
 /// `gen_T() → T`
-pub fn generate<T: Type>(call: Call) -> Result<Datum, Error> {
-    // Only scru64 has a fast path. Others draw by full steps, of a shared state or of one of this process.
-    if T::FAST_PATH.is_none() {
-        return draw::<T>(call).map(T::to_datum);
+pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
+    loop {
+        // A copy would take longer than the rest of a draw.
+        // SAFETY: nothing writes the cell while the reference is in use: `prepare` and `wait` are called without it.
+        let draw = match unsafe { &*T::process().draw.as_ptr() } {
+            Some(draw) if draw.as_of == as_of() => draw,
+            _ => &prepare::<T>()?,
+        };
+        let step = match draw.shared {
+            None => Some(own_step(&draw.terms)?),
+            Some((marks, memory)) => {
+                let mut backend = Backend::at(marks).with(Generator { memory, terms: &draw.terms });
+                if draw.as_of == 0 { draw::draw_unlogged(&mut backend)? } else { draw::draw(&mut backend)? }
+            }
+        };
+        match step {
+            Some(Step::Made(_, id)) => return Ok(id.to_datum()),
+            // The shared state has changed, or something was required first.
+            None => clock::check_for_interrupts(),
+            Some(Step::Wait(until)) => wait(until, *draw)?,
+            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, draw.shared.is_some())),
+        }
     }
-    server_wide::draw_fast::<T>().map_or_else(|| draw_out_of_line::<T>(call), Ok).map(T::to_datum)
 }
 
-/// Out-of-line slow path; keeps the fast path free of register spills.
+/// The transaction and the settings, as one number, which is not 0.
+#[inline(always)]
+fn as_of() -> u64 {
+    u64::from(settings::changes()) << 32 | u64::from(transaction::local())
+}
+
+/// What the draws of the transaction have in common: publishes the transaction, and looks at what the database carries.
 #[cold]
 #[inline(never)]
-fn draw_out_of_line<T: Type>(call: Call) -> Result<T, Error> {
-    draw(call)
+fn prepare<T: Type>() -> Result<Draw<T>, Error> {
+    let last = T::process().draw.get().filter(|last| last.as_of >> 32 == u64::from(settings::changes()));
+    let mut draw = last.map_or_else(configure, Ok)?;
+    draw.terms.from = publication::begin()?;
+    // A transaction that began during recovery can outlast it.
+    draw.as_of = if wal::is_in_recovery() { 0 } else { as_of() };
+    if let Some((marks, _)) = draw.shared
+        && draw.as_of != 0
+    {
+        draw.terms.arrived = protocol::learn(&mut Backend::at(marks), Mark::Draws)?.max(publication::arrived());
+    }
+    T::process().draw.set(Some(draw));
+    Ok(draw)
 }
 
-/// Generates an ID by full steps. Repeats the step until it succeeds or is refused, and waits for the clock in between.
-#[inline(always)]
-fn draw<T: Type>(call: Call) -> Result<T, Error> {
+/// What the draws of the session have in common until a setting changes. Announces the node.
+#[cold]
+#[inline(never)]
+fn configure<T: Type>() -> Result<Draw<T>, Error> {
     if T::SERVER_WIDE {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
@@ -40,38 +77,34 @@ fn draw<T: Type>(call: Call) -> Result<T, Error> {
         settings::check_none_refused::<T>()?;
         node::announce::<T>()?;
     }
-    // The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error,
-    // because a reset would break the order of IDs across sessions.
-    let mut common = if T::SERVER_WIDE { Common::default() } else { settings::of::<Common>() };
-    if common.server_wide {
-        common.on_clock_rollback = OnClockRollback::Error;
-    }
-    let is_shared = T::SERVER_WIDE || common.server_wide;
-    loop {
-        let from = publication::begin(call.schema())?;
-        let step = match is_shared {
-            true => server_wide::step::<T>(call.schema(), common.on_clock_rollback, from)?,
-            false => Some(own_step::<T>(common.on_clock_rollback, from)?),
-        };
-        match step {
-            Some(Step::Made(_, id)) => return Ok(id),
-            // The shared state has changed, or a reservation was required. Retry from the new state.
-            None => clock::check_for_interrupts(),
-            // The clock is far behind the transaction's bound. Generation continues without it.
-            Some(Step::Wait(until)) if !is_shared && from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS => {
-                publication::advance(until);
-            }
-            Some(Step::Wait(until)) => wait_for_clock(call, until)?,
-            Some(Step::Refused(refusal)) => return Err(refused::<T>(refusal, common.server_wide)),
-        }
-    }
+    let (terms, is_shared) = terms::<T>();
+    let shared = if is_shared { Some((memory::of_marks()?, memory::of_type::<T>()?)) } else { None };
+    Ok(Draw { as_of: 0, terms, shared })
 }
 
-/// Waits until the clock reads a time, or for a part of that: an administrator may set the mark back. Waits within a tick are shorter.
+/// The terms of draws before a transaction has published, and whether they are from the state that the backends share.
+///
+/// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
+/// reset would break the order of IDs across sessions.
+pub fn terms<T: Type>() -> (Terms<T>, bool) {
+    let Common { server_wide, on_clock_rollback } = settings::of::<Common>();
+    let is_shared = T::SERVER_WIDE || server_wide;
+    let on_clock_rollback = if is_shared { OnClockRollback::Error } else { on_clock_rollback };
+    (Terms::new(on_clock_rollback), is_shared)
+}
+
+/// Waits until the clock reads a time, or for a part of that: an administrator may set the marks back. Waits within a tick are shorter.
 #[cold]
-fn wait_for_clock(call: Call, until: i64) -> Result<(), Error> {
+#[inline(never)]
+fn wait<T: Type>(until: i64, draw: Draw<T>) -> Result<(), Error> {
+    T::process().draw.set(None);
+    // The clock is far behind the transaction's bound. A private generator continues without it.
+    if draw.shared.is_none() && draw.terms.from.saturating_sub(clock::now()) > MAX_BEHIND_MICROS {
+        publication::advance(until);
+        return Ok(());
+    }
     clock::wait_until(until.min(clock::now().saturating_add(MAX_BEHIND_MICROS)), &waits::CLOCK);
-    publication::begin_anew(call.schema()).map(drop)
+    publication::begin_anew().map(drop)
 }
 
 /// `gen_T(timestamptz) → T`. Raises 22008 for a time outside the range, or within a reserved tick.
@@ -87,17 +120,12 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(id.to_datum())
 }
 
-/// Takes one step from the state of this process. The clock counts as reading at least `from`.
+/// Takes one step from the state of this process.
 #[inline(always)]
-fn own_step<T: Type>(on_clock_rollback: OnClockRollback, from: i64) -> Result<Step<T>, Error> {
-    // Nothing shared is raised, so that what the database carries delays nothing.
-    let now = match horizon::time(from, i64::MIN, clock::now(), on_clock_rollback) {
-        Ok(time) => time,
-        Err(delay) => return Ok(delay),
-    };
-    let context = &Context { settings: settings::of::<T>(), on_clock_rollback, now };
+fn own_step<T: Type>(terms: &Terms<T>) -> Result<Step<T>, Error> {
+    let context = Context { now: clock::now(), ..terms.context };
     let generator = &T::process().generator;
-    let step = T::step(generator.get().unwrap_or_default(), context, &mut Random::get()?);
+    let step = mark::private_step(generator.get().unwrap_or_default(), terms.from, &context, &mut Random::get()?);
     if let Step::Made(next, _) = step {
         generator.set(Some(next));
     }
@@ -114,7 +142,7 @@ fn in_recovery<T: Type>() -> Error {
 
 #[cold]
 #[inline(never)]
-pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
+pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
     let seconds = |micros: u64| micros as f64 / 1e6;
     match refusal {
         Refusal::ClockMovedBack(micros) => sql_error!(
@@ -126,7 +154,7 @@ pub fn refused<T: Type>(refusal: Refusal, server_wide: bool) -> Error {
         .hint(if T::SERVER_WIDE {
             "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can \
                      set the mark back with scru_set_mark()."
-        } else if server_wide {
+        } else if is_shared {
             "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
         } else {
             "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."

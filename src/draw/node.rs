@@ -16,8 +16,8 @@ use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
 use crate::settings::sources::Deciding;
 use crate::settings::{self, hosts};
-use crate::shared::id_type::{Shared, Type};
-use crate::shared::memory;
+use crate::shared::id_type::Type;
+use crate::shared::memory::{self, TypeMemory};
 
 /// `T_is_local(T) → boolean`: whether the ID has this server's number
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
@@ -80,7 +80,7 @@ fn log_node<T: Type>() -> Result<(), Error> {
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
     let Deciding { name, value, source } = node;
     let message = format!("generating {} with scru.{name} \"{value}\" ({source}), on timeline {timeline}", T::NAME);
-    let Shared { announced, announced_of_databases, .. } = memory::of_type::<T>()?.shared;
+    let TypeMemory { announced, announced_of_databases, .. } = memory::of_type::<T>()?;
     let checksum = u64::from(crc32fast::hash(message.as_bytes())) + 1;
     let is_news = if source == Source::Database {
         // News only once, because sessions of several databases alternate.
@@ -107,7 +107,7 @@ fn warn<T: Type>() -> Result<(), Error> {
     };
     let (detail, place) = if is_in_citus {
         // Once for all sessions: Citus opens many connections for one statement.
-        if memory::of_type::<T>()?.shared.warned.swap(1, Ordering::Relaxed) != 0 {
+        if memory::of_type::<T>()?.warned.swap(1, Ordering::Relaxed) != 0 {
             return Ok(());
         }
         // Citus propagates ALTER ROLE ALL SET to all nodes.

@@ -20,7 +20,7 @@ struct System {
     name: &'static str,
     /// Whether the type of the column is that of the functions of the system.
     is_own_type: bool,
-    timeliness: fn(Call, Trigger, &Column, i64) -> Result<Timeliness, Error>,
+    timeliness: fn(Trigger, &Column, i64) -> Result<Timeliness, Error>,
 }
 
 /// `scru_feed_guard() → trigger`: raises 22023 if the ID of a new row is not timely
@@ -30,13 +30,13 @@ pub fn guard(call: Call) -> Result<Datum, Error> {
     let trigger = call.trigger().ok_or_else(|| misused(None, &[], None))?;
     let arguments = trigger.arguments();
     let column = arguments.first().and_then(|name| trigger.column(name));
-    let system = column.as_ref().and_then(|column| system_of(column, arguments.get(2), call.schema().oid()));
+    let system = column.as_ref().and_then(|column| system_of(column, arguments.get(2), call.schema()));
     if !trigger.is_after_new_row() || !(1..=3).contains(&arguments.len()) {
         return Err(misused(Some(trigger), &arguments, system.as_ref()));
     }
     let (Some(column), Some(system)) = (column, system) else { return Err(no_column(arguments[0])) };
     let lag = arguments.get(1).map_or(Ok(0), |lag| lag_of(lag))?;
-    match (system.timeliness)(call, trigger, &column, lag)? {
+    match (system.timeliness)(trigger, &column, lag)? {
         // The server ignores the result of an AFTER trigger.
         Timeliness::Timely => Ok(Datum::null()),
         refused => Err(refusal(refused, system.name, trigger.table(), arguments[0])),
@@ -73,7 +73,7 @@ fn of_column<T: Type>(column: &Column, named: &[u8], schema: Oid) -> Option<Syst
 }
 
 /// The timeliness of the ID in the new row. An UPDATE that keeps the ID is timely.
-fn timeliness<T: Type>(call: Call, trigger: Trigger, column: &Column, lag: i64) -> Result<Timeliness, Error> {
+fn timeliness<T: Type>(trigger: Trigger, column: &Column, lag: i64) -> Result<Timeliness, Error> {
     // SAFETY: the type of the column has this stored form.
     let stored = |datum| unsafe { <T::Stored as StoredDatum>::from_datum(datum) };
     let [new, old] = [trigger.new_value(column), trigger.old_value(column)].map(|datum| datum.map(stored));
@@ -82,7 +82,7 @@ fn timeliness<T: Type>(call: Call, trigger: Trigger, column: &Column, lag: i64) 
     {
         return Ok(Timeliness::Timely);
     }
-    reader::timeliness::<T>(call, new, lag)
+    reader::timeliness::<T>(new, lag)
 }
 
 /// The lag of an argument of the trigger, in microseconds.

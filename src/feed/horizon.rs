@@ -4,14 +4,15 @@ use core::cell::RefCell;
 use std::collections::HashMap;
 
 use scru_server::horizon::{self, HorizonAccess, Owner};
+use scru_server::protocol;
 
 use crate::call::error::{Error, sql_error};
 use crate::feed::horizon_access::SharedHorizon;
-use crate::feed::{carried_floor, prepared};
-use crate::pg::catalog::Schema;
+use crate::feed::prepared;
 use crate::pg::portal;
 use crate::pg::process::PerProcess;
 use crate::pg::transaction::{self, Snapshot};
+use crate::shared::marks::Backend;
 use crate::shared::memory;
 
 /// The horizons that this process has returned in a transaction, by the client's statement and the content of the snapshot.
@@ -62,7 +63,7 @@ fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
 
 /// The horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
 /// 25000 in a parallel worker.
-pub fn of_statement(schema: Schema) -> Result<i64, Error> {
+pub fn of_statement() -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
     let snapshot = unsafe { Snapshot::active() };
     let statement = statement();
@@ -73,18 +74,19 @@ pub fn of_statement(schema: Schema) -> Result<i64, Error> {
         return Err(sql_error!(ERRCODE_INVALID_TRANSACTION_STATE, "cannot read a horizon in a parallel worker")
             .hint("Declare the function that calls it as PARALLEL RESTRICTED."));
     }
-    let mut access = SharedHorizon::new(carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?);
+    let mut access = access()?;
     access.snapshot = Some(snapshot);
     let value = horizon::horizon(&mut access)?.ok_or_else(too_old)?;
-    carried_floor::carry(access.memory, schema, value)?;
     remember(statement, &snapshot, value);
     Ok(value)
 }
 
-/// The time up to which this database knows its IDs.
-pub fn floor(schema: Schema) -> Result<i64, Error> {
-    let memory = carried_floor::memory(schema)?.ok_or_else(memory::no_memory)?;
-    Ok(horizon::raise(&mut SharedHorizon::new(memory))?.max(carried_floor::CARRIED.get()))
+/// The access of a reader.
+fn access() -> Result<SharedHorizon, Error> {
+    let memory = memory::of_horizon()?.ok_or_else(memory::no_memory)?;
+    protocol::begin(&mut Backend::at(memory.marks))?;
+    prepared::begin(memory);
+    Ok(SharedHorizon::new(memory))
 }
 
 #[cold]

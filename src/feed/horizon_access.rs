@@ -3,21 +3,20 @@
 use core::sync::atomic::{Ordering, fence};
 
 use scru_server::horizon::{self, HorizonAccess, Owner};
+use scru_server::mark::Mark;
+use scru_server::protocol::{self, Marks};
 
 use crate::call::error::Error;
-use crate::feed::{floor, prepared};
-use crate::pg::catalog::Schema;
+use crate::feed::prepared;
 use crate::pg::clock;
 use crate::pg::process::own_database;
 use crate::pg::transaction::{self, Snapshot};
-use crate::shared::mark_sequence::{self, Value};
+use crate::shared::marks::Backend;
 use crate::shared::memory::{HorizonMemory, Slot};
 
 /// This process's access to the shared memory.
 pub struct SharedHorizon {
     pub memory: HorizonMemory,
-    /// The schema of the extension, to access the sequence.
-    pub schema: Schema,
     own_slot: usize,
     own: Owner,
     /// The snapshot of the reader; `None` for the active one.
@@ -27,7 +26,11 @@ pub struct SharedHorizon {
 impl SharedHorizon {
     pub fn new(memory: HorizonMemory) -> Self {
         let (own_slot, own) = transaction::own();
-        Self { memory, schema: Schema::NONE, own_slot, own: Owner::new(own.pid, own.number), snapshot: None }
+        Self { memory, own_slot, own: Owner::new(own.pid, own.number), snapshot: None }
+    }
+
+    fn marks(&self) -> Backend {
+        Backend::at(self.memory.marks)
     }
 
     fn slot(&self) -> &'static Slot {
@@ -57,30 +60,11 @@ impl HorizonAccess for SharedHorizon {
     }
 
     fn floor(&mut self) -> Result<i64, Error> {
-        Ok(self.memory.header.floor.load(Ordering::SeqCst))
+        self.marks().start(Mark::Horizons)
     }
 
-    fn raise_floor(&mut self, floor: i64) -> Result<(), Error> {
-        self.memory.header.floor.fetch_max(floor, Ordering::SeqCst);
-        Ok(())
-    }
-
-    fn durable(&mut self) -> Result<i64, Error> {
-        Ok(self.memory.header.durable.load(Ordering::SeqCst))
-    }
-
-    fn make_durable(&mut self, floor: i64) -> Result<(), Error> {
-        floor::make_durable(self.memory, floor)
-    }
-
-    fn arrived(&mut self) -> Result<Option<i64>, Error> {
-        let carried = mark_sequence::read_floor(self.schema, true)?;
-        Ok(carried.filter(|carried| carried.has_arrived).map(|carried| carried.value))
-    }
-
-    fn adopt(&mut self, floor: i64) -> Result<(), Error> {
-        let next = |carried: &Value| (carried.has_arrived && carried.value == floor).then_some(floor);
-        mark_sequence::write_floor(self.schema, next).map(drop)
+    fn raise_floor(&mut self) -> Result<i64, Error> {
+        protocol::floor(&mut self.marks())
     }
 
     fn fence(&mut self) -> Result<(), Error> {

@@ -1,8 +1,6 @@
 //! What readers of a table as a feed rely on: the transaction publishes itself before its first ID, and a horizon is below all later
 //! rows. The decisions are in [`scru_server::horizon`].
 
-pub mod carried_floor;
-pub mod floor;
 pub mod guard;
 pub mod horizon;
 mod horizon_access;

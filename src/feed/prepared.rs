@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 use pgrx::pg_sys::{self, LOCKMODE, LOCKTAG};
 
 use crate::pg::process::own_database;
+use crate::pg::transaction;
 use crate::shared::memory::{Header, HorizonMemory};
 
 /// The last field of the tag of the locks that carry a bound. Advisory locks of users have 1 or 2.
@@ -46,6 +47,22 @@ pub fn locked_bounds() -> Vec<(u32, i64)> {
         };
         locks.iter().map(|lock| &lock.locktag).filter(|tag| is_own(tag)).map(bound).collect()
     }
+}
+
+/// Before the first draw and the first horizon since the start of the server: transactions that were prepared before it have no entry.
+#[inline]
+pub fn begin(memory: HorizonMemory) {
+    if !memory.has_begun() {
+        begin_first(memory);
+    }
+}
+
+#[cold]
+fn begin_first(HorizonMemory { header: Header { since, prepared, .. }, .. }: HorizonMemory) {
+    if !locked_bounds().is_empty() {
+        prepared.fetch_add(1, Ordering::SeqCst);
+    }
+    let _ = since.compare_exchange(0, transaction::next(), Ordering::SeqCst, Ordering::Relaxed);
 }
 
 /// The bounds of this database's prepared transactions.

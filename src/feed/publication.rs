@@ -6,14 +6,16 @@ use core::ptr;
 
 use pgrx::{pg_guard, pg_sys};
 use scru_server::horizon;
+use scru_server::mark::Mark;
+use scru_server::protocol::{self, Marks};
 
 use crate::call::error::{self, Error};
-use crate::feed::carried_floor;
 use crate::feed::horizon_access::SharedHorizon;
-use crate::pg::catalog::Schema;
+use crate::feed::prepared;
 use crate::pg::process::PerProcess;
 use crate::pg::{transaction, wal};
-use crate::shared::memory;
+use crate::shared::marks::Backend;
+use crate::shared::memory::{self, HorizonMemory};
 
 /// The transaction in which this process has last drawn.
 #[derive(Clone, Copy)]
@@ -23,11 +25,11 @@ struct Drawing {
     from: i64,
     /// The first value of `from`.
     first: i64,
-    /// The part of `from` that the database carries, as [`carried_floor::for_draw`] returns it.
-    carried: i64,
+    /// The time that has arrived with the database, which `from` includes; 0 if there is none.
+    arrived: i64,
 }
 
-const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, first: i64::MIN, carried: i64::MIN };
+const NOT_DRAWN: Drawing = Drawing { local: u64::MAX, from: i64::MIN, first: i64::MIN, arrived: 0 };
 
 static DRAWING: PerProcess<Cell<Drawing>> = PerProcess::new(Cell::new(NOT_DRAWN));
 
@@ -48,52 +50,71 @@ pub fn published() -> Option<i64> {
     (drawing.local == local).then_some(drawing.from)
 }
 
-/// The time that the database carried when the transaction was published; the smallest number if none.
-#[inline(always)]
-pub fn carried() -> i64 {
-    DRAWING.get().carried
+/// The time that had arrived with the database when the transaction was published; 0 if there is none.
+pub fn arrived() -> i64 {
+    DRAWING.get().arrived
 }
 
 /// Begins the generation of IDs in a transaction: before its first ID, publishes the transaction, and before the first of this process,
-/// finds the shared memory and reads the floors. Returns the time at or above which this process draws. 53200 if not enough shared
+/// finds the shared memory and reads the marks. Returns the time at or above which this process draws. 53200 if not enough shared
 /// memory is left, as with all functions here.
 #[inline]
-pub fn begin(schema: Schema) -> Result<i64, Error> {
+pub fn begin() -> Result<i64, Error> {
     match published() {
         Some(from) => Ok(from),
-        None => begin_anew(schema),
+        None => begin_anew(),
     }
 }
 
 /// As [`begin`], also for a transaction that is published: what the database carries may have changed.
 #[cold]
 #[inline(never)]
-pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
+pub fn begin_anew() -> Result<i64, Error> {
     // A transaction that draws during recovery cannot write.
     if wal::is_in_recovery() {
         return Ok(i64::MIN);
     }
     let local = u64::from(transaction::local());
-    // Once a process: finds the shared memory, then reads the floors, that of the database in mark_sequence.rs and that of the server in
-    // mark_page.rs.
-    let (from, carried) = match memory::of_horizon()? {
+    let (from, arrived) = match memory::of_horizon()? {
         Some(memory) => {
-            let carried = carried_floor::for_draw(memory, schema);
+            let arrived = learn(memory);
             let mut access = SharedHorizon::new(memory);
-            let from = horizon::publish(&mut access)?.max(carried);
+            let from = horizon::publish(&mut access)?.max(arrived);
             let (ending, is_prepared) = ENDING.get();
             if ending == local && !transaction::is_parallel_worker() {
                 access.record(transaction::assign_own_number(), is_prepared)?;
             }
-            (from, carried)
+            (from, arrived)
         }
         // Nobody can read a horizon on this server.
-        None => (i64::MIN, i64::MIN),
+        None => (i64::MIN, 0),
     };
     let before = DRAWING.get();
     let first = if before.local == local && before.first != i64::MIN { before.first } else { from };
-    DRAWING.set(Drawing { local, from, first, carried });
+    DRAWING.set(Drawing { local, from, first, arrived });
     Ok(from)
+}
+
+/// Looks at what the database carries for the horizons. Continues if the page or the sequence cannot be read or written: as long as that
+/// is so, there are no horizons, and only the clock is above those from before the start.
+fn learn(memory: HorizonMemory) -> i64 {
+    let mut marks = Backend::at(memory.marks);
+    if memory.has_begun() && protocol::is_learned(&mut marks, Mark::Horizons).unwrap_or_default() {
+        return 0;
+    }
+    let look = || {
+        let arrived = protocol::learn(&mut Backend::at(memory.marks), Mark::Horizons)?;
+        prepared::begin(memory);
+        Ok(arrived)
+    };
+    let mut of_sequence = || {
+        let (carried, _) = marks.read_carried(Mark::Horizons)?;
+        Ok::<_, Error>(if carried.has_arrived { carried.time } else { 0 })
+    };
+    // A parallel operation permits no subtransaction, in which errors of the server can be ignored as well. Those of the sequence are
+    // not: what has arrived would be unknown.
+    let learned = if transaction::is_parallel() { look() } else { error::attempt(look) };
+    learned.or_else(|_| of_sequence()).unwrap_or_default()
 }
 
 /// Publishes the transaction unless it is published, and returns the time that no reader has passed which does not wait for the end
@@ -103,8 +124,8 @@ pub fn begin_anew(schema: Schema) -> Result<i64, Error> {
 /// # Errors
 /// As [`begin`].
 #[inline]
-pub fn unpassed(schema: Schema) -> Result<i64, Error> {
-    begin(schema)?;
+pub fn unpassed() -> Result<i64, Error> {
+    begin()?;
     Ok(DRAWING.get().first)
 }
 

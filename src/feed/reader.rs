@@ -2,25 +2,23 @@
 
 use pgrx::pg_sys::{Datum, Interval};
 use scru_ids::MAX_AHEAD_MICROS;
-use scru_server::mark;
+use scru_server::mark::Mark;
+use scru_server::protocol::{self, Marks};
 
 use crate::call::error::{Error, sql_error};
 use crate::call::{Call, epoch};
 use crate::feed::{horizon, publication};
-use crate::pg::catalog::Schema;
 use crate::pg::transaction::Snapshot;
 use crate::pg::{clock, process, wal};
-use crate::settings;
 use crate::shared::id_type::Type;
-use crate::shared::mark_page::{Name, Pinned};
-use crate::shared::mark_sequence;
+use crate::shared::marks::Backend;
 
 /// `T_horizon() → T`
 ///
 /// Raises 25006 during recovery, 55000 if the snapshot is too old.
-pub fn horizon<T: Type>(call: Call) -> Result<Datum, Error> {
+pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_elsewhere::<T>()?;
-    horizon::of_statement(call.schema()).map(|micros| first_of::<T>(micros).to_datum())
+    horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())
 }
 
 /// `T_horizon(after T, lag interval) → T`: the horizon minus a lag. Raises the errors of `T_horizon(after)`.
@@ -48,8 +46,8 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
         .hint(format!("Begin with {}_lower('-infinity').", T::NAME)));
     }
     let after: T = call.id(0);
-    let horizon = horizon::of_statement(call.schema())?;
-    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>(call.schema())? {
+    let horizon = horizon::of_statement()?;
+    if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
         return Err(sql_error!(
             ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             "the {} is above all that this server knows",
@@ -57,7 +55,7 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
         )
         .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
         .hint(
-            "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID. \
+            "If no ID has been generated since, first call scru_raise_mark() with the time of this ID. \
              Otherwise, read the table again from a position that all its readers have passed.",
         ));
     }
@@ -65,14 +63,14 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
 }
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.
-fn last_known<T: Type>(schema: Schema) -> Result<u64, Error> {
-    let tick = T::TICKS.nearest(horizon::floor(schema)?.max(clock::now() + MAX_AHEAD_MICROS));
-    let page = Pinned::existing()?.and_then(|page| page.lock(true));
-    let marks = page.map_or(Ok(Vec::new()), |page| page.marks(Name::of::<T>()))?;
-    let of_node = mark::high_water(&marks, T::node(&settings::of::<T>()), 0);
-    // An unlogged sequence matters only to draws.
-    let carried = mark_sequence::read::<T>(schema, true).ok().and_then(|(carried, _)| carried.mark());
-    Ok(tick.max(of_node.unwrap_or(0)).max(carried.map_or(0, |mark| mark.tick)))
+fn last_known<T: Type>() -> Result<u64, Error> {
+    let mut marks = Backend::new()?;
+    let mut last = clock::now() + MAX_AHEAD_MICROS;
+    for of in Mark::ALL {
+        let arrived = protocol::learn(&mut marks, of)?;
+        last = last.max(marks.start(of)?).max(marks.reserved(of)?).max(arrived);
+    }
+    Ok(T::TICKS.nearest(last))
 }
 
 fn first_of<T: Type>(micros: i64) -> T {
@@ -113,7 +111,7 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
 pub fn is_timely<T: Type>(call: Call) -> Result<Datum, Error> {
     let lag = lag(call, 1)?;
     let id = if call.is_null(0) { None } else { Some(call.stored::<T>(0)) };
-    timeliness::<T>(call, id, lag).map(|timeliness| Datum::from(timeliness == Timeliness::Timely))
+    timeliness::<T>(id, lag).map(|timeliness| Datum::from(timeliness == Timeliness::Timely))
 }
 
 /// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
@@ -129,7 +127,7 @@ pub enum Timeliness {
 }
 
 /// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
-pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
+pub fn timeliness<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
     if wal::is_in_recovery() {
         return Err(sql_error!(
             ERRCODE_READ_ONLY_SQL_TRANSACTION,
@@ -138,7 +136,7 @@ pub fn timeliness<T: Type>(call: Call, stored: Option<T::Stored>, lag: i64) -> R
         )
         .detail("Rows are inserted on the primary."));
     }
-    let from = publication::unpassed(call.schema())?;
+    let from = publication::unpassed()?;
     let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
     let first = from.saturating_sub(lag);
     if id.tick() < T::TICKS.nearest(first) {

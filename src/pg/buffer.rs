@@ -1,6 +1,7 @@
 //! Pages in the server's buffers, and the log that protects them.
 
 use core::slice;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use pgrx::pg_sys::{self, Buffer, PageHeaderData, XLogRecPtr};
 
@@ -8,6 +9,46 @@ use crate::pg::clock::{self, WaitEvent};
 
 /// The number of attempts to lock a page before the backend sleeps between them.
 const SPINS: u32 = 100;
+
+/// The buffer that had a page, to look at the page again without a pin.
+#[derive(Clone, Copy)]
+pub struct Place {
+    buffer: Buffer,
+    tag: Tag,
+}
+
+/// What a buffer has: the file and the number of the page.
+type Tag = [u32; 5];
+const _: () = assert!(size_of::<pg_sys::BufferTag>() == size_of::<Tag>());
+
+impl Place {
+    /// Whether the page is still there, and was last changed by the record that ends at a position. A change during the call may be
+    /// overlooked.
+    #[inline]
+    pub fn has_position(self, position: XLogRecPtr) -> bool {
+        // SAFETY: the buffers and their descriptors are in shared memory as long as the process runs. Nothing is read as a reference.
+        unsafe {
+            let found = AtomicU64::from_ptr(page(self.buffer).cast()).load(Ordering::Acquire);
+            // The higher half is first.
+            let found = if cfg!(target_endian = "little") { found.rotate_left(32) } else { found };
+            found == position && tag(self.buffer) == self.tag
+        }
+    }
+}
+
+/// # Safety
+/// The number is that of a buffer.
+unsafe fn tag(buffer: Buffer) -> Tag {
+    // SAFETY: guaranteed by the caller.
+    unsafe { pg_sys::BufferDescriptors.add(buffer as usize - 1).cast::<Tag>().read_volatile() }
+}
+
+/// # Safety
+/// The number is that of a buffer.
+unsafe fn page(buffer: Buffer) -> *mut PageHeaderData {
+    // SAFETY: guaranteed by the caller.
+    unsafe { pg_sys::BufferBlocks.add((buffer as usize - 1) * pg_sys::BLCKSZ as usize).cast() }
+}
 
 /// A page that this backend has locked exclusively. The lock and the pin end when the value is dropped, or with the transaction.
 pub struct LockedPage(Buffer);
@@ -46,9 +87,13 @@ impl LockedPage {
     }
 
     pub fn header(&self) -> *mut PageHeaderData {
-        let index = self.0 as usize - 1;
         // SAFETY: a pinned buffer has a page in shared memory.
-        unsafe { pg_sys::BufferBlocks.add(index * pg_sys::BLCKSZ as usize).cast() }
+        unsafe { page(self.0) }
+    }
+
+    pub fn place(&self) -> Place {
+        // SAFETY: the buffer is pinned.
+        Place { buffer: self.0, tag: unsafe { tag(self.0) } }
     }
 
     /// The position of the end of the record that has last changed the page.

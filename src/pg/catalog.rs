@@ -1,11 +1,10 @@
 //! Scans and rows of system catalogs. All functions must be called in a transaction.
 
 use core::cell::OnceCell;
-use core::ffi::{CStr, c_int};
+use core::ffi::CStr;
 use core::ptr;
 
-use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{Array, FromDatum};
+use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::ReleaseSysCache;
@@ -86,25 +85,6 @@ pub fn is_distributed_by_citus(table: Oid) -> bool {
     }
 }
 
-/// The schema of an extension, and the tables and sequences that dumps include: those that its scripts have named; `None` if
-/// this database does not have the extension.
-pub fn configuration_of_extension(name: &CStr) -> Option<(Oid, Vec<Oid>)> {
-    let mut found = None;
-    // SAFETY: the rows of the catalog have this form.
-    scan(pg_sys::ExtensionRelationId, |row, columns| unsafe {
-        let extension = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>();
-        if CStr::from_ptr((*extension).extname.data.as_ptr()) == name {
-            let mut is_null = false;
-            let column = pg_sys::Anum_pg_extension_extconfig as c_int;
-            let relations = pg_sys::heap_getattr(row, column, columns, &mut is_null);
-            let relations = Array::<Oid>::from_datum(relations, is_null);
-            let relations = relations.iter().flat_map(Array::iter).flatten().collect();
-            found = Some(((*extension).extnamespace, relations));
-        }
-    });
-    found
-}
-
 /// What `read` finds in a row of a system cache, which is then released; `None` if the row is null.
 ///
 /// # Safety
@@ -118,33 +98,5 @@ pub unsafe fn read<Form, R>(row: pg_sys::HeapTuple, read: impl FnOnce(&Form) -> 
         let found = read(&*pg_sys::GETSTRUCT(row).cast::<Form>());
         ReleaseSysCache(row);
         Some(found)
-    }
-}
-
-/// The schema of the extension, and its owner: those of the function with this OID.
-#[derive(Clone, Copy)]
-pub struct Schema {
-    /// The OID of a function of the extension.
-    pub of_function: Oid,
-}
-
-impl Schema {
-    /// No schema, for accesses without the sequence.
-    pub const NONE: Self = Self { of_function: Oid::INVALID };
-
-    pub fn oid(self) -> Oid {
-        // SAFETY: a look-up in the catalogs.
-        unsafe { pg_sys::get_func_namespace(self.of_function) }
-    }
-
-    /// Whether a relation belongs to the owner of the function, or to a superuser.
-    pub fn has_owner(self, relation: &pg_sys::FormData_pg_class) -> bool {
-        // SAFETY: look-ups in the catalogs. Rows of this catalog have this struct.
-        unsafe {
-            let number = Datum::from(self.of_function);
-            let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as _, number);
-            let owner = read(row, |function: &pg_sys::FormData_pg_proc| function.proowner);
-            owner.is_some_and(|owner| relation.relowner == owner || pg_sys::superuser_arg(relation.relowner))
-        }
     }
 }

@@ -5,9 +5,12 @@
 
 use core::mem::offset_of;
 
-use crate::shared::id_type::Shared;
-use crate::shared::mark_page::{self, PageEntry, PageHeader};
-use crate::shared::memory::{self, Entry, Header, Slot};
+use crate::shared::mark_page::{self, Content};
+use crate::shared::memory::{self, Entry, Header, MarkMemory, MarksMemory, Slot, TypeMemory};
+
+/// The layout of a type with a word of 64 bits, and of one with 128.
+type Of64 = TypeMemory<scru_ids::Scru64>;
+type Of128 = TypeMemory<scru_ids::Scru128>;
 
 /// Asserts that a condition on the name holds, the size of a struct, and the offsets of all of its fields, in bytes.
 macro_rules! layouts {
@@ -22,13 +25,15 @@ macro_rules! layouts {
 }
 
 layouts! {
-    "mark v2" if matches!(memory::MARK.as_bytes(), b"mark v2"), Shared 72:
-        reserved 0 flush_time 8 announced 16 announced_of_databases 24 failed 32 pending_reserved 40 pending_position 48 run 56
-        warned 64;
-    "horizon v1, header" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Header 64:
-        floor 0 durable 8 since 16 prepared 24 ended 32;
-    "horizon v1, slot" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Slot 64: owner 0 bound 8;
-    "horizon v1, entry" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v1"), Entry 24: state 0 bound 8 database 16;
-    "page v1, header" if mark_page::VERSION == 1, PageHeader 16: magic 0 version 4 count 6 checksum 8 zeros 12;
-    "page v1, entry" if mark_page::VERSION == 1, PageEntry 32: name 0 node 12 tick 16 run 24;
+    "marks v1" if matches!(memory::MARKS.to_bytes(), b"scru marks v1"), MarksMemory 192: era 0 flush_time 8 failed 16 marks 64;
+    "marks v1, mark" if matches!(memory::MARKS.to_bytes(), b"scru marks v1"), MarkMemory 64:
+        start 0 reserved 8 pending_until 16 pending_position 24;
+    "generator v2, 64" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Of64 64:
+        word 0 announced 16 announced_of_databases 24 warned 32;
+    "generator v2, 128" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Of128 64:
+        word 0 announced 16 announced_of_databases 24 warned 32;
+    "horizon v2, header" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Header 64: since 0 prepared 8 ended 16;
+    "horizon v2, slot" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Slot 64: owner 0 bound 8;
+    "horizon v2, entry" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Entry 24: state 0 bound 8 database 16;
+    "page v2" if mark_page::VERSION == 2, Content 32: magic 0 version 4 times 8 checksum 24 zeros 28;
 }

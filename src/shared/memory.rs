@@ -1,5 +1,5 @@
-//! Shared memory. Each type has its word and its reservations. The horizon has the floor, the bounds that processes publish, and
-//! the table of ended transactions.
+//! Shared memory. The marks have one part, and each type has its word. Readers have the bounds that processes publish, and the table
+//! of ended transactions.
 //!
 //! If the library is preloaded, the memory is in the main segment. Otherwise the first process that needs it allocates it. The
 //! memory of the horizon is then a dynamic segment.
@@ -16,34 +16,80 @@ use scru_server::horizon::ENTRIES;
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
-use crate::pg::{datum, server, transaction};
-use crate::shared::id_type::{Atomic, Memory, Shared, SharedWord, Type};
+use crate::pg::{clock, datum, server, transaction};
+use crate::shared::id_type::Type;
+use crate::shared::word::{Atomic, SharedWord};
 
-/// The size of a word in shared memory, in bytes. It is the same for all types.
-const WORD_SIZE: usize = size_of::<u128>();
+/// The size of a cache line, in bytes. The server rounds each allocation in the main segment up to it.
+const CACHE_LINE: usize = 128;
 
-/// The size of one allocation in the main segment of shared memory, in bytes. The server rounds each size up to a cache line.
-const ALLOCATION_SIZE: usize = 128;
+/// The names by which the backends find the shared memory. A change of a layout requires a new version in the name.
+pub const MARKS: &CStr = c"scru marks v1";
+pub const TYPE: &str = "generator v2";
+pub const HORIZON: &CStr = c"scru horizon v2";
 
-/// The end of the name by which the backends find a type's [`Shared`]. A change of the layout requires a new version.
-pub const MARK: &str = "mark v2";
-
-/// The names by which the backends find a type's word and its [`Shared`].
-fn names<T: Type>() -> [CString; 2] {
-    ["generator v1", MARK].map(|part| datum::c_string(format!("scru {} {part}", T::NAME)))
+fn name<T: Type>() -> CString {
+    datum::c_string(format!("scru {} {TYPE}", T::NAME))
 }
 
-/// The name by which the backends find the memory of the horizon. A change of the layout requires a new version.
-pub const HORIZON: &CStr = c"scru horizon v1";
+/// What the backends share of the marks. All fields are initially 0.
+#[repr(C, align(64))]
+pub struct MarksMemory {
+    /// The number of times that a superuser has changed the marks, plus 1; 0 before the page is read.
+    pub era: AtomicU64,
+    /// The time that a flush takes, in microseconds; 0 if none has been measured.
+    pub flush_time: AtomicI64,
+    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    pub failed: AtomicI64,
+    /// By [`Mark`](scru_server::mark::Mark). Readers write one of them, so each has a cache line.
+    pub marks: [MarkMemory; 2],
+}
+
+/// What the backends share of a mark. The protocol documents the fields.
+#[repr(C, align(64))]
+pub struct MarkMemory {
+    /// As `set_start` of the accesses packs it.
+    pub start: AtomicU64,
+    pub reserved: AtomicI64,
+    pub pending_until: AtomicI64,
+    pub pending_position: AtomicU64,
+}
+
+impl MarksMemory {
+    /// Records that the page could not be accessed.
+    #[cold]
+    pub fn note_failure(&self) {
+        self.failed.store(clock::now(), Ordering::Relaxed);
+    }
+}
+
+/// What the backends share of a type. All fields are initially 0.
+#[repr(C, align(64))]
+pub struct TypeMemory<T: Type> {
+    pub(super) word: Padded<Atomic<T>>,
+    /// The checksum of the last log message that names the node of the server; 0 if there is none.
+    pub announced: AtomicU64,
+    /// The log messages that name nodes of databases, as a set of one bit for each.
+    pub announced_of_databases: AtomicU64,
+    /// 1 if a session of a Citus node has been warned that the node is not set.
+    pub warned: AtomicU64,
+}
+
+/// 16 bytes, so that the layout is the same for all types.
+#[repr(C, align(16))]
+pub struct Padded<A>(A);
+
+impl<T: Type> TypeMemory<T> {
+    #[inline(always)]
+    pub fn word(&self) -> &Atomic<T> {
+        &self.word.0
+    }
+}
 
 /// What all processes share for the horizon. All fields are initially 0.
 #[repr(C, align(64))]
 pub struct Header {
-    /// The floor, in microseconds since 1970-01-01 UTC.
-    pub floor: AtomicI64,
-    /// The floor of the next start. Changes only under the lock of the page of the marks, except at the start.
-    pub durable: AtomicI64,
-    /// The number before which transactions may have ended without an entry; 0 until the durable floor is read.
+    /// The number before which transactions may have ended without an entry; 0 until the first process begins.
     pub since: AtomicU64,
     /// How many times a transaction that has drawn has taken the lock with which it is prepared.
     pub prepared: AtomicU64,
@@ -71,6 +117,7 @@ pub struct Entry {
 /// The shared memory of the horizon.
 #[derive(Clone, Copy)]
 pub struct HorizonMemory {
+    pub marks: &'static MarksMemory,
     pub header: &'static Header,
     pub slots: &'static [Slot],
     pub entries: &'static [Entry],
@@ -83,7 +130,7 @@ impl HorizonMemory {
 
     /// # Safety
     /// The memory is zeroed, has the size, is aligned to a cache line, and remains for the life of the process.
-    unsafe fn at(memory: *mut c_void) -> Self {
+    unsafe fn at(marks: &'static MarksMemory, memory: *mut c_void) -> Self {
         let count = transaction::processes();
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -91,6 +138,7 @@ impl HorizonMemory {
             let slots = header.add(1).cast::<Slot>();
             let entries = slots.add(count).cast::<Entry>();
             Self {
+                marks,
                 header: &*header,
                 slots: core::slice::from_raw_parts(slots, count),
                 entries: core::slice::from_raw_parts(entries, ENTRIES as usize),
@@ -98,7 +146,7 @@ impl HorizonMemory {
         }
     }
 
-    /// Whether a process has read the durable floor since the start of the server.
+    /// Whether a process has drawn or has read a horizon since the start of the server.
     pub fn has_begun(&self) -> bool {
         self.header.since.load(Ordering::Acquire) != 0
     }
@@ -108,50 +156,50 @@ impl HorizonMemory {
     }
 }
 
+static MARKS_MEMORY: PerProcess<Cell<Option<&'static MarksMemory>>> = PerProcess::new(Cell::new(None));
 static HORIZON_MEMORY: PerProcess<Cell<Option<HorizonMemory>>> = PerProcess::new(Cell::new(None));
 
-/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
+/// What the backends share of the marks. 53200 if not enough shared memory is left.
 #[inline]
-pub fn of_type<T: Type>() -> Result<Memory<T>, Error> {
-    match T::process().memory.get() {
+pub fn of_marks() -> Result<&'static MarksMemory, Error> {
+    match MARKS_MEMORY.get() {
         Some(memory) => Ok(memory),
-        None => find_of_type::<T>(),
+        // SAFETY: the name is that of this layout.
+        None => unsafe { find_struct(&MARKS_MEMORY, MARKS) },
     }
 }
 
-#[cold]
-#[inline(never)]
-fn find_of_type<T: Type>() -> Result<Memory<T>, Error> {
-    if !Word::<T>::is_lock_free() {
-        return Err(sql_error!(
+/// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
+#[inline]
+pub fn of_type<T: Type>() -> Result<&'static TypeMemory<T>, Error> {
+    match T::process().memory.get() {
+        Some(memory) => Ok(memory),
+        None if !Word::<T>::is_lock_free() => Err(sql_error!(
             ERRCODE_FEATURE_NOT_SUPPORTED,
             "server-wide generation of {} is not supported on this processor",
             T::NAME
         )
         .detail("The processor has no atomic operation on 128 bits.")
-        .hint("Set scru.generator_scope to \"backend\"."));
+        .hint("Set scru.generator_scope to \"backend\".")),
+        // SAFETY: the name is that of this layout.
+        None => unsafe { find_struct(&T::process().memory, &name::<T>()) },
     }
-    let [word, shared] = names::<T>();
-    find(|| {
-        let word = server::shared_memory(&word, WORD_SIZE);
-        // SAFETY: guaranteed by `shared_memory`, for these sizes.
-        unsafe { keep(word, server::shared_memory(&shared, size_of::<Shared>())) }
-    })
 }
 
-/// Keeps the address of a type's shared memory.
+/// Finds or allocates a struct, and keeps its address.
 ///
 /// # Safety
-/// Each part is initially zero, has the size and the alignment of its type, and remains for the life of the process.
-unsafe fn keep<T: Type>(word: *mut c_void, shared: *mut c_void) -> Memory<T> {
-    // SAFETY: guaranteed by the caller.
-    let memory = unsafe { Memory { word: &*word.cast::<Atomic<T>>(), shared: &*shared.cast::<Shared>() } };
-    T::process().memory.set(Some(memory));
-    memory
+/// All processes have the same struct under the name. It may be zeroed.
+#[cold]
+#[inline(never)]
+unsafe fn find_struct<M>(kept: &Cell<Option<&'static M>>, name: &CStr) -> Result<&'static M, Error> {
+    // SAFETY: guaranteed by the caller, and by `shared_memory` for this size.
+    let memory = find(|| unsafe { &*server::shared_memory(name, size_of::<M>()).cast::<M>() })?;
+    kept.set(Some(memory));
+    Ok(memory)
 }
 
-/// The shared memory of the horizon, whose floor may not yet include the durable one; `None` if no process of this server
-/// can allocate it. 53200 if not enough shared memory is left.
+/// The shared memory of the horizon; `None` if no process of this server can allocate it. 53200 if not enough shared memory is left.
 #[inline]
 pub fn of_horizon() -> Result<Option<HorizonMemory>, Error> {
     match HORIZON_MEMORY.get() {
@@ -170,11 +218,14 @@ pub fn existing_of_horizon() -> Result<Option<HorizonMemory>, Error> {
 
 #[cold]
 fn find_of_horizon(allocate: bool) -> Result<Option<HorizonMemory>, Error> {
-    let found = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))?;
+    let Some(found) = find(|| server::large_shared_memory(HORIZON, HorizonMemory::size(), allocate))? else {
+        return Ok(None);
+    };
+    let marks = of_marks()?;
     // SAFETY: the allocation has this size, is aligned to a page, and its mapping is pinned.
-    let memory = found.map(|address| unsafe { HorizonMemory::at(address) });
-    HORIZON_MEMORY.set(memory);
-    Ok(memory)
+    let memory = unsafe { HorizonMemory::at(marks, found) };
+    HORIZON_MEMORY.set(Some(memory));
+    Ok(Some(memory))
 }
 
 /// Finds or allocates shared memory with a function that raises 53200 if not enough is left. Adds a HINT to this error.
@@ -212,9 +263,11 @@ unsafe extern "C-unwind" fn request() {
         if let Some(prev) = PREV_SHMEM_REQUEST_HOOK.get() {
             prev();
         }
-        id_systems!(|_Id| pg_sys::RequestAddinShmemSpace(2 * ALLOCATION_SIZE));
-        // Alignment may take another cache line.
-        pg_sys::RequestAddinShmemSpace(HorizonMemory::size() + ALLOCATION_SIZE);
+        // Alignment may take another cache line of each.
+        let request = |size| pg_sys::RequestAddinShmemSpace(size + CACHE_LINE);
+        id_systems!(|Id| request(size_of::<TypeMemory<Id>>()));
+        request(size_of::<MarksMemory>());
+        request(HorizonMemory::size());
     }
 }
 
@@ -228,9 +281,11 @@ unsafe extern "C-unwind" fn startup() {
         }
         let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
-            let [word, shared] = names::<Id>();
-            keep::<Id>(allocate(&word, WORD_SIZE), allocate(&shared, size_of::<Shared>()));
+            let memory = allocate(&name::<Id>(), size_of::<TypeMemory<Id>>()).cast::<TypeMemory<Id>>();
+            Id::process().memory.set(Some(&*memory));
         });
-        HORIZON_MEMORY.set(Some(HorizonMemory::at(allocate(HORIZON, HorizonMemory::size()))));
+        let marks = &*allocate(MARKS, size_of::<MarksMemory>()).cast::<MarksMemory>();
+        MARKS_MEMORY.set(Some(marks));
+        HORIZON_MEMORY.set(Some(HorizonMemory::at(marks, allocate(HORIZON, HorizonMemory::size()))));
     }
 }

@@ -1,9 +1,11 @@
-//! What the processes of a server share: the memory and the word of each type, the page and the sequences of the marks.
+//! What the processes of a server share: the memory and the word of each type, the marks with their page and sequences.
 
 pub mod id_type;
 mod layouts;
 pub mod mark_page;
 pub mod mark_sequence;
+pub mod marks;
 pub mod memory;
 pub mod random;
 pub mod waits;
+pub mod word;

@@ -1,11 +1,10 @@
 //! The trait [`GeneratedId`]: how an ID is generated, from the state, the context and random numbers.
 
 use core::fmt::{self, Debug};
-use core::ops::{Add, Range};
 
 use rand::Rng;
 
-use crate::{NodeCode, SortableId, TimeError};
+use crate::{SortableId, TimeError};
 
 /// An ID with the generator of its ID system.
 pub trait GeneratedId: SortableId {
@@ -13,12 +12,6 @@ pub trait GeneratedId: SortableId {
     const SERVER_WIDE: bool = false;
     /// Whether an ID has enough random bits to be unique without a generator state.
     const BACKFILL: bool = !Self::SERVER_WIDE;
-    /// The width of the largest [`NodeCode`] that [`node`](Self::node) returns, in bits.
-    const NODE_BITS: u32 = 1;
-    /// The fast path, which generates the same IDs as [`step`](Self::step). `None` unless most IDs of the type are the previous
-    /// ID + 1.
-    const FAST_PATH: Option<FastPath<Self>> = None;
-
     /// The state of a generator between two IDs.
     type State: State;
 
@@ -32,11 +25,6 @@ pub trait GeneratedId: SortableId {
     /// Returns whether the ID has the node of these settings; `false` for a type without nodes.
     fn is_local(self, _settings: &Self::Settings) -> bool {
         false
-    }
-
-    /// Returns the node of a generator with these settings; [`NodeCode::ALL`] for a type without nodes.
-    fn node(_settings: &Self::Settings) -> NodeCode {
-        NodeCode::ALL
     }
 
     /// Returns the node of these settings as text, such as `42/8`; `None` for a type without nodes.
@@ -87,7 +75,7 @@ pub const MAX_BEHIND_MICROS: i64 = 2 * MAX_AHEAD_MICROS;
 /// The state of a generator, which packs into one word. The word 0 is the [`Default`]: no ID has been generated.
 pub trait State: Copy + Default {
     /// `u64` or `u128`.
-    type Word: Copy + Default + Ord + Debug + From<u8> + Add<Output = Self::Word>;
+    type Word: Copy + Default + Eq + Debug;
 
     /// Returns the state as a word.
     fn pack(self) -> Self::Word;
@@ -97,7 +85,7 @@ pub trait State: Copy + Default {
 }
 
 /// An integer is its own word: the state of a generator that is the last ID.
-impl<W: Copy + Default + Ord + Debug + From<u8> + Add<Output = W>> State for W {
+impl<W: Copy + Default + Eq + Debug + From<u8>> State for W {
     type Word = W;
 
     fn pack(self) -> W {
@@ -144,25 +132,6 @@ pub enum Step<T: GeneratedId> {
 
 /// The word of a type's state.
 pub type Word<T> = <<T as GeneratedId>::State as State>::Word;
-
-/// The fast path of a type whose IDs are mostly the previous ID + 1.
-#[derive(Clone, Copy)]
-pub struct FastPath<T: GeneratedId> {
-    /// Returns the range that starts with this ID, which was generated with these settings.
-    pub range: fn(T, &T::Settings) -> FastRange<T>,
-    /// Returns the last ID of the generator whose state packs into this word.
-    pub id: fn(Word<T>) -> T,
-}
-
-/// The range in which a generator needs no full step. With unchanged settings, the successor of each of these words is the
-/// word + 1 while the clock reads one of these times.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FastRange<T: GeneratedId> {
-    /// The words whose successor is the word + 1.
-    pub words: Range<Word<T>>,
-    /// The clock readings, in microseconds since 1970-01-01 UTC.
-    pub times: Range<i64>,
-}
 
 /// The reason why a generator refuses to generate an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,13 +223,6 @@ pub fn place_strictly<T: GeneratedId>(last: u64, now: i64) -> Result<Moment, Ste
         behind if behind > MAX_AHEAD_MICROS => Err(Step::Wait(T::TICKS.start(last) - MAX_AHEAD_MICROS)),
         _ => Ok(Moment::Same),
     }
-}
-
-/// Returns the clock readings for which [`place_strictly`] returns [`Moment::Same`], in microseconds since 1970-01-01 UTC. The
-/// fast path computes them once per tick.
-pub fn same_tick<T: GeneratedId>(last: u64) -> Range<i64> {
-    let earliest = T::TICKS.start(last) - MAX_AHEAD_MICROS;
-    earliest.max(T::TICKS.start(1))..T::TICKS.start(last + 1)
 }
 
 /// Returns the tick of the clock; [`Refusal::ClockOutOfRange`] if no ID of this tick may be generated.

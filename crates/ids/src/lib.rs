@@ -17,7 +17,6 @@ pub mod encryption;
 mod error;
 mod generator;
 mod id;
-mod node;
 #[cfg(feature = "postgres-types")]
 mod postgres;
 pub mod prefixed;
@@ -37,11 +36,10 @@ mod uuidv7;
 
 pub use error::{BytesError, ParseError, ParseErrorKind};
 pub use generator::{
-    Context, FastPath, FastRange, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment,
-    OnClockRollback, Refusal, State, Step, Word, place_in_time, place_strictly,
+    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal,
+    State, Step, Word, place_in_time, place_strictly,
 };
 pub use id::{MAX_TEXT_LEN, SortableId, Stored};
-pub use node::NodeCode;
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};

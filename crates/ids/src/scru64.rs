@@ -5,10 +5,7 @@ use std::str::FromStr;
 use rand::Rng;
 
 use crate::digits::{BASE36, POW_12};
-use crate::generator::{
-    Context, FastPath, FastRange, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly, same_tick,
-};
-use crate::node::NodeCode;
+use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
 };
@@ -120,12 +117,6 @@ impl Scru64Node {
         let guard = u32::from(self.size >= GUARDED_SIZE);
         let counter = rng.next_u32() & (MAX_NODE_CTR >> (self.size + guard));
         Scru64::join(tick, self.id << (NODE_CTR_BITS - self.size) | counter)
-    }
-
-    /// Returns the fast range of this node from the ID `made` to the last counter of its tick.
-    fn range(self, made: Scru64) -> FastRange<Scru64> {
-        let counters = (MAX_NODE_CTR >> self.size) - made.counter(self.size);
-        FastRange { words: made.0..made.0 + u64::from(counters), times: same_tick::<Scru64>(made.timestamp()) }
     }
 
     /// Returns the ID after `last` in the same tick, or `None` if `last` is of another node or its counter is at its maximum.
@@ -255,10 +246,6 @@ impl SortableId for Scru64 {
 
 impl GeneratedId for Scru64 {
     const SERVER_WIDE: bool = true;
-    const NODE_BITS: u32 = NODE_CTR_BITS;
-    const FAST_PATH: Option<FastPath<Self>> =
-        Some(FastPath { range: |made, settings| settings.node.range(made), id: |word| Self(word) });
-
     /// The last ID, or 0 if there is none.
     type State = u64;
 
@@ -277,10 +264,6 @@ impl GeneratedId for Scru64 {
     fn successor_state(now: i64) -> u64 {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         Self::last_of(tick).0
-    }
-
-    fn node(settings: &Scru64Settings) -> NodeCode {
-        NodeCode::new(settings.node.id, settings.node.size)
     }
 
     fn node_text(settings: &Scru64Settings) -> Option<String> {

@@ -4,7 +4,6 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
-use crate::node::NodeCode;
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
 };
@@ -195,8 +194,6 @@ impl SortableId for UlidFlake {
 
 impl GeneratedId for UlidFlake {
     const SERVER_WIDE: bool = true;
-    const NODE_BITS: u32 = SCALABILITY_BITS + 1;
-
     /// The last ID, or 0 if there is none.
     type State = u64;
 
@@ -215,13 +212,6 @@ impl GeneratedId for UlidFlake {
     fn successor_state(now: i64) -> u64 {
         let tick = Self::TICKS.nearest(now.saturating_add(MAX_AHEAD_MICROS));
         Self::last_of(tick).0
-    }
-
-    /// Returns the node with the scalability as its ID. In the stand-alone form, returns [`NodeCode::ALL`], because an ID can end
-    /// in the bits of any scalability.
-    #[inline]
-    fn node(settings: &UlidFlakeSettings) -> NodeCode {
-        settings.scalability.map_or(NodeCode::ALL, |number| NodeCode::new(number, SCALABILITY_BITS))
     }
 
     fn node_text(settings: &UlidFlakeSettings) -> Option<String> {

@@ -14,18 +14,8 @@
 //!
 //! As with [`protocol`](crate::protocol), the functions are straight-line code over their accesses.
 
-use scru_ids::{GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, OnClockRollback, Refusal, Step};
-
-use crate::mark;
-
 /// The number of entries of the table: a reader finds each transaction whose number is among this many before the latest.
 pub const ENTRIES: u64 = 1 << 16;
-
-/// The lead of the durable floor over the floor, in microseconds: 1 s.
-///
-/// After a restart, IDs begin up to 1 s ahead of the clock without waiting ([`MAX_AHEAD_MICROS`]). Half as much would make readers
-/// log the floor twice as often.
-pub const LEAD_MICROS: i64 = 1_000_000;
 
 /// The transaction that has a slot or an entry, as a word of shared memory. The lowest bit is set while it stores its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,20 +60,12 @@ pub trait HorizonAccess {
 
     /// Reads the clock, in microseconds since 1970-01-01 UTC.
     fn now(&mut self) -> Result<i64, Self::Error>;
-    /// Loads the floor.
+    /// Loads the floor: the [`start`](crate::protocol::Marks::start) of the horizons.
     fn floor(&mut self) -> Result<i64, Self::Error>;
-    /// Raises the floor, if it is lower.
-    fn raise_floor(&mut self, floor: i64) -> Result<(), Self::Error>;
-    /// Loads the durable floor.
-    fn durable(&mut self) -> Result<i64, Self::Error>;
-    /// Makes a floor durable: every later start of a server with these data begins at or above it.
-    fn make_durable(&mut self, floor: i64) -> Result<(), Self::Error>;
+    /// Raises the floor to the clock, and returns it, as [`floor`](crate::protocol::floor).
+    fn raise_floor(&mut self) -> Result<i64, Self::Error>;
     /// Orders the preceding accesses before the following ones.
     fn fence(&mut self) -> Result<(), Self::Error>;
-    /// The floor with which this database has arrived from another server; `None` if the database calls its floor its own.
-    fn arrived(&mut self) -> Result<Option<i64>, Self::Error>;
-    /// Lets the database call this floor its own, if it is still the one with which it has arrived.
-    fn adopt(&mut self, floor: i64) -> Result<(), Self::Error>;
     /// Waits a moment for another process.
     fn pause(&mut self) -> Result<(), Self::Error>;
 
@@ -129,22 +111,6 @@ pub trait HorizonAccess {
     fn has_committed(&mut self, transaction: u64) -> Result<bool, Self::Error>;
 }
 
-/// The time at or above which the IDs of this database are, whatever the floor is: that of a floor with which the database
-/// has arrived from another server, until the clock has passed it. Whoever owns the database can choose it, so nothing shared is
-/// raised above the clock because of it. The database calls it its own last, because its other processes then draw.
-pub fn learn<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let Some(arrived) = access.arrived()? else { return Ok(None) };
-    if arrived > access.floor()?.max(access.now()?) {
-        return Ok(Some(arrived));
-    }
-    access.raise_floor(arrived)?;
-    if access.durable()? < arrived {
-        access.make_durable(arrived.saturating_sub(LEAD_MICROS))?;
-    }
-    access.adopt(arrived)?;
-    Ok(None)
-}
-
 /// Publishes a bound for a transaction, unless a process of the transaction has done so. Returns the time at or above which this
 /// process draws the IDs of the transaction.
 ///
@@ -173,42 +139,6 @@ pub fn publish<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
     Ok(access.bound_of(slot)?.max(access.floor()?))
 }
 
-/// The time with which a generator continues if the clock, which reads `now`, is behind the bound of the transaction.
-///
-/// # Errors
-/// Returns a wait or a refusal if the clock is too far behind: for [`SERVER_WIDE`](GeneratedId::SERVER_WIDE) types, as
-/// [`place_strictly`](scru_ids::place_strictly) does, and for others if they refuse whenever the clock moves back.
-#[inline]
-fn behind<T: GeneratedId>(bound: i64, now: i64, on_clock_rollback: OnClockRollback) -> Result<i64, Step<T>> {
-    let behind = bound.saturating_sub(now);
-    let refuses = on_clock_rollback == OnClockRollback::Error;
-    if T::SERVER_WIDE && behind > MAX_BEHIND_MICROS || refuses && behind > MAX_ROLLBACK_MICROS as i64 {
-        Err(Step::Refused(Refusal::ClockMovedBack(behind as u64)))
-    } else if T::SERVER_WIDE && behind > MAX_AHEAD_MICROS {
-        Err(Step::Wait(bound - MAX_AHEAD_MICROS))
-    } else {
-        Ok(bound.max(now))
-    }
-}
-
-/// The time with which a draw of a transaction continues if the clock reads `now`. It draws at or above `from`; `carried` is the
-/// part of `from` that the database carries, and that nothing shared may reach before the clock.
-///
-/// # Errors
-/// Returns a wait or a refusal if the clock is too far behind.
-#[inline]
-pub fn time<T: GeneratedId>(
-    from: i64,
-    carried: i64,
-    now: i64,
-    on_clock_rollback: OnClockRollback,
-) -> Result<i64, Step<T>> {
-    if now >= from {
-        return Ok(now);
-    }
-    mark::delay(carried, now, 0).map_or_else(|| behind(from, now, on_clock_rollback), Err)
-}
-
 /// Writes the bound of a transaction to the table. Must be called while the server still says that the transaction runs.
 pub fn record<A: HorizonAccess>(access: &mut A, transaction: u64, bound: i64) -> Result<(), A::Error> {
     let own = Owner::of_entry(transaction);
@@ -234,7 +164,7 @@ pub fn record<A: HorizonAccess>(access: &mut A, transaction: u64, bound: i64) ->
 /// first case it still runs when its slot is loaded, or is prepared when the locks are listed, or has ended. If it has ended, it
 /// has an entry.
 pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error> {
-    let mut horizon = raise(access)?;
+    let mut horizon = access.raise_floor()?;
     access.fence()?;
     for slot in 0..access.slots() {
         let owner = access.owner_of(slot)?;
@@ -267,22 +197,6 @@ pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error
         }
     }
     Ok(Some(horizon))
-}
-
-/// Raises the floor to the clock, and returns it. The floor is durable first.
-pub fn raise<A: HorizonAccess>(access: &mut A) -> Result<i64, A::Error> {
-    loop {
-        let floor = access.floor()?.max(access.now()?);
-        if access.durable()? < floor {
-            access.make_durable(floor)?;
-            continue;
-        }
-        access.raise_floor(floor)?;
-        // An administrator may have set the floor back.
-        if access.durable()? >= floor {
-            return Ok(floor);
-        }
-    }
 }
 
 /// The bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is

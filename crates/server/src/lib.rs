@@ -2,6 +2,7 @@
 //! functions.
 #![forbid(unsafe_code)]
 
+pub mod draw;
 pub mod horizon;
 pub mod mark;
 pub mod protocol;

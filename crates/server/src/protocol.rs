@@ -1,102 +1,90 @@
-//! The protocol by which the backends of a server share a generator. The model runs this text. `docs/design.md` explains it.
+//! The protocol of the durable marks. The model runs this text and that of [`draw`](crate::draw). `docs/design.md` explains it.
 //!
-//! The functions are straight-line code over an [`Access`] to shared memory, the clock, randomness and the log. The extension
-//! performs each access. The model runs the same code, and makes each access an action, so that any other action can precede it.
+//! The functions are straight-line code over [`Marks`], the accesses to shared memory, the clock and the log. The extension performs
+//! each access. The model runs the same code, and makes each access an action, so that any other action can precede it.
 //!
-//! Two things are shared: the *word*, which is the state of the generator and changes by compare-and-swap only, and the *page*,
-//! which holds the marks and is changed only under its lock, in the log before any row that they cover. No flush happens under
-//! the lock. Drawing an ID takes no lock unless a reservation is due.
+//! The page has the two marks. It changes only under its lock, in the log before any row that it covers. No flush happens under the
+//! lock. The *era* is the number of times that a superuser has changed the marks; 0 before the server has read the page.
 
-use rand::Rng;
-use scru_ids::{Context, FastRange, GeneratedId, NodeCode, State, Step, Word};
-
-use crate::mark::{self, Cover, Mark, Reservation, Reserved};
+use crate::mark::{self, Mark};
 
 /// A position in the write-ahead log (log sequence number).
 pub type Lsn = u64;
 
-/// A reservation whose mark is in the log, and the position up to which the log must be flushed before the reservation counts.
-/// The default, 0 and 0, is none.
+/// A mark that is in the log, and the position up to which the log must be flushed before it counts. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pending {
-    /// The reservation.
-    pub reserved: Reserved,
-    /// The end of the mark's record.
+    /// The time.
+    pub until: i64,
+    /// The end of the record.
     pub position: Lsn,
 }
 
-/// The mark that travels with a database, in a sequence that dumps and pg_upgrade preserve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Carried {
-    /// The database carries no mark: the IDs of the type are unique without a state.
-    Nothing,
-    /// This server wrote the mark; `None` before the first.
-    Own(Option<Mark>),
-    /// The mark arrived with the data of another server.
-    Arrived(Mark),
+/// The mark that travels with a database, in a sequence that dumps and pg_upgrade preserve: a lower bound of the IDs of the
+/// database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Carried {
+    /// The time; 0 if none was written.
+    pub time: i64,
+    /// Whether it arrived with the data of another server, and waits until it is adopted.
+    pub has_arrived: bool,
 }
 
-impl Carried {
-    /// The mark, whoever wrote it.
-    pub const fn mark(self) -> Option<Mark> {
-        match self {
-            Self::Nothing => None,
-            Self::Own(mark) => mark,
-            Self::Arrived(mark) => Some(mark),
-        }
-    }
+/// What a process knows of the mark that its database carries: in this version, it is its own, and reaches up to a time that was
+/// reserved in an era.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Known {
+    /// The era; 0 if nothing is known.
+    pub era: u64,
+    /// The time.
+    pub until: i64,
+    /// The position of the record that wrote it.
+    pub version: Lsn,
 }
 
-/// The accesses of the fast path. An error ends the function that gets it.
-pub trait FastAccess<T: GeneratedId> {
+/// Access to the marks. An error ends the function that gets it.
+pub trait Marks {
     /// The error of an access.
     type Error;
 
-    /// Reads the clock, in microseconds since 1970-01-01 UTC. For a full step, it counts as reading at least the time from which this
-    /// process draws. [`draw_fast`] leaves this check to its caller.
-    fn now(&mut self) -> Result<i64, Self::Error>;
-    /// Loads the word.
-    fn word(&mut self) -> Result<Word<T>, Self::Error>;
-    /// Replaces the word `old` by `new`. Returns `false` if another backend has changed the word.
-    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Self::Error>;
-}
-
-/// Access to what the backends of a server share.
-pub trait Access<T: GeneratedId>: FastAccess<T> {
-    /// The random source.
-    type Random: Rng;
-
-    /// The context of a step at a reading of the clock. It is private to the process.
-    fn context(&self, now: i64) -> Context<T::Settings>;
-    /// The wait or the refusal of this process if the clock, as last read, is too far behind the time from which it draws.
-    fn delay(&self) -> Option<Step<T>>;
-    /// Loads the reservation.
-    fn reserved(&mut self) -> Result<Reserved, Self::Error>;
-    /// Calls `draw` with the random source.
-    fn random<R>(&mut self, draw: impl FnOnce(&mut Self::Random) -> R) -> Result<R, Self::Error>;
+    /// Reads the clock, in microseconds since 1970-01-01 UTC.
+    fn clock(&mut self) -> Result<i64, Self::Error>;
     /// The time that a flush takes on this disk, in microseconds. An outdated value is harmless.
     fn flush_time(&self) -> i64;
-    /// Whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
-    fn is_due(&mut self, reserved: Reserved) -> bool;
+
+    /// Loads the era.
+    fn era(&mut self) -> Result<u64, Self::Error>;
+    /// Loads the time at or above which every ID is.
+    fn start(&mut self, of: Mark) -> Result<i64, Self::Error>;
+    /// Raises it, if it is lower. Returns `false` and changes nothing if it was set in a later era.
+    fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Self::Error>;
+    /// Loads the time up to which IDs may be drawn, or horizons returned.
+    fn reserved(&mut self, of: Mark) -> Result<i64, Self::Error>;
 
     /// Locks the page. Returns `false` if another backend has locked it and `wait` is false.
     fn lock(&mut self, wait: bool) -> Result<bool, Self::Error>;
+    /// Locks the page, and waits for that, if it exists. Returns `false` otherwise.
+    fn lock_existing(&mut self) -> Result<bool, Self::Error>;
     /// Unlocks the page. Is also called after an access under the lock has failed.
     fn unlock(&mut self) -> Result<(), Self::Error>;
-    /// Under the lock: returns the type's marks.
-    fn marks(&mut self) -> Result<Vec<Mark>, Self::Error>;
-    /// Under the lock: replaces the type's marks, and logs them. Returns the position of the end of the record.
-    fn log(&mut self, marks: &[Mark]) -> Result<Lsn, Self::Error>;
-    /// Under the lock: stores the reservation.
-    fn reserve(&mut self, reserved: Reserved) -> Result<(), Self::Error>;
-    /// Under the lock: returns the reservation that is not yet flushed.
-    fn pending(&mut self) -> Result<Pending, Self::Error>;
-    /// Under the lock: stores the reservation that is not yet flushed.
-    fn set_pending(&mut self, pending: Pending) -> Result<(), Self::Error>;
-    /// Under the lock: returns the number of the run; 0 if none has begun.
-    fn run(&mut self) -> Result<u64, Self::Error>;
-    /// Under the lock: stores the number of the run.
-    fn set_run(&mut self, run: u64) -> Result<(), Self::Error>;
+    /// Begins the first era, unless it has begun.
+    fn begin_era(&mut self) -> Result<(), Self::Error>;
+    /// Under the lock: stores the time at or above which every ID is in an era.
+    fn set_start(&mut self, of: Mark, era: u64, time: i64) -> Result<(), Self::Error>;
+    /// Under the lock: stores the era.
+    fn set_era(&mut self, era: u64) -> Result<(), Self::Error>;
+    /// Under the lock: stores the time up to which IDs may be drawn, or horizons returned.
+    fn reserve(&mut self, of: Mark, time: i64) -> Result<(), Self::Error>;
+    /// Under the lock: returns the mark that is not yet flushed.
+    fn pending(&mut self, of: Mark) -> Result<Pending, Self::Error>;
+    /// Under the lock: stores the mark that is not yet flushed.
+    fn set_pending(&mut self, of: Mark, pending: Pending) -> Result<(), Self::Error>;
+    /// Under the lock: returns the mark of the page; 0 if there is none.
+    fn durable(&mut self, of: Mark) -> Result<i64, Self::Error>;
+    /// Under the lock: replaces the mark of the page, and logs it. Returns the position of the end of the record.
+    fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Self::Error>;
+    /// Under the lock: [`lower_word`](crate::draw::lower_word) for each type.
+    fn lower_words(&mut self, time: i64) -> Result<(), Self::Error>;
 
     /// Whether the log is flushed up to a position.
     fn is_flushed(&mut self, position: Lsn) -> Result<bool, Self::Error>;
@@ -105,382 +93,269 @@ pub trait Access<T: GeneratedId>: FastAccess<T> {
     /// Asks the server to flush the log up to a position, and does not wait.
     fn flush_later(&mut self, position: Lsn) -> Result<(), Self::Error>;
 
-    /// The reservation up to which this process knows the database's own mark to reach.
-    fn known_carried(&self) -> Reserved;
-    /// Remembers that the database's own mark reaches up to a reservation.
-    fn know_carried(&mut self, reserved: Reserved);
+    /// What this process knows of the mark that the database carries.
+    fn known(&self, of: Mark) -> Known;
+    /// Remembers that.
+    fn know(&mut self, of: Mark, known: Known);
+    /// Not under the lock: whether the mark that the database carries has a version.
+    fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Self::Error>;
     /// Not under the lock: returns the mark that the database carries, and its version: the position of the record that wrote it.
-    fn read_carried(&mut self) -> Result<(Carried, Lsn), Self::Error>;
-    /// Not under the lock: replaces the mark that the database carries, and logs it as written by this server. Returns the position
-    /// of the end of the record; `None` and changes nothing if `old` is given and is not the present version.
-    fn write_carried(&mut self, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Self::Error>;
-}
-
-/// Draws an ID by a full step. Returns `None` if the step must be repeated, because another backend has changed the word or
-/// because a reservation was required first. docs/design.md explains the order of the accesses.
-#[inline(always)]
-pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
-    let reserved = access.reserved()?;
-    let word = access.word()?;
-    let now = access.now()?;
-    // First, so that nothing that backends share is raised because of the time from which one draws.
-    if let Some(delay) = access.delay() {
-        return Ok(Some(delay));
-    }
-    let context = access.context(now);
-    let node = T::node(&context.settings);
-    if !reserved.is_of::<T>(node) {
-        return enter(access, node);
-    }
-    let step = access.random(|rng| T::step(T::State::unpack(word), &context, rng))?;
-    let Step::Made(next, id) = step else { return Ok(Some(step)) };
-    let flush_time = access.flush_time();
-    let cover = reserved.cover::<T>(node, id.tick(), flush_time);
-    if cover == Cover::Outside {
-        return renew(access, node, true).map(|()| None);
-    }
-    if access.known_carried() != reserved {
-        return extend_carried(access, node, reserved);
-    }
-    if !access.swap(word, next.pack())? {
-        return Ok(None);
-    }
-    // The mark may have been set back after the reservation was loaded: `set_mark` withdraws it before it reads the word.
-    let present = access.reserved()?;
-    if present != reserved && present.cover::<T>(node, id.tick(), flush_time) == Cover::Outside {
-        return Ok(None);
-    }
-    if cover == Cover::Last && access.is_due(present) {
-        renew(access, node, false)?;
-    }
-    Ok(Some(step))
-}
-
-/// Draws an ID by the fast path: the word + 1, within the tick of an ID that [`draw`] returned to this process. Returns the new
-/// word; `None` if a full step is required.
-///
-/// Needs no reservation of its own: whoever brought the word into this tick had reserved the tick as a whole.
-#[inline(always)]
-pub fn draw_fast<T: GeneratedId, A: FastAccess<T>>(
-    access: &mut A,
-    range: &FastRange<T>,
-) -> Result<Option<Word<T>>, A::Error> {
-    let old = access.word()?;
-    if !range.words.contains(&old) || !range.times.contains(&access.now()?) {
-        return Ok(None);
-    }
-    let new = old + Word::<T>::from(1);
-    Ok(access.swap(old, new)?.then_some(new))
-}
-
-/// Draws an ID without a reservation. A standby cannot log marks, so it draws this way. Only for types without `SERVER_WIDE`.
-pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
-    let word = access.word()?;
-    let now = access.now()?;
-    let context = access.context(now);
-    let step = access.random(|rng| T::step(T::State::unpack(word), &context, rng))?;
-    match step {
-        Step::Made(next, _) if !access.swap(word, next.pack())? => Ok(None),
-        step => Ok(Some(step)),
-    }
+    fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Self::Error>;
+    /// Not under the lock: replaces the mark that the database carries, and logs it. Returns the position of the end of the record;
+    /// `None` and changes nothing if `old` is not the present version.
+    fn write_carried(&mut self, of: Mark, old: Lsn, new: Carried) -> Result<Option<Lsn>, Self::Error>;
 }
 
 /// Runs `work` under the lock of the page.
-fn locked<T: GeneratedId, A: Access<T>, R>(
-    access: &mut A,
-    work: impl FnOnce(&mut A) -> Result<R, A::Error>,
-) -> Result<R, A::Error> {
+pub fn locked<A: Marks, R>(access: &mut A, work: impl FnOnce(&mut A) -> Result<R, A::Error>) -> Result<R, A::Error> {
     access.lock(true)?;
     let result = work(access);
     access.unlock()?;
     result
 }
 
-/// Prepares the first ID of a node in this run: raises the word above all IDs that earlier runs may have generated, and makes the
-/// node's first reservation. Returns `None` if the step must be repeated; otherwise a wait or a refusal.
+/// Reads the page, unless a process has done so since the start of the server. Creates none: private generators need no page.
+pub fn begin<A: Marks>(access: &mut A) -> Result<(), A::Error> {
+    if access.era()? != 0 {
+        return Ok(());
+    }
+    if !access.lock_existing()? {
+        return access.begin_era();
+    }
+    let result = begin_locked(access);
+    access.unlock()?;
+    result
+}
+
+fn begin_locked<A: Marks>(access: &mut A) -> Result<(), A::Error> {
+    if access.era()? != 0 {
+        return Ok(());
+    }
+    for of in Mark::ALL {
+        let durable = access.durable(of)?;
+        access.set_start(of, 1, durable)?;
+        access.reserve(of, durable)?;
+    }
+    access.set_era(1)
+}
+
+/// Makes the next reservation. It includes the time that `need` returns under the lock; `None` if none is needed. With `wait`, waits
+/// until it counts. Otherwise leaves the flush to the server, and does nothing if the page is locked.
 #[cold]
 #[inline(never)]
-fn enter<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Step<T>>, A::Error> {
-    match locked(access, |access| enter_locked(access, node))? {
-        Entered::Reserved(position) => {
-            settle(access, position)?;
-            Ok(None)
-        }
-        Entered::Changed => Ok(None),
-        Entered::Delayed(delay) => Ok(Some(delay)),
-    }
-}
-
-/// The result of preparing the first ID of a node under the lock.
-pub enum Entered<T: GeneratedId> {
-    /// The node has a reservation, which counts once the log is flushed up to this position.
-    Reserved(Lsn),
-    /// Another backend has changed what is shared.
-    Changed,
-    /// The clock is too far behind: a wait or a refusal.
-    Delayed(Step<T>),
-}
-
-fn enter_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Entered<T>, A::Error> {
-    // Another backend may have entered the node.
-    let pending = access.pending()?;
-    if access.reserved()?.is_of::<T>(node) {
-        return Ok(Entered::Changed);
-    }
-    if pending.reserved.is_of::<T>(node) {
-        return Ok(Entered::Reserved(pending.position));
-    }
-    let marks = access.marks()?;
-    let run = match access.run()? {
-        0 => access.random(|rng| rng.next_u64().max(1))?,
-        run => run,
-    };
-    let old = access.word()?;
-    let now = access.now()?;
-    // Rows can arrive without a mark, as from the publisher of a logical subscriber, or lose it with the page.
-    let high_water = if marks.is_empty() && T::SERVER_WIDE {
-        Some(T::state_tick(T::successor_state(now)))
-    } else {
-        mark::high_water(&marks, node, run)
-    };
-    let word = match access.random(|rng| mark::enter::<T>(old, high_water, now, rng))? {
-        Ok(word) => word,
-        Err(delay) => return Ok(Entered::Delayed(delay)),
-    };
-    if word != old && !access.swap(old, word)? {
-        return Ok(Entered::Changed);
-    }
-    access.set_run(run)?;
-    let tick = mark::first_tick::<T>(word, now);
-    make(access, marks, node, tick, run).map(Entered::Reserved)
-}
-
-/// Under the lock: logs the mark of a reservation from a tick on. Returns the position up to which it must be flushed.
-fn make<T: GeneratedId, A: Access<T>>(
+pub fn renew<A: Marks>(
     access: &mut A,
-    mut marks: Vec<Mark>,
-    node: NodeCode,
-    tick: u64,
-    run: u64,
-) -> Result<Lsn, A::Error> {
-    let reservation = Reservation::from::<T>(node, tick, access.flush_time());
-    mark::add(&mut marks, Mark { node, tick: reservation.until, run });
-    let position = access.log(&marks)?;
-    access.set_pending(Pending { reserved: reservation.pack::<T>(), position })?;
-    Ok(position)
-}
-
-/// Makes the next reservation of a node. With `wait`, waits until it counts. Otherwise leaves the flush to the server, and does
-/// nothing if the page is locked.
-#[cold]
-#[inline(never)]
-fn renew<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, wait: bool) -> Result<(), A::Error> {
+    of: Mark,
+    need: impl FnOnce(&mut A) -> Result<Option<i64>, A::Error>,
+    wait: bool,
+) -> Result<(), A::Error> {
     if !access.lock(wait)? {
         return Ok(());
     }
-    let position = renew_locked(access, node);
+    let position = renew_locked(access, of, need);
     access.unlock()?;
     match position? {
-        Some(position) if wait => settle(access, position),
+        Some(position) if wait => settle(access, of, position),
         Some(position) => access.flush_later(position),
         None => Ok(()),
     }
 }
 
-/// The position to flush; `None` if the step must be repeated.
-fn renew_locked<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode) -> Result<Option<Lsn>, A::Error> {
-    settle_locked(access)?;
-    // Read again under the lock: a backend that was suspended may have an outdated word or clock.
-    let reserved = access.reserved()?;
-    let word = access.word()?;
-    let tick = mark::first_tick::<T>(word, access.now()?);
-    let flush_time = access.flush_time();
-    let cover = |reserved: Reserved| reserved.cover::<T>(node, tick, flush_time);
-    if !reserved.is_of::<T>(node) || cover(reserved) == Cover::Within {
+/// The position to flush; `None` if nothing is to be done.
+fn renew_locked<A: Marks>(
+    access: &mut A,
+    of: Mark,
+    need: impl FnOnce(&mut A) -> Result<Option<i64>, A::Error>,
+) -> Result<Option<Lsn>, A::Error> {
+    settle_locked(access, of)?;
+    // Rows can arrive without the page, as from the publisher of a logical subscriber, or lose it.
+    if of == Mark::Draws && access.start(of)? == 0 {
+        let (era, first) = (access.era()?, mark::first(access.clock()?));
+        access.set_start(of, era, first)?;
+    }
+    let Some(need) = need(access)? else { return Ok(None) };
+    let reserved = access.reserved(of)?;
+    if reserved >= need.saturating_add(mark::low(access.flush_time())) {
         return Ok(None);
     }
-    let pending = access.pending()?;
-    if pending.reserved != reserved && cover(pending.reserved) != Cover::Outside {
+    let pending = access.pending(of)?;
+    if pending.until >= need && pending.until > reserved {
         return Ok(Some(pending.position));
     }
-    let (marks, run) = (access.marks()?, access.run()?);
-    make(access, marks, node, tick, run).map(Some)
+    let until = need.saturating_add(mark::lead(of, access.flush_time()));
+    let position = access.log(of, until)?;
+    access.set_pending(of, Pending { until, position })?;
+    Ok(Some(position))
 }
 
-/// Flushes the log up to a position, so that the pending reservation counts.
-fn settle<T: GeneratedId, A: Access<T>>(access: &mut A, position: Lsn) -> Result<(), A::Error> {
+/// Flushes the log up to a position, so that the pending mark counts.
+fn settle<A: Marks>(access: &mut A, of: Mark, position: Lsn) -> Result<(), A::Error> {
     access.flush(position)?;
-    locked(access, settle_locked)
+    locked(access, |access| settle_locked(access, of))
 }
 
-/// Under the lock: makes the pending reservation count if its mark is flushed.
-fn settle_locked<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
-    let pending = access.pending()?;
-    if pending.reserved != Reserved::NONE && access.is_flushed(pending.position)? {
-        access.reserve(pending.reserved)?;
+/// Under the lock: makes the pending mark count if it is flushed.
+fn settle_locked<A: Marks>(access: &mut A, of: Mark) -> Result<(), A::Error> {
+    let pending = access.pending(of)?;
+    if pending.until > access.reserved(of)? && access.is_flushed(pending.position)? {
+        access.reserve(of, pending.until)?;
     }
     Ok(())
 }
 
-/// Makes the database's own mark reach up to a reservation. If a mark has arrived with the data of another server, first adopts
-/// it. Returns `None`, because the step must be repeated, or a refusal.
+/// Raises the start of a mark to a time, which is durable first. Returns the time.
+fn raise<A: Marks>(access: &mut A, of: Mark, time: impl Fn(&mut A) -> Result<i64, A::Error>) -> Result<i64, A::Error> {
+    loop {
+        let era = access.era()?;
+        let raised = time(access)?;
+        if access.reserved(of)? < raised {
+            renew(access, of, |access| time(access).map(Some), true)?;
+        }
+        // A superuser may have set the mark back.
+        if access.raise_start(of, era, raised)? && access.reserved(of)? >= raised {
+            return Ok(raised);
+        }
+    }
+}
+
+/// Looks at what the database carries, for the beginning of a transaction. Adopts a mark that has arrived with the data of another
+/// server if the clock has passed it. Returns it otherwise: the time at or above which the IDs of the database are; 0 if there is
+/// none.
+pub fn learn<A: Marks>(access: &mut A, of: Mark) -> Result<i64, A::Error> {
+    if is_learned(access, of)? {
+        return Ok(0);
+    }
+    begin(access)?;
+    let era = access.era()?;
+    extend(access, of, era, None)
+}
+
+/// Whether this process knows what the database carries, and that is its own.
+pub fn is_learned<A: Marks>(access: &mut A, of: Mark) -> Result<bool, A::Error> {
+    let known = access.known(of);
+    Ok(known.era != 0 && known.era == access.era()? && access.has_version(of, known.version)?)
+}
+
+/// Makes the mark that the database carries reach up to a time that is reserved, if one is given. Otherwise as [`learn`].
 #[cold]
 #[inline(never)]
-fn extend_carried<T: GeneratedId, A: Access<T>>(
-    access: &mut A,
-    node: NodeCode,
-    reserved: Reserved,
-) -> Result<Option<Step<T>>, A::Error> {
-    let Some(Reservation { until, .. }) = reserved.unpack::<T>() else { return Ok(None) };
-    let (old, version) = access.read_carried()?;
-    if let Carried::Arrived(arrived) = old {
-        return adopt(access, arrived, version);
+pub fn extend<A: Marks>(access: &mut A, of: Mark, era: u64, time: Option<i64>) -> Result<i64, A::Error> {
+    let (carried, version) = access.read_carried(of)?;
+    if carried.has_arrived {
+        // What this process knows is of a mark that was replaced.
+        access.know(of, Known::default());
+        return adopt(access, of, carried.time, version);
     }
-    // `set_mark` withdraws the reservation before it sets back the mark that the database carries.
-    if access.reserved()? != reserved {
-        return Ok(None);
+    let reserved = access.reserved(of)?;
+    // Above the reservation, it is one that a superuser has since set back from another database.
+    let until = if carried.time > reserved { 0 } else { carried.time };
+    match time {
+        Some(time) if time > until && time <= reserved => {
+            let new = Carried { time: reserved, has_arrived: false };
+            if let Some(version) = access.write_carried(of, version, new)? {
+                access.know(of, Known { era, until: reserved, version });
+            }
+        }
+        _ => access.know(of, Known { era, until, version }),
     }
-    if join_carried(access, old, version, Mark { node, tick: until, run: 0 })? {
-        access.know_carried(reserved);
-    }
-    Ok(None)
+    Ok(0)
 }
 
-/// Joins a mark to the one that the database carries. Returns `false` if that has changed in the meantime, or has arrived from
-/// another server.
-fn join_carried<T: GeneratedId, A: Access<T>>(
-    access: &mut A,
-    old: Carried,
-    version: Lsn,
-    new: Mark,
-) -> Result<bool, A::Error> {
-    match old {
-        Carried::Nothing => Ok(true),
-        Carried::Arrived(_) => Ok(false),
-        Carried::Own(own) => match own.map_or(new, |own| own.join(new)) {
-            joined if own == Some(joined) => Ok(true),
-            joined => Ok(access.write_carried(Some(version), joined)?.is_some()),
-        },
+/// Adopts a mark that has arrived with the data of another server, once the clock has passed it. Whoever wrote it can therefore
+/// delay no other database. The database calls the mark its own last, because its other sessions then draw.
+fn adopt<A: Marks>(access: &mut A, of: Mark, time: i64, version: Lsn) -> Result<i64, A::Error> {
+    if time > access.clock()? {
+        return Ok(time);
     }
+    raise(access, of, |_| Ok(time))?;
+    access.write_carried(of, version, Carried { time, has_arrived: false })?;
+    Ok(0)
 }
 
-/// Adopts a mark that has arrived with the data of another server, once the clock or the word has passed it. Whoever wrote it can
-/// therefore delay no other database. The database calls the mark its own last, because its other sessions then draw.
-fn adopt<T: GeneratedId, A: Access<T>>(
-    access: &mut A,
-    arrived: Mark,
-    version: Lsn,
-) -> Result<Option<Step<T>>, A::Error> {
-    let last = access.random(|rng| T::state_after(arrived.tick, rng))?.pack();
+/// The time up to which a reader may receive rows if no transaction runs: raises the start of the horizons to the clock. The database
+/// carries it.
+pub fn floor<A: Marks>(access: &mut A) -> Result<i64, A::Error> {
     loop {
-        let old = access.word()?;
-        if old >= last {
-            break;
-        }
-        if let Some(delay) = mark::delay_of_arrival::<T>(arrived, access.now()?) {
-            return Ok(Some(delay));
-        }
-        if access.swap(old, last)? {
-            break;
+        let mut arrived = learn(access, Mark::Horizons)?;
+        let now = |access: &mut A| Ok(access.start(Mark::Horizons)?.max(access.clock()?));
+        let floor = raise(access, Mark::Horizons, now)?;
+        // An administrator may set the mark back.
+        while access.reserved(Mark::Horizons)? >= floor {
+            let (known, era) = (access.known(Mark::Horizons), access.era()?);
+            if arrived > 0 || known.era == era && floor <= known.until {
+                return access.flush(known.version).map(|()| floor);
+            }
+            arrived = extend(access, Mark::Horizons, era, Some(floor))?;
         }
     }
-    locked(access, |access| keep_locked(access, arrived))?;
-    access.write_carried(Some(version), arrived)?;
-    Ok(None)
 }
 
-/// Under the lock: adds a mark that the word has passed to the page, unless one of the page covers it. Withdraws no reservation.
-fn keep_locked<T: GeneratedId, A: Access<T>>(access: &mut A, arrived: Mark) -> Result<(), A::Error> {
-    let mut marks = access.marks()?;
-    if !marks.iter().any(|mark| mark.covers(arrived)) {
-        mark::add(&mut marks, arrived);
-        access.log(&marks)?;
+/// Raises both marks above a time: later IDs of all types are of ticks that start after it. So are those of the database in another
+/// server.
+pub fn raise_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
+    let time = mark::after(time);
+    begin(access)?;
+    for of in Mark::ALL {
+        raise(access, of, |_| Ok(time))?;
     }
-    Ok(())
+    // A backend that has loaded a lower start discards its ID.
+    locked(access, |access| {
+        let era = access.era()? + 1;
+        for of in Mark::ALL {
+            let start = access.start(of)?;
+            access.set_start(of, era, start)?;
+        }
+        access.set_era(era)
+    })?;
+    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, |carried, _| carried.max(time)))
 }
 
-/// Adds a mark above which every run continues, and withdraws the reservation, so that every node enters again.
-fn raise<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<(), A::Error> {
-    let position = locked(access, |access| raise_locked(access, new))?;
-    access.flush(position)
+/// Sets both marks and all words back to a time; not to one that the clock will soon reach, so that no ID that was drawn with a right
+/// clock is drawn again. Raises nothing.
+pub fn set_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
+    let (new, position) = locked(access, |access| set_marks_locked(access, time))?;
+    access.flush(position)?;
+    // Whoever was suspended here for long must not lower what covers the IDs that others have since drawn.
+    let lower = |carried: i64, reserved: i64| carried.min(new.max(reserved));
+    Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, lower))
 }
 
-fn raise_locked<T: GeneratedId, A: Access<T>>(access: &mut A, new: Mark) -> Result<Lsn, A::Error> {
-    withdraw(access)?;
-    // The fast path does not load the reservation. No fast range contains the last ID of a tick.
+/// The time to which all was set back, and the position to flush.
+fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<(i64, Lsn), A::Error> {
+    begin_locked(access)?;
+    let reserved = [access.reserved(Mark::Draws)?, access.reserved(Mark::Horizons)?];
+    // First, and before the era. A backend that has loaded the reservation before has read an older clock, and discards its ID if it
+    // swaps the word after that was read.
+    for of in Mark::ALL {
+        access.reserve(of, 0)?;
+    }
+    let era = access.era()? + 1;
+    access.set_era(era)?;
+    let new = mark::lowest(time, access.clock()?);
+    let mut position = 0;
+    for (of, reserved) in Mark::ALL.into_iter().zip(reserved) {
+        if access.durable(of)? > new {
+            position = access.log(of, new)?;
+            access.set_pending(of, Pending { until: new, position })?;
+        }
+        let start = access.start(of)?;
+        access.set_start(of, era, start.min(new))?;
+        if of == Mark::Draws {
+            access.lower_words(new)?;
+        }
+        access.reserve(of, reserved.min(new))?;
+    }
+    Ok((new, position))
+}
+
+/// Changes the mark that the database carries, whoever wrote it: `change` gets its time, and the reservation after that was read. Writes
+/// it even if it is the same, so that a backend which has read it before does not replace it.
+fn change_carried<A: Marks>(access: &mut A, of: Mark, change: impl Fn(i64, i64) -> i64) -> Result<(), A::Error> {
     loop {
-        let old = access.word()?;
-        let tick = T::state_tick(T::State::unpack(old));
-        let last = access.random(|rng| T::state_after(tick, rng))?.pack();
-        if tick == 0 || last == old || access.swap(old, last)? {
-            break;
+        let (carried, version) = access.read_carried(of)?;
+        let time = change(carried.time, access.reserved(of)?);
+        if let Some(position) = access.write_carried(of, version, Carried { time, ..carried })? {
+            return access.flush(position);
         }
     }
-    let mut marks = access.marks()?;
-    mark::add(&mut marks, Mark { run: 0, ..new });
-    access.log(&marks)
-}
-
-/// Under the lock: withdraws the reservation, so that every node enters again.
-fn withdraw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(), A::Error> {
-    access.reserve(Reserved::NONE)?;
-    access.set_pending(Pending::default())
-}
-
-/// Raises the mark of a node to a tick, if it is lower: the IDs of this server continue above it.
-pub fn raise_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
-    let new = Mark { node, tick, run: 0 };
-    // First, so that the flush of the page includes it. A mark that has arrived remains until it is moved into the page.
-    loop {
-        let (carried, version) = access.read_carried()?;
-        if matches!(carried, Carried::Arrived(_)) || join_carried(access, carried, version, new)? {
-            break;
-        }
-    }
-    raise(access, new)
-}
-
-/// Sets the mark of a node, and the word of the whole server, back to a tick; not to one that the clock will soon reach, so that no
-/// ID that was drawn with a right clock is drawn again.
-pub fn set_mark<T: GeneratedId, A: Access<T>>(access: &mut A, node: NodeCode, tick: u64) -> Result<(), A::Error> {
-    let (carried, _) = access.read_carried()?;
-    let new = Mark { node, tick, run: 0 };
-    let (mut position, new) = locked(access, |access| set_mark_locked(access, new, carried))?;
-    if carried != Carried::Nothing
-        && let Some(end) = access.write_carried(None, new)?
-    {
-        position = position.max(end);
-    }
-    access.flush(position)
-}
-
-/// The position to flush, and the new mark that the database carries.
-fn set_mark_locked<T: GeneratedId, A: Access<T>>(
-    access: &mut A,
-    new: Mark,
-    carried: Carried,
-) -> Result<(Lsn, Mark), A::Error> {
-    // Before the word is read: a backend that swaps the word afterwards does not find its reservation again, and discards the ID.
-    withdraw(access)?;
-    let mut marks = access.marks()?;
-    let tick = loop {
-        let old = access.word()?;
-        let tick = mark::lowest::<T>(new.tick, access.now()?);
-        if T::state_tick(T::State::unpack(old)) <= tick {
-            break tick;
-        }
-        let back = access.random(|rng| T::state_after(tick, rng))?.pack();
-        if access.swap(old, back)? {
-            // The word is now below the IDs of all nodes. In a new run, every node enters above its mark.
-            access.set_run(0)?;
-            break tick;
-        }
-    };
-    if let Carried::Arrived(arrived) = carried {
-        mark::add(&mut marks, Mark { tick: arrived.tick.min(tick), ..arrived });
-    }
-    mark::set_back(&mut marks, new.node, tick);
-    // The mark that the database carries also covers the nodes that it has had.
-    let node = carried.mark().map_or(new.node, |carried| carried.node.join(new.node));
-    Ok((access.log(&marks)?, Mark { node, tick, run: 0 }))
 }

@@ -247,7 +247,7 @@ def test_a_position_above_the_floor_is_refused(feed):
         "55000",
         "the scru64 is above all that this server knows",
         "The server may have lost transactions in a failover, and may generate IDs below this one.",
-        "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID."
+        "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
         " Otherwise, read the table again from a position that all its readers have passed.",
     ):
         feed.execute("SELECT scru64_horizon(scru64_lower(clock_timestamp() + interval '1 minute'))")
@@ -289,7 +289,7 @@ def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
         "55000",
         "the uuidv7 is above all that this server knows",
         "The server may have lost transactions in a failover, and may generate IDs below this one.",
-        "If no ID has been generated since, first call scru_raise_mark() with the type and the time of this ID."
+        "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
         " Otherwise, read the table again from a position that all its readers have passed.",
     ):
         feed.execute("SELECT uuidv7_horizon(%s)", [above])

@@ -17,15 +17,14 @@ from threading import Event
 import psycopg
 
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, ULID, ULIDFLAKE, IdType
-from marks import NODE
-from owner import CODE_BITS, SHOP, create_shop
+from marks import NODE, SEQUENCES
+from owner import SHOP, create_shop
 from server import IS_LONG, Server, oldest_and_newest
 
 pytestmark = oldest_and_newest("the versions differ in the memory that processes share")
 
 SECONDS = 300 if IS_LONG else 30
 OTHERS = ["one", "two", "three", "four"]
-SEQUENCES = [*(f"{id_type}_mark" for id_type in SERVER_WIDE), "scru_horizon_mark"]
 TABLE = "CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128())"
 SCOPE = "-c scru.generator_scope=server"
 # What the owner tries, and a superuser. Alice may change a sequence that a superuser has given to her.
@@ -46,19 +45,11 @@ CHANGES = [
 GIFT = "ALTER EXTENSION scru DROP SEQUENCE {0}; ALTER SEQUENCE {0} OWNER TO alice"
 
 
-def value(sequence: str) -> int:
+def value() -> int:
     """Returns a random value: around the clock, up to 1 s ahead of it, far from it, or of any bits."""
     chance = random.random()
     ahead = random.uniform(*random.choice([(-5, 0), (0, 1), (-1, 12), (-1, 1e9)]))
-    micros = int((time.time() + ahead) * 1e6)
-    if chance < 0.1:
-        return random.getrandbits(63) >> random.randrange(63)
-    if sequence == "scru_horizon_mark":
-        return micros
-    id_type = next(t for t in SERVER_WIDE if sequence == f"{t}_mark")
-    bits = CODE_BITS[id_type]
-    tick = (micros // 1000 - id_type.epoch) // id_type.tick
-    return tick << bits | random.choice([1, 1 << bits - 4 | 5, random.getrandbits(bits)])
+    return random.getrandbits(63) >> random.randrange(63) if chance < 0.1 else int((time.time() + ahead) * 1e6)
 
 
 class Attack:
@@ -76,14 +67,14 @@ class Attack:
     def change(self, connection: psycopg.Connection, change: str, name: str) -> None:
         """Changes a sequence. Errors are hers."""
         with suppress(psycopg.Error):
-            connection.execute(change.format(self.target(random.choice(SEQUENCES))))
+            connection.execute(change.format(self.target(random.choice([*SEQUENCES.values()]))))
             self.changes[name] += self.is_real
 
     def write(self, connection: psycopg.Connection) -> None:
         """Writes a value and draws. Errors are hers."""
-        sequence = random.choice(SEQUENCES)
+        sequence = random.choice([*SEQUENCES.values()])
         with suppress(psycopg.Error):
-            connection.execute(f"SELECT setval('{self.target(sequence)}', {value(sequence)})")
+            connection.execute(f"SELECT setval('{self.target(sequence)}', {value()})")
             self.values += 1
         with suppress(psycopg.Error):
             connection.execute(f"SELECT {random.choice([SCRU64, ULIDFLAKE, ULID]).generator}")
@@ -157,8 +148,8 @@ class Draws:
                     return rows
 
     def watch(self, stopped: Event) -> None:
-        """Counts the moments at which a reservation is withdrawn."""
-        query = "SELECT count(*) FROM scru_generators() WHERE type = ANY(%s) AND reserved_until IS NULL"
+        """Counts the moments at which a draw would be refused."""
+        query = "SELECT count(*) FROM scru_generators() WHERE type = ANY(%s) AND draw = 'refuse'"
         with self.server.connect("one") as connection:
             while not stopped.wait(0.002):
                 self.withdrawn += connection.execute(query, [[str(t) for t in SERVER_WIDE]]).fetchone()[0]

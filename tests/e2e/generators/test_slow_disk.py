@@ -53,7 +53,7 @@ def slow_server(new_server, disk) -> Iterator[Server]:
             """CREATE EXTENSION scru;
                CREATE TABLE numbers (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
                CREATE TABLE ids (id scru64 DEFAULT gen_scru64() PRIMARY KEY);
-               SELECT scru_raise_mark('ulidflake', '2025-01-01'); -- creates the page of the marks, once for the data
+               SELECT scru_raise_mark('2025-01-01'); -- creates the page of the marks, once for the data
                CHECKPOINT"""
         )
     yield server

@@ -198,10 +198,10 @@ def test_a_clock_that_is_set_back_is_refused_or_followed(new_server, clock):
 def test_the_order_across_connections_has_a_mark(uuids):
     """With generator_scope = server, a mark that is in the future refuses the generation until it is set back."""
     uuids.execute("SET scru.generator_scope = server")
-    uuids.execute("SELECT scru_set_mark('uuidv7', now() + interval '1 hour')")
+    uuids.execute("SELECT scru_raise_mark(now() + interval '1 hour')")
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="could not generate a uuidv7: the system"):
         uuids.execute("SELECT gen_uuidv7()")
-    uuids.execute("SELECT scru_set_mark('uuidv7', now())")
+    uuids.execute("SELECT scru_set_mark(now())")
     uuids.execute("SELECT gen_uuidv7()")
 
 

@@ -12,6 +12,7 @@ import pytest
 import expect
 import orders
 from idtypes import TYPES, each_type, of_types
+from marks import carried
 from server import Server
 
 
@@ -40,15 +41,12 @@ def carry(server, source: str, target: str, form: str) -> None:
 )
 def test_dump_and_restore(server, new_database, form, home):
     """If the extension is in another schema, the dump restores it there."""
-    source, target = new_database(), new_database(extension=False)
+    source, target = new_database(extension=False), new_database(extension=False)
     before = {}
     with source.connect() as connection:
+        connection.execute(f"CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA {home}")
         for id_type in TYPES:
-            orders.create(connection, id_type)
-        connection.execute("CREATE SCHEMA ids")
-        connection.execute(f"ALTER EXTENSION scru SET SCHEMA {home}")
-        for id_type in TYPES:
-            orders.set_search_path(connection, id_type, home)
+            orders.create(connection, id_type, f"{home}, public")
             before[id_type] = orders.contents(connection)
     carry(server, source.name, target.name, form)
 
@@ -71,10 +69,7 @@ def test_dump_and_restore(server, new_database, form, home):
 
 
 def test_a_data_only_dump_restores_into_another_schema(server, new_database, tmp_path):
-    """A data-only dump does not name the schema of the types. It restores into tables with types of another schema.
-
-    The documented commands leave out the sequences of the marks, because the dump would name their schema.
-    """
+    """A data-only dump does not name the schema of the types. It restores into tables with types of another schema."""
     source, target = new_database(), new_database(extension=False)
     with source.connect() as here, target.connect() as there:
         expect.install_amcheck(there)
@@ -103,7 +98,7 @@ def test_a_partial_dump_and_the_documented_statement_repeat_nothing(new_server, 
         connection.execute("SELECT scru128_horizon()")
     clock.shift(-3600)
     target.psql("postgres", source.pg_dump("postgres", "--table=orders"))
-    assert target.rows("SELECT last_value FROM scru64_mark") == [(1,)]
+    assert carried(target) == 1
     documented(target, "sql", tmp_path)
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="behind the high-water mark"):
         target.value("SELECT gen_scru64()")
@@ -118,7 +113,7 @@ def test_an_older_dump_of_the_same_database_heals_at_the_next_draw(new_server):
         connection.execute("CREATE EXTENSION scru")
         connection.execute("SELECT gen_scru64(), gen_ulidflake(), scru128_horizon()")
     older = server.pg_dump("postgres", "--data-only")
-    values = "SELECT a.last_value, b.last_value, c.last_value FROM scru64_mark a, ulidflake_mark b, scru_horizon_mark c"
+    values = "SELECT a.last_value, b.last_value FROM scru_internal.draws AS a, scru_internal.horizons AS b"
     with server.connect() as connection:
         connection.execute("SELECT pg_sleep(2); SELECT gen_scru64(), gen_ulidflake(), scru128_horizon()")
     [before] = server.rows(values)

@@ -273,8 +273,8 @@ def test_who_may_execute_the_functions_of_the_server(alice):
     assert alice.execute(query, [EXTENSIONS]).fetchall() == [
         ("s.scru_generators()", True),
         ("s.scru_horizon_holders()", True),
-        ("s.scru_raise_mark(text,timestamp with time zone)", False),
-        ("s.scru_set_mark(text,timestamp with time zone)", False),
+        ("s.scru_raise_mark(timestamp with time zone)", False),
+        ("s.scru_set_mark(timestamp with time zone)", False),
     ]
 
 
@@ -380,7 +380,7 @@ def members(connection: psycopg.Connection, extension: str) -> list[tuple[str, s
         WHERE oid IN (TABLE members) AND greatest(oprleft, oprright) < 16384
         UNION ALL SELECT 'TYPE', typname, '' FROM pg_type
         WHERE oid IN (TABLE members) AND typcategory <> 'A'
-        UNION ALL SELECT 'SEQUENCE', relname, '' FROM pg_class WHERE oid IN (TABLE members)
+        UNION ALL SELECT 'SCHEMA', nspname, '' FROM pg_namespace WHERE oid IN (TABLE members)
         ORDER BY 1, 2, 3
         """,
         [extension],
@@ -451,6 +451,7 @@ def test_a_taken_name_is_an_error(alice, prepared, extension):
     assert len(prepared) > (4 if extension == "scru_text" else 20)
     before = objects_of_superusers(alice)
     taken = prepared[:: 5 if extension == "scru" else 1]
+    taken += [member for member in prepared if member[0] == "SCHEMA" and member not in taken]
     # An operator that has been named as the commutator of another, and is not defined.
     taken += [("SHELL", name, arguments) for kind, name, arguments in taken if kind == "OPERATOR"]
     for kind, name, arguments in taken:
@@ -463,19 +464,19 @@ def test_a_taken_name_is_an_error(alice, prepared, extension):
             f"CREATE OPERATOR t.## (LEFTARG = {right}, RIGHTARG = {left}, FUNCTION = t.trap, "
             f"COMMUTATOR = OPERATOR(t.{name}))",
             "TYPE": f"CREATE DOMAIN t.{name} AS text",
-            "SEQUENCE": f"CREATE TABLE t.{name} ()",
+            "SCHEMA": f"CREATE SCHEMA {name}; CREATE SEQUENCE {name}.draws",
         }[kind]
         alice.execute(create)
         errors = (
             psycopg.errors.DuplicateObject,
             psycopg.errors.DuplicateFunction,
             psycopg.errors.UndefinedFunction,
-            *([psycopg.errors.DuplicateTable] if kind == "SEQUENCE" else []),
+            *([psycopg.errors.DuplicateSchema] if kind == "SCHEMA" else []),
         )
         with pytest.raises(errors):
             alice.execute(f"CREATE EXTENSION {extension} SCHEMA t")
         assert objects_of_superusers(alice) == before, name
-        alice.execute("DROP SCHEMA t CASCADE; CREATE SCHEMA t")
+        alice.execute(f"DROP SCHEMA {name if kind == 'SCHEMA' else 't'} CASCADE; CREATE SCHEMA IF NOT EXISTS t")
 
 
 # ------------------------------------------------------------------------------------------------- SQL that users run

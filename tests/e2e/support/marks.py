@@ -1,4 +1,5 @@
-"""The durable high-water mark, for tests that end, promote or move servers: IDs before and after, and the page."""
+"""The durable high-water marks, for tests that end, promote or move servers: IDs before and after, the page, and the
+sequences."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import struct
 import time
 from collections.abc import Iterable
 from datetime import datetime
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -14,12 +16,14 @@ import pytest
 from clock import Clock
 from idtypes import SERVER_WIDE, TYPES, ULIDFLAKE
 from load import assert_all_different
-from server import Server, wait_until
+from server import MAJOR, Server, wait_until
 
 NODE = {"scru.scru64_node": "5/20"}
 """A node that leaves scru64 four bits for the counter, so that its IDs run ahead of the clock."""
 ALONE = {"scru.scru64_node": "5/8", "scru.ulidflake_entropy_bits": "1"}
 """Settings with which a server generates many IDs of each type while the clock stands still."""
+WITHOUT_CHECKSUMS = ("--no-data-checksums",) if MAJOR >= 18 else ()
+"""The options of initdb for a server without checksums: the default up to PostgreSQL 17."""
 HOUR = 3600
 END_OF_MILLISECOND = 1 << 20
 BEHIND_MARK = "could not generate a {}: the system clock is behind the high-water mark"
@@ -98,16 +102,40 @@ def can_generate(server: Server, id_type, dbname: str = "postgres") -> bool:
     return True
 
 
-def page(server: Server) -> set[tuple[str, int, int, int]]:
-    """Returns the marks in the page on the disk: type, node, tick and run. Writes the page first if the server runs."""
+SEQUENCES = {"draws": "scru_internal.draws", "horizons": "scru_internal.horizons"}
+"""The sequences of a database, by their marks."""
+
+
+def set_back(server: Server, time: str = "clock_timestamp()", dbname: str = "postgres") -> None:
+    """Sets the marks back to a time."""
+    with server.connect(dbname) as connection:
+        connection.execute(f"SELECT scru_set_mark({time})")
+
+
+def carried(server: Server, mark: str = "draws", dbname: str = "postgres") -> int:
+    """Returns the time that a database carries, in microseconds since 1970."""
+    return server.value(f"SELECT last_value FROM {SEQUENCES[mark]}", dbname)
+
+
+def assert_covered(server: Server, ids: dict, dbname: str = "postgres") -> None:
+    """Asserts that the mark which the database carries is not before the end of the tick of any of its IDs."""
+    mark = carried(server, "draws", dbname)
+    for id_type, drawn in ids.items():
+        assert 1000 * (id_type.unix_milliseconds(id_type.value(max(drawn))) + id_type.tick) <= mark
+
+
+def page(server: Server) -> dict[str, int]:
+    """Returns the times of the marks in the page on the disk, in microseconds since 1970; 0 if there is none.
+
+    Writes the page first if the server runs.
+    """
     if server.process and not server.value("SELECT pg_is_in_recovery()"):
         with server.connect() as connection:
             connection.execute("CHECKPOINT")
-    content = (server.data / "global/8672").read_bytes()[24:]
-    magic, version, count = struct.unpack_from("<4sHH", content)
-    assert (magic, version) == (b"scru", 1)
-    entries = [struct.unpack_from("<12sIQQ", content, 16 + 32 * index) for index in range(count)]
-    return {(name.rstrip(b"\0").decode(), node, tick, run) for name, node, tick, run in entries}
+    content = (server.data / "global/8672").read_bytes()[24:56]
+    magic, version, *times, checksum, zeros = struct.unpack("<4sIqqII", content)
+    assert (magic, version, checksum, zeros) == (b"scru", 2, crc32(content[:24]), 0)
+    return dict(zip(SEQUENCES, times, strict=True))
 
 
 class Times:

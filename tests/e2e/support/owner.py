@@ -6,11 +6,9 @@ import time
 
 import psycopg
 
-from idtypes import SCRU64, ULIDFLAKE, IdType
+from marks import SEQUENCES
 from server import Server
 
-CODE_BITS = {SCRU64: 24, ULIDFLAKE: 6}
-"""The number of bits of the node in the value of the sequence of a type."""
 SHOP = "shop"
 DECADES = 70 * 365 * 24 * 3600
 
@@ -35,17 +33,16 @@ def alice(server: Server, **parameters: object) -> psycopg.Connection:
     return connection
 
 
-def mark(id_type: IdType, seconds: float, code: int = 1) -> int:
-    """Returns the value of a sequence for a mark so many seconds ahead of the real time."""
-    tick = (int((time.time() + seconds) * 1000) - id_type.epoch) // id_type.tick
-    return tick << CODE_BITS[id_type] | code
+def set_draws(connection: psycopg.Connection, seconds: float) -> None:
+    """Lets the database carry a mark of draws so many seconds ahead of the real time."""
+    set_sequence(connection, "draws", int((time.time() + seconds) * 1e6))
 
 
-def set_mark(connection: psycopg.Connection, id_type: IdType, seconds: float, code: int = 1) -> None:
-    """Lets the database carry a mark so many seconds ahead of the real time."""
-    connection.execute(f"SELECT setval('{id_type}_mark', {mark(id_type, seconds, code)})")
+def set_horizons(connection: psycopg.Connection, seconds: float) -> None:
+    """Lets the database carry a mark of horizons so many seconds ahead of the real time."""
+    set_sequence(connection, "horizons", int((time.time() + seconds) * 1e6))
 
 
-def set_horizon(connection: psycopg.Connection, seconds: float) -> None:
-    """Lets the database carry a horizon so many seconds ahead of the real time."""
-    connection.execute(f"SELECT setval('scru_horizon_mark', {int((time.time() + seconds) * 1e6)})")
+def set_sequence(connection: psycopg.Connection, mark: str, value: int) -> None:
+    """Sets one of the sequences of the database."""
+    connection.execute("SELECT setval(%s, %s)", [SEQUENCES[mark], value])

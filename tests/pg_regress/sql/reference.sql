@@ -49,14 +49,12 @@ DROP TABLE keys;
 SELECT type, scope, node, preloaded FROM scru_generators();
 -- ### FUNCTION scru64_nodes_collide(text, text)
 SELECT scru64_nodes_collide('0/4', '0x80/8'), scru64_nodes_collide('8/4', '0x80/8');
--- ### FUNCTION scru_set_mark(text, timestamptz)
-SELECT scru_set_mark('scru64', now());
--- ### FUNCTION scru_raise_mark(text, timestamptz)
-SELECT scru_raise_mark('scru64', now());
+-- ### FUNCTION scru_set_mark(timestamptz)
+SELECT scru_set_mark(now());
+-- ### FUNCTION scru_raise_mark(timestamptz)
+SELECT scru_raise_mark(now());
 -- ### FUNCTION scru_horizon_holders()
 SELECT pid, first_time FROM scru_horizon_holders();
--- ### SEQUENCE scru_horizon_mark
-SELECT last_value > 0 FROM scru_horizon_mark;
 -- ### FUNCTION scru_feed_guard()
 CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
 CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW
@@ -555,8 +553,6 @@ SELECT scru64_horizon('0v422ft6p3jt', '5 s') < scru64_horizon();
 SELECT scru64_is_timely(gen_scru64()), scru64_is_timely('0v422ft6p3jt', '5 s');
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
--- ### SEQUENCE scru64_mark
-SELECT last_value > 0 FROM scru64_mark;
 -- ## Time
 -- ### FUNCTION scru64_timestamp(scru64)
 SELECT scru64_timestamp('0v422ft6p3jt');
@@ -1024,8 +1020,6 @@ SELECT ulidflake_horizon('00XFPNEF81A1S', '5 s') < ulidflake_horizon();
 SELECT ulidflake_is_timely(gen_ulidflake()), ulidflake_is_timely('00XFPNEF81A1S', '5 s');
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
--- ### SEQUENCE ulidflake_mark
-SELECT last_value > 0 FROM ulidflake_mark;
 -- ## Time
 -- ### FUNCTION ulidflake_timestamp(ulidflake)
 SELECT ulidflake_timestamp('00XFPNEF81A1S');

@@ -41,23 +41,9 @@ fn made(state: u64, now: i64, node: &str, draws: &[Draw]) -> Scru64 {
     match step::<Scru64>(state, &at(now, node), draws) {
         Step::Made(next, id) => {
             assert_eq!(next, used(id));
-            check_fast_path(id, node);
             id
         }
         other => panic!("{other:?}"),
-    }
-}
-
-/// Asserts that the fast path and full steps agree at the bounds of the range after `made`.
-fn check_fast_path(made: Scru64, node: &str) {
-    let FastRange { words, times } = self::node(node).range(made);
-    let counted = |word: u64, now: i64| words.contains(&word) && times.contains(&now);
-    for word in [words.start, words.end - 1, words.end].into_iter().filter(|word| *word >= made.0) {
-        for now in [times.start - 1, times.start, times.end - 1, times.end] {
-            let next = Scru64::step(used(Scru64(word)), &at(now, node), &mut StdRng::seed_from_u64(now as u64));
-            let is_next = next == Step::Made(used(Scru64(word + 1)), Scru64(word + 1));
-            assert_eq!(counted(word, now), is_next, "{node}: {word:x} at {now}: {next:?}");
-        }
     }
 }
 
@@ -405,8 +391,7 @@ fn ids_increase_whatever_the_clock_and_the_nodes_do() {
     let mut rng = StdRng::seed_from_u64(64);
     let nodes = ["5/20", "5/20", "5/20", "5/23", "6/20", "1/18", "0/4"];
     let (mut clock, mut state, mut last, mut spec) = (NOON, 0, Scru64::MIN, nodes[0]);
-    let (mut ids, mut waits, mut refusals, mut counted) = (HashSet::new(), 0, 0, 0);
-    let mut range = node(spec).range(last);
+    let (mut ids, mut waits, mut refusals) = (HashSet::new(), 0, 0);
     for _ in 0..1_000_000 {
         clock += [0, 0, 0, 0, 100, 5_000, 30_000, -20, -10_000][rng.random_range(0..9)];
         if rng.random_range(0..10_000) == 0 {
@@ -414,17 +399,9 @@ fn ids_increase_whatever_the_clock_and_the_nodes_do() {
         }
         if rng.random_range(0..500) == 0 {
             spec = nodes[rng.random_range(0..nodes.len())];
-            range.words.end = 0;
         }
-        let counts = range.words.contains(&state) && range.times.contains(&clock);
-        let step = Scru64::step(state, &at(clock, spec), &mut rng);
-        if counts {
-            assert_eq!(step, Step::Made(last.0 + 1, Scru64(last.0 + 1)));
-            counted += 1;
-        }
-        match step {
+        match Scru64::step(state, &at(clock, spec), &mut rng) {
             Step::Made(next, id) => {
-                range = node(spec).range(id);
                 assert!(id > last && id.timestamp_micros() <= clock + SECOND);
                 assert_eq!(id.node_id(node(spec).size), node(spec).id);
                 ids.insert(id);
@@ -442,5 +419,4 @@ fn ids_increase_whatever_the_clock_and_the_nodes_do() {
         }
     }
     assert!(waits > 100 && refusals > 100 && ids.len() > 500_000, "{waits}, {refusals}, {}", ids.len());
-    assert!(counted > 100_000, "{counted}");
 }

@@ -6,15 +6,17 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
-use scru_ids::{Context, FastRange, NodeCode, OnClockRollback, Scru64, Scru64Settings, Step};
-use scru_server::mark::{self, Mark, Reserved};
-use scru_server::protocol::{Access, Carried, FastAccess, Lsn, Pending};
+use scru_ids::{Context, OnClockRollback, Step};
+use scru_server::draw::Access;
+use scru_server::mark::Mark;
+use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
 
 use crate::Bounds;
+use crate::kind::{Kind, Shared};
 use crate::world::{Call, Fault, World};
 
 /// The maximum number of accesses of an operation. An operation that takes more does not end.
-const MAX_ACCESSES: usize = 80;
+const MAX_ACCESSES: usize = 120;
 
 /// The error of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,12 +35,12 @@ pub(crate) enum Answer {
     Flag(bool),
     Number(u64),
     Time(i64),
-    Marks(Vec<Mark>),
     Pending(Pending),
     Position(Lsn),
-    Run(u64),
-    Carried(Carried, Lsn),
-    Written(Option<Lsn>),
+    /// What a database carries, and its version.
+    Carried(Mark, Carried, Lsn),
+    /// The version of what was written.
+    Written(Mark, Option<Lsn>),
 }
 
 impl Answer {
@@ -46,7 +48,14 @@ impl Answer {
     pub(crate) fn position_mut(&mut self) -> Option<&mut Lsn> {
         match self {
             Self::Position(position) | Self::Pending(Pending { position, .. }) => Some(position),
-            Self::Written(position) => position.as_mut(),
+            _ => self.version_mut().map(|(_, version)| version),
+        }
+    }
+
+    /// The version that the answer contains of what the database carries.
+    pub(crate) fn version_mut(&mut self) -> Option<(Mark, &mut Lsn)> {
+        match self {
+            Self::Carried(of, _, version) | Self::Written(of, Some(version)) => Some((*of, version)),
             _ => None,
         }
     }
@@ -54,15 +63,15 @@ impl Answer {
 
 /// Whether another action can come between an access and the previous one of the same backend.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Order {
     /// Another action can precede it and observe or change what it accesses.
     Shared,
     /// It accesses data that only the holder of the lock, or this backend, accesses.
     Private,
 }
 
-impl Kind {
-    /// The kind of an access to shared memory. A single backend shares it with no other, and a crash clears it.
+impl Order {
+    /// The order of an access to shared memory. A single backend shares it with no other, and a crash clears it.
     fn of_memory(world: &World) -> Self {
         if world.backends.len() > 1 { Self::Shared } else { Self::Private }
     }
@@ -82,17 +91,15 @@ pub struct Run<'a> {
     fails: bool,
     pub(crate) has_failed: bool,
     pub(crate) holds_lock: bool,
-    pub(crate) known_carried: Reserved,
-    pub(crate) due: Reserved,
-    /// The last reading of the clock.
-    clock: i64,
+    pub(crate) known: [Known; 2],
+    pub(crate) due: i64,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(bounds: &'a Bounds, world: &'a mut World, backend: usize, fails: bool) -> Self {
         let private = &mut world.backends[backend];
         let answers = private.operation.as_mut().map(|operation| std::mem::take(&mut operation.answers));
-        let (known_carried, due) = (private.known_carried, private.due);
+        let (known, due) = (private.known, private.due);
         Self {
             bounds,
             world,
@@ -104,33 +111,27 @@ impl<'a> Run<'a> {
             fails,
             has_failed: false,
             holds_lock: false,
-            known_carried,
+            known,
             due,
-            clock: i64::MIN,
         }
     }
 
-    /// The time from which the transaction draws.
-    fn from(&self) -> i64 {
-        self.world.backends[self.backend].from
+    fn database(&self) -> usize {
+        self.world.backends[self.backend].database
     }
 
-    /// The part of that time that the database carried when the transaction began; as a fault, what it carries now.
-    fn bound(&self) -> i64 {
-        let database = self.world.backends[self.backend].database;
-        if self.bounds.is_bound_read_late { self.world.bounds[database] } else { self.from() }
-    }
-
-    /// Whether the operation draws an ID: it must not delay the backends of other databases.
-    fn draws(&self) -> bool {
+    /// Whether the operation changes the marks for all databases.
+    fn corrects(&self) -> bool {
         let operation = self.world.backends[self.backend].operation.as_ref();
-        operation.is_some_and(|operation| matches!(operation.call, Call::Draw | Call::DrawFast))
+        operation.is_some_and(|operation| matches!(operation.call, Call::Set(_) | Call::Raise(_)))
     }
 
-    /// The first reading of the clock, which an ID was generated from.
-    pub(crate) fn first_time(&self) -> i64 {
-        let times = self.answers.iter();
-        times.flat_map(|answer| if let Answer::Time(now) = answer { Some(*now) } else { None }).next().unwrap_or(0)
+    /// The first reading of the clock, which an ID was generated from, and the last one, to which the marks were set back.
+    pub(crate) fn times(&self) -> (i64, i64) {
+        let mut times =
+            self.answers.iter().filter_map(|answer| if let Answer::Time(now) = answer { Some(*now) } else { None });
+        let first = times.next().unwrap_or(0);
+        (first, times.last().unwrap_or(first))
     }
 
     fn stop<R>(&mut self) -> Result<R, Halt> {
@@ -139,15 +140,15 @@ impl<'a> Run<'a> {
     }
 
     /// Performs an access, or returns its recorded answer.
-    fn access(&mut self, kind: Kind, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+    fn access(&mut self, order: Order, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
         if self.has_stopped {
             return Err(Halt::Stop);
         }
         if self.next == self.answers.len() {
-            if kind == Kind::Shared && self.has_acted {
+            if order == Order::Shared && self.has_acted {
                 return self.stop();
             }
-            self.has_acted |= kind == Kind::Shared;
+            self.has_acted |= order == Order::Shared;
             if self.answers.len() > MAX_ACCESSES {
                 self.world.fail(Fault::Endless);
                 return self.stop();
@@ -163,22 +164,31 @@ impl<'a> Run<'a> {
     fn attempt(&mut self, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
         let fails = self.fails && !self.has_acted && self.next == self.answers.len() && !self.has_stopped;
         self.has_failed |= fails;
-        match self.access(Kind::Shared, |world| if fails { Answer::Failed } else { perform(world) })? {
+        match self.access(Order::Shared, |world| if fails { Answer::Failed } else { perform(world) })? {
             Answer::Failed => Err(Halt::Failed),
             answer => Ok(answer),
         }
     }
 
     /// Performs an access that requires the lock.
-    fn locked(&mut self, kind: Kind, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+    fn locked(&mut self, order: Order, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
         self.require_lock(true);
-        self.access(kind, perform)
+        self.access(order, perform)
     }
 
     fn require_lock(&mut self, holds: bool) {
         if !self.has_stopped && self.holds_lock != holds {
             self.world.fail(Fault::Lock);
         }
+    }
+
+    /// Performs an access to shared memory.
+    fn memory(&mut self, perform: impl FnOnce(&mut World) -> Answer) -> Result<Answer, Halt> {
+        self.access(Order::of_memory(self.world), perform)
+    }
+
+    fn load(&mut self, perform: impl FnOnce(&World) -> u64) -> Result<u64, Halt> {
+        self.memory(|world| Answer::Number(perform(world))).map(Self::number)
     }
 
     fn number(answer: Answer) -> u64 {
@@ -190,22 +200,18 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A random source. Counters start at 0, so a tick that starts twice repeats its first ID. Each run has its own number.
-pub struct Random {
-    run: u64,
-    is_used: bool,
-}
+/// A random source. Counters start at the same number, so a tick that starts twice repeats its first ID.
+pub struct Random;
 
 impl TryRng for Random {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(0)
+        Ok(1)
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.is_used = true;
-        Ok(self.run)
+        Ok(1)
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
@@ -220,75 +226,119 @@ impl Changed for Run<'_> {
     }
 }
 
-impl FastAccess<Scru64> for Run<'_> {
-    type Error = Halt;
-
-    fn now(&mut self) -> Result<i64, Halt> {
-        let kind = if self.bounds.can_move_clock(self.world) { Kind::Shared } else { Kind::Private };
-        match self.access(kind, |world| Answer::Time(world.clock))? {
-            Answer::Time(now) => {
-                self.clock = now;
-                Ok(now.max(self.from()))
-            }
-            _ => Ok(0),
-        }
-    }
+impl<T: Shared> Access<T> for Run<'_> {
+    type Random = Random;
 
     fn word(&mut self) -> Result<u64, Halt> {
-        self.access(Kind::of_memory(self.world), |world| Answer::Number(world.shared.word)).map(Self::number)
+        self.load(|world| world.shared.words[T::KIND as usize])
     }
 
     fn swap(&mut self, old: u64, new: u64) -> Result<bool, Halt> {
-        let swap = |world: &mut World| {
-            let is_current = world.shared.word == old;
+        self.memory(|world| {
+            let word = &mut world.shared.words[T::KIND as usize];
+            let is_current = *word == old;
             if is_current {
-                world.shared.word = new;
+                *word = new;
             }
             Answer::Flag(is_current)
-        };
-        self.access(Kind::of_memory(self.world), swap).map(Self::flag)
+        })
+        .map(Self::flag)
     }
-}
 
-impl Access<Scru64> for Run<'_> {
-    type Random = Random;
-
-    fn context(&self, now: i64) -> Context<Scru64Settings> {
-        let settings = self.bounds.settings(self.world.backends[self.backend].node);
+    fn context(&self, now: i64) -> Context<T::Settings> {
+        let settings = T::settings(self.bounds, self.world.backends[self.backend].node);
         Context { now, on_clock_rollback: OnClockRollback::Error, settings }
     }
 
-    fn delay(&self) -> Option<Step<Scru64>> {
-        mark::delay(self.bound(), self.clock, 0)
+    fn from(&self) -> i64 {
+        self.world.backends[self.backend].transaction.from
     }
 
-    fn reserved(&mut self) -> Result<Reserved, Halt> {
-        let load = |world: &mut World| Answer::Number(world.shared.reserved.0);
-        self.access(Kind::of_memory(self.world), load).map(Self::number).map(Reserved)
+    fn arrived(&self) -> i64 {
+        self.world.backends[self.backend].transaction.arrived
     }
 
-    fn random<R>(&mut self, draw: impl FnOnce(&mut Random) -> R) -> Result<R, Halt> {
-        if self.has_stopped {
-            return Err(Halt::Stop);
-        }
-        let recorded = match self.answers.get(self.next) {
-            Some(Answer::Run(run)) => *run,
-            Some(_) => 0,
-            None => self.world.next_run(&self.answers),
-        };
-        let mut random = Random { run: recorded, is_used: false };
-        let drawn = draw(&mut random);
-        let answer = if random.is_used { Answer::Run(recorded) } else { Answer::Done };
-        self.access(Kind::Private, |_| answer)?;
-        Ok(drawn)
+    fn random(&mut self) -> Result<Random, Halt> {
+        Ok(Random)
+    }
+
+    fn is_due(&mut self, reserved: i64) -> bool {
+        std::mem::replace(&mut self.due, reserved) != reserved
+    }
+}
+
+impl Marks for Run<'_> {
+    type Error = Halt;
+
+    fn clock(&mut self) -> Result<i64, Halt> {
+        let order = if self.bounds.can_move_clock(self.world) { Order::Shared } else { Order::Private };
+        let (backend, is_locked) = (self.backend, self.holds_lock);
+        let answer = self.access(order, |world| {
+            // A superuser sets the marks back to what this reading permits.
+            if is_locked {
+                world.forget_above_mark(backend);
+            }
+            Answer::Time(world.clock)
+        });
+        Ok(if let Answer::Time(now) = answer? { now } else { 0 })
     }
 
     fn flush_time(&self) -> i64 {
         self.bounds.flush_time
     }
 
-    fn is_due(&mut self, reserved: Reserved) -> bool {
-        std::mem::replace(&mut self.due, reserved) != reserved
+    fn era(&mut self) -> Result<u64, Halt> {
+        self.load(|world| world.shared.era)
+    }
+
+    fn start(&mut self, of: Mark) -> Result<i64, Halt> {
+        self.load(|world| world.shared.marks[of as usize].start as u64).map(|start| start as i64)
+    }
+
+    fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Halt> {
+        let is_own = !self.corrects() && self.bounds.is_clock_calm;
+        let raise = |world: &mut World| {
+            let clock = world.clock;
+            let mark = &mut world.shared.marks[of as usize];
+            let is_of_era = mark.start == 0 || mark.era == era;
+            // Only the page and a superuser raise what all databases share above the clock.
+            let is_ahead = is_own && is_of_era && time > mark.start.max(clock);
+            if is_of_era {
+                (mark.start, mark.era) = (mark.start.max(time), era);
+            }
+            if is_ahead {
+                world.fail(Fault::AheadOfArrived);
+            }
+            Answer::Flag(is_of_era)
+        };
+        self.access(Order::of_memory(self.world), raise).map(Self::flag)
+    }
+
+    fn set_start(&mut self, of: Mark, era: u64, time: i64) -> Result<(), Halt> {
+        self.locked(Order::of_memory(self.world), |world| {
+            let mark = &mut world.shared.marks[of as usize];
+            (mark.start, mark.era) = (time, era);
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    /// A server without marks has no page.
+    fn lock_existing(&mut self) -> Result<bool, Halt> {
+        let exists = self.access(Order::Shared, |world| Answer::Flag(world.log.disk().page != [0; 2]));
+        if exists.map(Self::flag)? { self.lock(true) } else { Ok(false) }
+    }
+
+    fn begin_era(&mut self) -> Result<(), Halt> {
+        let begin = |world: &mut World| {
+            world.shared.era = world.shared.era.max(1);
+            Answer::Done
+        };
+        self.access(Order::of_memory(self.world), begin).map(|_| ())
+    }
+
+    fn reserved(&mut self, of: Mark) -> Result<i64, Halt> {
+        self.load(|world| world.shared.marks[of as usize].reserved as u64).map(|reserved| reserved as i64)
     }
 
     /// Locking is no action of its own: it is equivalent to locking directly before the next access.
@@ -299,8 +349,8 @@ impl Access<Scru64> for Run<'_> {
             return self.stop();
         }
         let is_locked = self.next == self.answers.len() && self.world.shared.is_locked;
-        let kind = if is_locked { Kind::Shared } else { Kind::Private };
-        let locked = self.access(kind, |world| {
+        let order = if is_locked { Order::Shared } else { Order::Private };
+        let locked = self.access(order, |world| {
             let locked = !std::mem::replace(&mut world.shared.is_locked, true);
             Answer::Flag(locked)
         });
@@ -311,7 +361,7 @@ impl Access<Scru64> for Run<'_> {
 
     /// Unlocking is no action of its own: it is equivalent to unlocking directly after the previous access.
     fn unlock(&mut self) -> Result<(), Halt> {
-        self.locked(Kind::Private, |world| {
+        self.locked(Order::Private, |world| {
             world.shared.is_locked = false;
             Answer::Done
         })?;
@@ -319,74 +369,73 @@ impl Access<Scru64> for Run<'_> {
         Ok(())
     }
 
-    fn marks(&mut self) -> Result<Vec<Mark>, Halt> {
-        match self.locked(Kind::Private, |world| Answer::Marks(world.log.disk().marks))? {
-            Answer::Marks(marks) => Ok(marks),
-            _ => Ok(Vec::new()),
+    fn set_era(&mut self, era: u64) -> Result<(), Halt> {
+        self.locked(Order::of_memory(self.world), |world| {
+            world.shared.era = era;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn reserve(&mut self, of: Mark, time: i64) -> Result<(), Halt> {
+        let corrects = self.corrects();
+        self.locked(Order::of_memory(self.world), |world| {
+            let reserved = std::mem::replace(&mut world.shared.marks[of as usize].reserved, time);
+            if reserved > time && !corrects {
+                world.fail(Fault::Withdrawn);
+            }
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn pending(&mut self, of: Mark) -> Result<Pending, Halt> {
+        match self.locked(Order::Private, |world| Answer::Pending(world.shared.marks[of as usize].pending))? {
+            Answer::Pending(pending) => Ok(pending),
+            _ => Ok(Pending::default()),
         }
     }
 
-    fn log(&mut self, marks: &[Mark]) -> Result<Lsn, Halt> {
+    fn set_pending(&mut self, of: Mark, pending: Pending) -> Result<(), Halt> {
+        self.locked(Order::Private, |world| {
+            world.shared.marks[of as usize].pending = pending;
+            Answer::Done
+        })
+        .map(|_| ())
+    }
+
+    fn durable(&mut self, of: Mark) -> Result<i64, Halt> {
+        let read = |world: &mut World| Answer::Number(world.log.disk().page[of as usize] as u64);
+        self.locked(Order::Private, read).map(|answer| Self::number(answer) as i64)
+    }
+
+    fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Halt> {
         self.require_lock(true);
-        let (backend, maximum, draws) = (self.backend, self.bounds.marks, self.draws());
-        self.attempt(|world| {
-            world.forget_above_mark(backend);
-            let old = world.log.disk().marks;
-            let arrived = marks.iter().find(|mark| draws && mark.run == 0 && !old.contains(mark));
-            if arrived.is_some_and(|arrived| old.iter().any(|mark| mark.covers(*arrived))) {
-                world.fail(Fault::NeedlessMark);
-            }
+        let maximum = self.bounds.marks;
+        let answer = self.attempt(|world| {
             if let Some(maximum) = maximum {
                 world.marks_logged += 1;
                 if world.marks_logged > maximum {
                     world.fail(Fault::NeedlessMark);
                 }
             }
-            Answer::Position(world.log.write_marks(marks))
-        })
-        .map(|answer| if let Answer::Position(position) = answer { position } else { Lsn::MAX })
+            Answer::Position(world.log.write_mark(of, time))
+        });
+        answer.map(|answer| if let Answer::Position(position) = answer { position } else { Lsn::MAX })
     }
 
-    fn reserve(&mut self, reserved: Reserved) -> Result<(), Halt> {
-        if reserved == Reserved::NONE && self.draws() {
-            self.world.fail(Fault::Withdrawn);
-        }
-        self.locked(Kind::of_memory(self.world), |world| {
-            world.shared.reserved = reserved;
-            Answer::Done
-        })
-        .map(|_| ())
-    }
-
-    fn pending(&mut self) -> Result<Pending, Halt> {
-        match self.locked(Kind::Private, |world| Answer::Pending(world.shared.pending))? {
-            Answer::Pending(pending) => Ok(pending),
-            _ => Ok(Pending::default()),
-        }
-    }
-
-    fn set_pending(&mut self, pending: Pending) -> Result<(), Halt> {
-        self.locked(Kind::Private, |world| {
-            world.shared.pending = pending;
-            Answer::Done
-        })
-        .map(|_| ())
-    }
-
-    fn run(&mut self) -> Result<u64, Halt> {
-        self.locked(Kind::Private, |world| Answer::Number(world.shared.run)).map(Self::number)
-    }
-
-    fn set_run(&mut self, run: u64) -> Result<(), Halt> {
-        self.locked(Kind::Private, |world| {
-            world.shared.run = run;
-            Answer::Done
-        })
-        .map(|_| ())
+    fn lower_words(&mut self, time: i64) -> Result<(), Halt> {
+        let kinds = self.world.backends.iter().map(|backend| backend.kind);
+        let (first, last) = (kinds.clone().min(), kinds.max());
+        let lower = self.bounds.protocol.lower_word;
+        Kind::SHARED
+            .into_iter()
+            .filter(|kind| [first, last].contains(&Some(*kind)))
+            .try_for_each(|kind| lower(self, kind, time))
     }
 
     fn is_flushed(&mut self, position: Lsn) -> Result<bool, Halt> {
-        self.access(Kind::Shared, |world| Answer::Flag(world.log.flushed >= position)).map(Self::flag)
+        self.access(Order::Shared, |world| Answer::Flag(world.log.is_flushed(position))).map(Self::flag)
     }
 
     fn flush(&mut self, position: Lsn) -> Result<(), Halt> {
@@ -399,55 +448,68 @@ impl Access<Scru64> for Run<'_> {
     }
 
     fn flush_later(&mut self, _: Lsn) -> Result<(), Halt> {
-        self.access(Kind::Private, |_| Answer::Done).map(|_| ())
+        self.access(Order::Private, |_| Answer::Done).map(|_| ())
     }
 
-    fn known_carried(&self) -> Reserved {
-        self.known_carried
+    fn known(&self, of: Mark) -> Known {
+        self.known[of as usize]
     }
 
-    fn know_carried(&mut self, reserved: Reserved) {
-        self.known_carried = reserved;
+    fn know(&mut self, of: Mark, known: Known) {
+        self.known[of as usize] = known;
     }
 
-    fn read_carried(&mut self) -> Result<(Carried, Lsn), Halt> {
+    fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Halt> {
         self.require_lock(false);
-        let database = self.world.backends[self.backend].database;
-        let carried = |world: &mut World| {
-            let (carried, version) = world.log.carried(database);
-            Answer::Carried(carried, version)
-        };
-        match self.attempt(carried)? {
-            Answer::Carried(carried, version) => Ok((carried, version)),
-            _ => Ok((Carried::Nothing, 0)),
-        }
+        let database = self.database();
+        let is_same = |world: &mut World| Answer::Flag(world.log.carried(database, of).1 == version);
+        self.access(Order::Shared, is_same).map(Self::flag)
     }
 
-    fn write_carried(&mut self, old: Option<Lsn>, new: Mark) -> Result<Option<Lsn>, Halt> {
+    fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Halt> {
         self.require_lock(false);
-        let database = self.world.backends[self.backend].database;
+        let database = self.database();
         let answer = self.attempt(|world| {
-            let is_current = old.is_none_or(|old| old == world.log.carried(database).1);
-            Answer::Written(is_current.then(|| world.log.write_carried(database, Carried::Own(Some(new)))))
+            let (carried, version) = world.log.carried(database, of);
+            Answer::Carried(of, carried, version)
         });
-        match answer? {
-            Answer::Written(position) => Ok(position),
-            _ => Ok(None),
-        }
+        Ok(if let Answer::Carried(_, carried, version) = answer? { (carried, version) } else { Default::default() })
+    }
+
+    fn write_carried(&mut self, of: Mark, old: Lsn, new: Carried) -> Result<Option<Lsn>, Halt> {
+        self.require_lock(false);
+        let database = self.database();
+        let answer = self.attempt(|world| {
+            let is_current = old == world.log.carried(database, of).1;
+            Answer::Written(of, is_current.then(|| world.log.write_carried(database, of, new)))
+        });
+        Ok(if let Answer::Written(_, version) = answer? { version } else { None })
     }
 }
 
 /// The functions of the protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// Draws an ID by a full step.
-    pub draw: fn(&mut Run<'_>) -> Result<Option<Step<Scru64>>, Halt>,
-    /// Draws an ID by the fast path.
-    pub draw_fast: fn(&mut Run<'_>, &FastRange<Scru64>) -> Result<Option<u64>, Halt>,
-    /// Sets the mark of a node.
-    pub set_mark: fn(&mut Run<'_>, NodeCode, u64) -> Result<(), Halt>,
-    /// Raises the mark of a node.
-    pub raise_mark: fn(&mut Run<'_>, NodeCode, u64) -> Result<(), Halt>,
+    /// Draws an ID of a type.
+    pub draw: fn(&mut Run<'_>, Kind) -> Result<Option<Drawn>, Halt>,
+    /// Learns what the database carries.
+    pub learn: fn(&mut Run<'_>, Mark) -> Result<i64, Halt>,
+    /// Raises the floor of the horizons.
+    pub floor: fn(&mut Run<'_>) -> Result<i64, Halt>,
+    /// Sets the marks back.
+    pub set_marks: fn(&mut Run<'_>, i64) -> Result<(), Halt>,
+    /// Raises the marks.
+    pub raise_marks: fn(&mut Run<'_>, i64) -> Result<(), Halt>,
+    /// Sets the word of a type back.
+    pub lower_word: fn(&mut Run<'_>, Kind, i64) -> Result<(), Halt>,
+}
+
+/// The result of a step: the word of the ID; `None` for a wait or a refusal.
+pub type Drawn = Option<u64>;
+
+/// The result of a step of any type.
+pub(crate) fn drawn<T: Shared>(step: Option<Step<T>>) -> Option<Drawn> {
+    step.map(|step| if let Step::Made(word, _) = step { Some(word) } else { None })
 }
 
 /// Access by a changed protocol.
@@ -456,14 +518,22 @@ pub trait Changed {
     fn change(&self) -> usize;
 }
 
-/// The [`Protocol`] whose functions a module has.
+/// The [`Protocol`] whose functions two modules have.
 macro_rules! protocol {
-    ($($module:ident)::+) => {
+    ($($module:ident)::+, $($words:ident)::+) => {
         crate::Protocol {
-            draw: |run| $($module)::+::draw::<scru_ids::Scru64, _>(run),
-            draw_fast: |run, range| $($module)::+::draw_fast::<scru_ids::Scru64, _>(run, range),
-            set_mark: |run, node, tick| $($module)::+::set_mark::<scru_ids::Scru64, _>(run, node, tick),
-            raise_mark: |run, node, tick| $($module)::+::raise_mark::<scru_ids::Scru64, _>(run, node, tick),
+            draw: |run, kind| match kind {
+                crate::Kind::Flake => $($words)::+::draw::<scru_ids::UlidFlake, _>(run).map(crate::access::drawn),
+                _ => $($words)::+::draw::<scru_ids::Scru64, _>(run).map(crate::access::drawn),
+            },
+            learn: |run, of| $($module)::+::learn(run, of),
+            floor: |run| $($module)::+::floor(run),
+            set_marks: |run, time| $($module)::+::set_marks(run, time),
+            raise_marks: |run, time| $($module)::+::raise_marks(run, time),
+            lower_word: |run, kind, time| match kind {
+                crate::Kind::Flake => $($words)::+::lower_word::<scru_ids::UlidFlake, _>(run, time),
+                _ => $($words)::+::lower_word::<scru_ids::Scru64, _>(run, time),
+            },
         }
     };
 }
@@ -473,6 +543,6 @@ pub(crate) use protocol;
 /// The protocol as the extension runs it.
 impl Default for Protocol {
     fn default() -> Self {
-        protocol!(scru_server::protocol)
+        protocol!(scru_server::protocol, scru_server::draw)
     }
 }

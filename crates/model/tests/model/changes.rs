@@ -22,12 +22,13 @@ const STATES: [usize; 3] = [1_500, 25_000, 300_000];
 fn is_called(function: &str, bounds: &Bounds) -> bool {
     let arrives = bounds.upgrades + bounds.restores > 0;
     match function {
-        "draw_fast" => bounds.is_fast,
-        "set_mark" | "set_mark_locked" => bounds.mark_sets > 0,
-        "raise_mark" => bounds.mark_raises > 0,
-        "adopt" | "keep_locked" => arrives,
-        "raise" | "raise_locked" => bounds.mark_raises > 0,
-        "withdraw" => bounds.mark_sets + bounds.mark_raises > 0,
+        "set_marks" | "set_marks_locked" | "lower_word" => bounds.mark_sets > 0,
+        "raise_marks" => bounds.mark_raises > 0,
+        "change_carried" => bounds.mark_sets + bounds.mark_raises > 0,
+        "adopt" => arrives,
+        "learn" => arrives || bounds.horizons > 0,
+        "floor" => bounds.horizons > 0,
+        "raise" => arrives || bounds.horizons > 0 || bounds.mark_raises > 0,
         _ => true,
     }
 }
@@ -36,7 +37,7 @@ fn is_called(function: &str, bounds: &Bounds) -> bool {
 fn red(number: usize) -> Option<&'static str> {
     let function = CHANGES[number - 1].split(':').next().unwrap_or_default();
     let is_red = |bounds: &Bounds, states: usize| {
-        let model = Bounds { protocol: protocol!(changed), change: number, ..bounds.clone() };
+        let model = Bounds { protocol: protocol!(changed, changed), change: number, ..bounds.clone() };
         let options = model.checker().finish_when(HasDiscoveries::AnyFailures).target_state_count(states);
         let checker = options.spawn_bfs().join();
         let is_violated = checker.discoveries().keys().any(|property| *property != worlds::ALL_GENERATED);

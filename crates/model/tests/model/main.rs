@@ -1,44 +1,55 @@
-//! A model of a server-wide 64-bit generator, for a model checker.
+//! A model of the generators of a server, for a model checker.
 //!
-//! The model runs the functions of [`scru_server::protocol`], the same text as the extension. Each access to shared memory, the clock
-//! or the log is an action of its own, so that any other action can precede it. The other actions are crashes, promotions,
-//! upgrades, failures, and changes of the clock, the node and the mark.
+//! The model runs the functions of [`scru_server::protocol`] and [`scru_server::draw`], the same text as the extension. Each access to
+//! shared memory, the clock or the log is an action of its own, so that any other action can precede it. The other actions are
+//! crashes, promotions, upgrades, restored databases, failures, and changes of the clock, the node and the marks.
 
 mod access;
 mod changes;
 mod harmless;
+mod kind;
 mod world;
 mod worlds;
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use scru_ids::{FastRange, GeneratedId, NodeCode, Scru64, Scru64Settings, SortableId, Step, Ticks};
+use scru_server::mark::{self, Mark};
+use scru_server::protocol::Marks;
 use stateright::{Model, Property};
 
-use access::Run;
-pub use access::{Changed, Protocol};
-use world::{Call, Operation, Raised};
+pub use access::{Changed, Drawn, Protocol};
+use access::{Halt, Run};
+pub use kind::Kind;
+use world::{Backend, Call, Operation, Raised, Transaction};
 pub use world::{Fault, World};
 
-const TICKS: Ticks = Scru64::TICKS;
+/// The unit of the times of a world: the tick of scru64, in microseconds.
+const TICK: i64 = 256_000;
 
 /// The initial time of the clock: the start of a tick and of a second.
 const NOON: i64 = 1_793_534_400_000_000;
 
+/// The time this number of ticks after the initial time.
+const fn at(ticks: i64) -> i64 {
+    NOON + ticks * TICK
+}
+
 /// The bounds of an exploration: the possible actions, and the maximum number of each.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// The database and the node of each backend.
-    pub backends: Vec<(usize, usize)>,
+    /// The database, the node and the type of each backend.
+    pub backends: Vec<(usize, usize, Kind)>,
+    /// Whether a backend only goes while the others are idle.
+    pub is_in_turns: bool,
+    /// The maximum number of horizons that are read.
+    pub horizons: u8,
     /// The nodes. None is the node `5/23`.
     pub nodes: Vec<&'static str>,
     /// Whether the server has no mark yet.
     pub is_new: bool,
     /// The mark of the server's last run, in ticks after the initial time. By default, that run ended long ago.
-    pub last_mark: Option<u64>,
-    /// Whether the databases carry no mark.
-    pub carries_nothing: bool,
+    pub last_mark: Option<i64>,
     /// The time that a flush takes, in microseconds.
     pub flush_time: i64,
     /// The number of IDs after which no further action follows.
@@ -65,30 +76,22 @@ pub struct Bounds {
     /// The maximum number of databases that are restored from the dump of another server.
     pub restores: u8,
     /// The marks that a restored database carries, in ticks after the initial time.
-    pub restored: Vec<u64>,
-    /// Whether a restored database carries a horizon in place of a mark.
-    pub is_horizon_restored: bool,
-    /// The maximum number of times that the owner of a restored database takes back what it carries.
-    pub take_backs: u8,
-    /// A fault: whether a draw waits for what its database carries at the time, although it draws from what it carried at first.
-    pub is_bound_read_late: bool,
+    pub restored: Vec<(Mark, i64)>,
     /// The maximum number of changes of a backend's node.
     pub node_changes: u8,
-    /// The maximum number of times that the mark is set.
+    /// The maximum number of times that the marks are set back.
     pub mark_sets: u8,
-    /// The values to which the mark may be set, in ticks after the initial time.
-    pub set_to: Vec<u64>,
-    /// The maximum number of times that the mark is raised.
+    /// The values to which the marks may be set back, in ticks after the initial time.
+    pub set_to: Vec<i64>,
+    /// The maximum number of times that the marks are raised.
     pub mark_raises: u8,
-    /// The values to which the mark may be raised, in ticks after the initial time.
-    pub raise_to: Vec<u64>,
+    /// The values to which the marks may be raised, in ticks after the initial time.
+    pub raise_to: Vec<i64>,
     /// The maximum number of accesses to the log that fail.
     pub failures: u8,
     /// The maximum number of times that the server flushes the log.
     pub flushes: u8,
-    /// Whether the fast path is explored.
-    pub is_fast: bool,
-    /// The maximum number of marks that are logged before an ID is generated, if the backends share a node.
+    /// The maximum number of marks that are logged before an ID is generated.
     pub marks: Option<u8>,
     /// Whether every state is examined for an operation or a wait that does not end.
     pub checks_ends: bool,
@@ -101,16 +104,16 @@ pub struct Bounds {
 /// An action of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A backend performs its next access. If it is idle, it begins to generate an ID.
+    /// A backend performs its next access. If it is idle, it begins to generate an ID, or a transaction.
     Go(usize),
     /// The next access of a backend fails.
     Fail(usize),
-    /// A backend begins to generate an ID by the fast path.
-    GoFast(usize),
-    /// A backend begins to set the mark to this number of ticks after the initial time.
-    SetMark(usize, u64),
-    /// A backend begins to raise the mark to this number of ticks after the initial time.
-    RaiseMark(usize, u64),
+    /// A backend begins to read a horizon.
+    Horizon(usize),
+    /// A backend begins to set the marks back to this number of ticks after the initial time.
+    Set(usize, i64),
+    /// A backend begins to raise the marks to this number of ticks after the initial time.
+    Raise(usize, i64),
     /// The clock moves by this number of ticks.
     Clock(i64),
     /// The server flushes the log.
@@ -124,33 +127,16 @@ pub enum Action {
     Promote(u64, i64),
     /// The databases move to a new server. Its clock differs by this number of ticks.
     Upgrade(i64),
-    /// The database of a backend is restored from the dump of another server, which carries a mark of this number of ticks after
-    /// the initial time.
-    Restore(usize, u64),
-    /// The owner of a database takes back the horizon that it carries, as in a transaction that may roll back.
-    TakeBack(usize),
+    /// The database of a backend is restored from the dump of another server, which carries one of [`Bounds::restored`].
+    Restore(usize, usize),
     /// The node of a backend changes to the one with this index.
     Node(usize, usize),
 }
 
-fn id(word: u64) -> Scru64 {
-    Scru64::from_u64(word).unwrap_or(Scru64::MAX)
-}
-
 impl Bounds {
-    fn settings(&self, node: usize) -> Scru64Settings {
-        let text = self.nodes.get(node).copied().unwrap_or("5/23");
-        Scru64Settings { node: text.parse().unwrap_or_default() }
-    }
-
-    fn code(&self, node: usize) -> NodeCode {
-        Scru64::node(&self.settings(node))
-    }
-
-    /// The first ID of a node in a tick.
-    fn first_id(&self, node: usize, tick: u64) -> u64 {
-        let node = self.settings(node).node;
-        Scru64::from_fields(tick, node.id() << (24 - node.size())).unwrap_or(Scru64::MIN).to_u64()
+    /// Whether transactions begin with what has arrived with the database, and with the floor of the horizons.
+    fn has_transactions(&self) -> bool {
+        self.upgrades + self.restores + self.horizons > 0
     }
 
     fn can_move_clock(&self, world: &World) -> bool {
@@ -170,116 +156,98 @@ impl Bounds {
 
     /// Lets a backend perform its next access. Returns `false` if it cannot.
     fn go(&self, world: &mut World, backend: usize, call: Call, fails: bool) -> bool {
-        let begins = world.backends[backend].operation.is_none();
-        if begins {
-            let given = match call {
-                Call::SetMark(_) => self.local(world, backend),
-                _ => Vec::new(),
-            };
-            world.backends[backend].operation = Some(Operation { call, answers: Vec::new(), given });
+        let Backend { operation, kind, private, transaction, .. } = &mut world.backends[backend];
+        let (kind, private, transaction) = (*kind, *private, *transaction);
+        if operation.is_none() {
+            let begins = call == Call::Draw && self.has_transactions() && !transaction.has_begun;
+            let call = if begins { Call::Begin } else { call };
+            *operation = Some(Operation { call, answers: Vec::new() });
             world.backends[backend].precedes_raise = false;
-            let bound = world.bounds[world.backends[backend].database];
-            world.backends[backend].from =
-                Some(world.backends[backend].from).filter(|from| *from != 0).unwrap_or(bound);
         }
-        let Some(Operation { call, given, .. }) = world.backends[backend].operation.clone() else { return false };
-        let before = world.backends[backend].operation.as_ref().map_or(0, |operation| operation.answers.len());
-        let node = self.code(world.backends[backend].node);
-        let range = world.backends[backend]
-            .range
-            .map(|(from, to, start, end)| FastRange { words: from..to, times: start..end });
-        let Protocol { draw, draw_fast, set_mark, raise_mark } = self.protocol;
+        let Some(Operation { call, answers }) = &world.backends[backend].operation else { return false };
+        let (call, before) = (*call, answers.len());
+        let Protocol { draw, learn, floor, set_marks, raise_marks, .. } = self.protocol;
         let mut run = Run::new(self, world, backend, fails);
         let result = match call {
-            Call::Draw => draw(&mut run).map(|step| step.map(|step| (step, true))),
-            Call::DrawFast => match range {
-                Some(range) => {
-                    draw_fast(&mut run, &range).map(|word| word.map(|word| (Step::Made(unpack(word), id(word)), false)))
-                }
-                None => Ok(None),
-            },
-            Call::SetMark(tick) => set_mark(&mut run, node, tick).map(|()| None),
-            Call::RaiseMark(tick) => raise_mark(&mut run, node, tick).map(|()| None),
+            Call::Begin => begin(&mut run, kind, learn).map(Done::Begun),
+            Call::Draw if kind == Kind::Private => {
+                run.clock().map(|now| Done::Private(kind::private_step(private, transaction.from, now)))
+            }
+            Call::Draw => draw(&mut run, kind).map(|drawn| drawn.map_or(Done::Repeat, Done::Drawn)),
+            Call::Floor => floor(&mut run).map(Done::Horizon),
+            Call::Set(time) => set_marks(&mut run, time).map(|()| Done::Corrected),
+            Call::Raise(time) => raise_marks(&mut run, time).map(|()| Done::Corrected),
         };
-        let now = run.first_time();
-        let Run { answers, has_stopped, has_failed, holds_lock, known_carried, due, .. } = run;
+        let (now, last) = run.times();
+        let Run { answers, has_stopped, has_failed, holds_lock, known, due, .. } = run;
         if fails && !has_failed {
             return false;
         }
         if has_stopped {
             let has_acted = answers.len() > before || world.fault.is_some();
-            world.backends[backend].operation = Some(Operation { call, answers, given });
+            world.backends[backend].operation = Some(Operation { call, answers });
             return has_acted;
         }
-        let private = &mut world.backends[backend];
-        (private.known_carried, private.due, private.operation) = (known_carried, due, None);
+        let present = &mut world.backends[backend];
+        (present.known, present.due, present.operation) = (known, due, None);
         // A step that is repeated is one of the same transaction.
-        if !matches!(result, Ok(None)) {
-            private.from = 0;
+        if !matches!(result, Ok(Done::Repeat)) {
+            present.transaction = Transaction::default();
         }
         if holds_lock {
             world.fail(Fault::Lock);
         }
         match result {
-            Ok(Some((Step::Made(_, made), is_full))) => {
-                world.hand_out(self, backend, made.to_u64(), now);
-                if is_full && self.is_fast {
-                    let settings = self.settings(world.backends[backend].node);
-                    world.backends[backend].range = Scru64::FAST_PATH.map(|fast_path| {
-                        let FastRange { words, times } = (fast_path.range)(made, &settings);
-                        (words.start, words.end, times.start, times.end)
-                    });
-                }
+            Ok(Done::Begun(begun)) => {
+                let horizon = world.horizon(world.backends[backend].database);
+                world.backends[backend].transaction = Transaction { horizon, ..begun };
             }
-            Ok(Some(_)) if !self.has_reason(world, backend) => world.fail(Fault::RefusedWithoutReason),
-            Ok(None) => self.finish(world, backend, call),
-            Ok(Some(_)) | Err(_) => {}
+            Ok(Done::Drawn(Some(word))) => {
+                world.backends[backend].transaction = transaction;
+                world.hand_out(self, backend, word, kind.tick(word), now);
+                world.backends[backend].transaction = Transaction::default();
+            }
+            Ok(Done::Private(Some((private, tick)))) => {
+                world.backends[backend].transaction = transaction;
+                world.hand_out(self, backend, 0, tick, now);
+                (world.backends[backend].transaction, world.backends[backend].private) =
+                    (Transaction::default(), private);
+            }
+            Ok(Done::Drawn(None) | Done::Private(None)) if !self.has_reason(world, backend, transaction) => {
+                world.fail(Fault::RefusedWithoutReason);
+            }
+            Ok(Done::Horizon(horizon)) => world.return_horizon(self, backend, horizon),
+            Ok(Done::Corrected) => {
+                let call = if let Call::Set(time) = call { Call::Set(mark::lowest(time, last)) } else { call };
+                self.correct(world, backend, call);
+            }
+            Ok(Done::Repeat | Done::Drawn(None) | Done::Private(None)) | Err(_) => {}
         }
         world.backends[backend].precedes_raise = false;
         true
     }
 
     /// Whether a wait or a refusal has a reason. What was restored in another database is none.
-    fn has_reason(&self, world: &World, backend: usize) -> bool {
-        let is_restored = world.restored == Some(world.backends[backend].database);
-        world.may_refuse || is_restored || self.is_exhausted(world, backend)
+    fn has_reason(&self, world: &World, backend: usize, transaction: Transaction) -> bool {
+        let Backend { database, node, kind, .. } = world.backends[backend];
+        let is_restored = world.restored.is_some_and(|(restored, _)| restored == database);
+        let word = world.shared.words[kind as usize];
+        // The last state before a start has no further ID in its tick.
+        let is_ahead = kind == Kind::Flake && world.shared.marks[0].start.max(transaction.from) > world.clock;
+        world.may_refuse || is_restored || is_ahead || kind.is_exhausted(self, node, word)
     }
 
-    /// Whether the next ID of a backend requires the next tick: the last ID is of another node, or the last one of its tick.
-    fn is_exhausted(&self, world: &World, backend: usize) -> bool {
-        let (last, node) = (id(world.shared.word), self.settings(world.backends[backend].node).node);
-        let is_given = last != Scru64::last_of(last.tick());
-        let is_last = last.counter(node.size()) == (1 << (24 - node.size())) - 1;
-        is_given && (is_last || last.node_id(node.size()) != node.id())
-    }
-
-    /// Records what a call that changes the mark has promised.
-    fn finish(&self, world: &mut World, backend: usize, call: Call) {
-        let world::Backend { database, node, .. } = world.backends[backend];
-        match call {
-            Call::SetMark(tick) => world.set_to = Some((database, node, tick)),
-            Call::RaiseMark(tick) => {
-                world.raised = Some(Raised { node: self.code(node), tick, database, is_local: false });
-                for other in &mut world.backends {
-                    other.precedes_raise = other.operation.is_some();
-                }
+    /// Records what a superuser has promised.
+    fn correct(&self, world: &mut World, backend: usize, call: Call) {
+        let Backend { database, node, kind, .. } = world.backends[backend];
+        if let Call::Set(time) = call {
+            world.set_to = Some((database, node, kind, time));
+        } else if let Call::Raise(time) = call {
+            world.raised = Some(Raised { time, database, is_local: false });
+            for other in &mut world.backends {
+                other.precedes_raise = other.operation.is_some();
             }
-            Call::Draw | Call::DrawFast => {}
         }
-    }
-
-    /// The given IDs that a mark of the backend's node may cover: those of the smallest node that includes the nodes of
-    /// overlapping marks.
-    fn local(&self, world: &World, backend: usize) -> Vec<u64> {
-        let node = self.code(world.backends[backend].node);
-        let overlaps = |other: &NodeCode| other.overlaps(node);
-        let marks = world.log.disk().marks;
-        let broadest = marks.iter().map(|mark| mark.node).filter(overlaps).fold(node, Ord::min);
-        let is_local = |made: &u64| {
-            let whole = NodeCode::new(id(*made).node_ctr() >> 1, 23);
-            whole.overlaps(broadest)
-        };
-        world.given.iter().map(|(made, _)| *made).filter(is_local).collect()
     }
 
     /// Whether each backend can end its operation, and whether a new session then gets an ID once the clock has passed all
@@ -293,46 +261,66 @@ impl Bounds {
             return (0..self.backends.len()).any(&mut can_go);
         }
         let disk = world.log.disk();
-        let carried = disk.carried.iter().filter_map(|carried| carried.mark());
-        let marks = disk.marks.iter().copied().chain(carried).map(|mark| mark.tick);
-        let highest = marks.chain([id(world.shared.word).tick()]).max().unwrap_or(0);
-        let (database, node) = (world.backends[0].database, world.backends[0].node);
-        self.draws(world, database, node, highest)
+        let words = Kind::SHARED.map(|kind| kind.tick(world.shared.words[kind as usize]).1);
+        let carried = disk.carried.iter().flatten().map(|carried| carried.time);
+        let highest = carried.chain(disk.page).chain(words).max().unwrap_or(0);
+        let Backend { database, node, kind, .. } = world.backends[0];
+        self.draws(world, (database, node, kind), highest)
     }
 
-    /// Whether a new session gets an ID once the clock has passed the tick to which the current node's mark was set, both
-    /// now, after a crash, and on a new server.
-    fn draws_after_set_mark(&self, world: &World) -> bool {
-        let Some((database, node, tick)) = world.set_to.filter(|_| world.are_idle() && self.is_clock_calm) else {
-            return true;
-        };
+    /// Whether a new session gets an ID once the clock has passed the time to which the marks were set back, both now, after a
+    /// crash, and on a new server.
+    fn draws_after_set(&self, world: &World) -> bool {
+        let Some((database, node, kind, time)) = world.set_to.filter(|_| world.are_idle()) else { return true };
         let mut anew = world.clone();
         anew.crash(world.log.flushed);
         let mut elsewhere = world.clone();
         elsewhere.upgrade();
-        [world.clone(), anew, elsewhere].into_iter().all(|world| self.draws(world, database, node, tick))
+        [world.clone(), anew, elsewhere].into_iter().all(|world| self.draws(world, (database, node, kind), time))
     }
 
-    /// Whether a new session gets an ID within a fixed number of accesses after the clock has passed a tick.
-    fn draws(&self, mut world: World, database: usize, node: usize, after: u64) -> bool {
-        world.clock = world.clock.max(TICKS.start(after + 1)).max(world.bounds[database]);
+    /// Whether a new session gets an ID within a fixed number of accesses after the clock has passed a time.
+    fn draws(&self, mut world: World, (database, node, kind): (usize, usize, Kind), after: i64) -> bool {
+        world.clock = world.clock.max(after);
         world.may_refuse = true;
-        world.backends.push(world::Backend { database, node, ..world::Backend::default() });
-        let newest = world.backends.len() - 1;
-        (0..200).any(|_| {
+        world.backends.push(Backend { database, node, kind, ..Backend::default() });
+        let (newest, ids) = (world.backends.len() - 1, world.counts.ids);
+        (0..400).any(|_| {
             self.go(&mut world, newest, Call::Draw, false);
             // Each failed attempt takes a tick.
-            world.clock += if world.backends[newest].operation.is_none() { TICKS.micros } else { 0 };
-            world.backends[newest].last > 0
+            world.clock += if world.backends[newest].operation.is_none() { TICK } else { 0 };
+            world.counts.ids > ids
         })
     }
 }
 
-fn unpack(word: u64) -> <Scru64 as GeneratedId>::State {
-    scru_ids::State::unpack(word)
+/// The result of an operation.
+enum Done {
+    Begun(Transaction),
+    /// The step must be repeated.
+    Repeat,
+    Drawn(Drawn),
+    /// A step of a private generator: its state, and the start and the end of the tick.
+    Private(Option<(u128, (i64, i64))>),
+    Horizon(i64),
+    Corrected,
 }
 
-fn hash(backend: &world::Backend) -> u64 {
+/// Begins a transaction: learns what has arrived with the database, and loads the floor of the horizons.
+fn begin(
+    run: &mut Run<'_>,
+    kind: Kind,
+    learn: fn(&mut Run<'_>, Mark) -> Result<i64, Halt>,
+) -> Result<Transaction, Halt> {
+    let [draws, horizons] = Mark::ALL.map(|of| learn(run, of));
+    let (draws, horizons) = (draws?, horizons?);
+    let floor = run.start(Mark::Horizons)?;
+    // A private generator is its own: it may be ahead of the clock.
+    let from = if kind == Kind::Private { floor.max(horizons) } else { floor };
+    Ok(Transaction { has_begun: true, from, arrived: draws.max(horizons), horizon: 0 })
+}
+
+fn hash(backend: &Backend) -> u64 {
     let mut hasher = DefaultHasher::new();
     backend.hash(&mut hasher);
     hasher.finish()
@@ -352,6 +340,10 @@ impl Model for Bounds {
         }
         let counts = &world.counts;
         for (number, backend) in world.backends.iter().enumerate() {
+            let mut others = world.backends.iter().enumerate().filter(|(other, _)| *other != number);
+            if self.is_in_turns && others.any(|(_, other)| other.operation.is_some()) {
+                continue;
+            }
             actions.push(Action::Go(number));
             if counts.failures < self.failures {
                 actions.push(Action::Fail(number));
@@ -359,16 +351,16 @@ impl Model for Bounds {
             if backend.operation.is_some() {
                 continue;
             }
-            if backend.range.is_some() {
-                actions.push(Action::GoFast(number));
+            if counts.horizons < self.horizons {
+                actions.push(Action::Horizon(number));
             }
-            // The mark is never set to a tick before the clock: an administrator corrects the clock first.
-            let can_be_set = |ticks: &&u64| world.clock <= TICKS.start(TICKS.nearest(NOON) + **ticks);
+            // The marks are never set to a time before the clock: an administrator corrects the clock first.
+            let can_be_set = |ticks: &&i64| world.clock <= at(**ticks);
             if counts.mark_sets < self.mark_sets {
-                actions.extend(self.set_to.iter().filter(can_be_set).map(|ticks| Action::SetMark(number, *ticks)));
+                actions.extend(self.set_to.iter().filter(can_be_set).map(|ticks| Action::Set(number, *ticks)));
             }
             if counts.mark_raises < self.mark_raises {
-                actions.extend(self.raise_to.iter().map(|ticks| Action::RaiseMark(number, *ticks)));
+                actions.extend(self.raise_to.iter().map(|ticks| Action::Raise(number, *ticks)));
             }
             if counts.node_changes < self.node_changes {
                 let others = (0..self.nodes.len()).filter(|node| *node != backend.node);
@@ -395,16 +387,13 @@ impl Model for Bounds {
         }
         if counts.restores < self.restores {
             for (number, backend) in world.backends.iter().enumerate() {
-                let is_idle = |other: &world::Backend| other.database != backend.database || other.operation.is_none();
-                if backend.database > 0 && world.backends.iter().all(is_idle) {
-                    actions.extend(self.restored.iter().map(|ticks| Action::Restore(number, *ticks)));
+                let is_free = |other: &Backend| {
+                    other.database != backend.database || other.operation.is_none() && !other.transaction.has_begun
+                };
+                if backend.database > 0 && world.backends.iter().all(is_free) {
+                    actions.extend((0..self.restored.len()).map(|restored| Action::Restore(number, restored)));
                 }
             }
-        }
-        if let Some(database) = world.restored.filter(|database| world.bounds[*database] > 0)
-            && counts.take_backs < self.take_backs
-        {
-            actions.push(Action::TakeBack(database));
         }
         if counts.upgrades < self.upgrades {
             actions.extend(self.promotion.iter().map(|ticks| Action::Upgrade(*ticks)));
@@ -422,21 +411,22 @@ impl Model for Bounds {
                 counts.failures += 1;
                 self.go(&mut next, backend, Call::Draw, true).then_some(())?;
             }
-            Action::GoFast(backend) => {
-                self.go(&mut next, backend, Call::DrawFast, false).then_some(())?;
+            Action::Horizon(backend) => {
+                counts.horizons += 1;
+                self.go(&mut next, backend, Call::Floor, false).then_some(())?;
             }
-            Action::SetMark(backend, ticks) => {
+            Action::Set(backend, ticks) => {
                 counts.mark_sets += 1;
                 next.may_refuse = true;
-                self.go(&mut next, backend, Call::SetMark(TICKS.nearest(NOON) + ticks), false).then_some(())?;
+                self.go(&mut next, backend, Call::Set(at(ticks)), false).then_some(())?;
             }
-            Action::RaiseMark(backend, ticks) => {
+            Action::Raise(backend, ticks) => {
                 counts.mark_raises += 1;
                 next.may_refuse = true;
-                self.go(&mut next, backend, Call::RaiseMark(TICKS.nearest(NOON) + ticks), false).then_some(())?;
+                self.go(&mut next, backend, Call::Raise(at(ticks)), false).then_some(())?;
             }
             Action::Clock(ticks) => {
-                next.clock += ticks * TICKS.micros;
+                next.clock += ticks * TICK;
                 if ticks > 0 {
                     counts.clock_moves += 1;
                     next.set_to = None;
@@ -458,29 +448,24 @@ impl Model for Bounds {
                 next.may_refuse |= ticks < 0 || counts.crashes > 0 || counts.promotions > 0 || self.flush_time > 0;
                 counts.promotions += 1;
                 next.promote(position);
-                next.clock += ticks * TICKS.micros;
+                next.clock += ticks * TICK;
             }
             Action::Upgrade(ticks) => {
                 counts.upgrades += 1;
                 next.may_refuse = true;
                 next.upgrade();
-                next.clock += ticks * TICKS.micros;
+                next.clock += ticks * TICK;
             }
-            Action::Restore(backend, ticks) => {
+            Action::Restore(backend, restored) => {
                 counts.restores += 1;
-                next.restore(self, backend, TICKS.nearest(NOON) + ticks);
-            }
-            Action::TakeBack(database) => {
-                counts.take_backs += 1;
-                next.take_back(database);
+                next.restore(self, backend, self.restored[restored]);
             }
             Action::Node(backend, node) => {
                 counts.node_changes += 1;
                 next.backends[backend].node = node;
-                next.backends[backend].range = None;
             }
         }
-        if !matches!(action, Action::Go(_) | Action::GoFast(_) | Action::Flush) {
+        if !matches!(action, Action::Go(_) | Action::Flush) {
             next.marks_logged = 0;
         }
         if !self.needs_history(&next) {
@@ -504,7 +489,7 @@ impl Model for Bounds {
                 !bounds.checks_ends || bounds.ends(world)
             }),
             Property::always("no backend waits for a mark that is set back", |bounds: &Bounds, world: &World| {
-                bounds.draws_after_set_mark(world)
+                bounds.draws_after_set(world)
             }),
             Property::sometimes(worlds::ALL_GENERATED, |bounds: &Bounds, world: &World| world.counts.ids == bounds.ids),
         ]

@@ -1,11 +1,14 @@
 //! The state of the model: the clock, the log, shared memory, the backends, and the generated IDs.
 
-use scru_ids::{MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, NodeCode, SortableId};
-use scru_server::mark::{Mark, Reserved};
-use scru_server::protocol::{Carried, Lsn, Pending};
+use std::collections::BTreeMap;
+
+use scru_ids::MAX_AHEAD_MICROS;
+use scru_server::mark::{self, Mark};
+use scru_server::protocol::{Carried, Known, Lsn, Pending};
 
 use crate::access::Answer;
-use crate::{Bounds, NOON, TICKS, id};
+use crate::kind::Kind;
+use crate::{Bounds, NOON, at};
 
 /// The number of databases.
 const DATABASES: usize = 2;
@@ -25,25 +28,29 @@ pub struct World {
     pub(crate) shared: Shared,
     pub(crate) backends: Vec<Backend>,
     /// The IDs that must not be generated again, and the databases in which they must not.
-    pub(crate) given: Vec<(u64, u8)>,
-    /// The mark that was raised last.
+    pub(crate) given: BTreeMap<Id, u8>,
+    /// For each database, the last horizon that was returned: the IDs of later transactions are not below it.
+    pub(crate) horizons: [i64; DATABASES],
+    /// The time to which the marks were raised last.
     pub(crate) raised: Option<Raised>,
-    /// The backend's node and database, and the tick, of a mark that was set; `None` once an ID is generated or the clock advances.
-    pub(crate) set_to: Option<(usize, usize, u64)>,
-    /// The database that was restored from the dump of another server.
-    pub(crate) restored: Option<usize>,
-    /// For each database, the time at or above which its IDs are, as a restored horizon requires.
-    pub(crate) bounds: [i64; DATABASES],
+    /// The backend that has set the marks back, as it was, and the time; `None` once an ID is generated or the clock advances.
+    pub(crate) set_to: Option<(usize, usize, Kind, i64)>,
+    /// The database that was restored from the dump of another server, and the horizon that the dump has.
+    pub(crate) restored: Option<(usize, i64)>,
+    /// The databases that carry an older mark since they were restored, as bits: the next ID of each covers all again.
+    pub(crate) uncovered: u8,
     /// The number of marks that were logged since the last ID or the last change of circumstances.
     pub(crate) marks_logged: u8,
     pub(crate) fault: Option<Fault>,
 }
 
-/// A mark that was raised: later IDs are above it.
+/// An ID of a type, as its word.
+pub(crate) type Id = (Kind, u64);
+
+/// The marks were raised: later IDs are at or above a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Raised {
-    pub(crate) node: NodeCode,
-    pub(crate) tick: u64,
+    pub(crate) time: i64,
     /// The database whose session raised it.
     pub(crate) database: usize,
     /// Whether only the IDs of this database are above it, because the server has changed.
@@ -54,13 +61,13 @@ pub(crate) struct Raised {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Counts {
     pub(crate) ids: usize,
+    pub(crate) horizons: u8,
     pub(crate) clock_moves: u8,
     pub(crate) clock_setbacks: u8,
     pub(crate) crashes: u8,
     pub(crate) promotions: u8,
     pub(crate) upgrades: u8,
     pub(crate) restores: u8,
-    pub(crate) take_backs: u8,
     pub(crate) node_changes: u8,
     pub(crate) mark_sets: u8,
     pub(crate) mark_raises: u8,
@@ -71,28 +78,44 @@ pub(crate) struct Counts {
 /// Shared memory. All fields are 0 after a crash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shared {
-    pub(crate) word: u64,
-    pub(crate) reserved: Reserved,
+    pub(crate) words: [u64; 2],
+    pub(crate) era: u64,
     pub(crate) is_locked: bool,
+    pub(crate) marks: [SharedMark; 2],
+}
+
+/// What is shared of a mark.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct SharedMark {
+    pub(crate) start: i64,
+    /// The era in which it was set.
+    pub(crate) era: u64,
+    pub(crate) reserved: i64,
     pub(crate) pending: Pending,
-    pub(crate) run: u64,
 }
 
 /// What the log restores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Disk {
-    pub(crate) marks: Vec<Mark>,
-    pub(crate) carried: Vec<Carried>,
+    /// The marks of the page.
+    pub(crate) page: [i64; 2],
+    /// The marks of each database.
+    pub(crate) carried: [[Carried; 2]; DATABASES],
     /// The rows: the ID, and a bit for the database.
-    pub(crate) rows: Vec<(u64, u8)>,
+    pub(crate) rows: BTreeMap<Id, u8>,
+    /// The horizons that readers have written to rows.
+    pub(crate) horizons: [i64; DATABASES],
 }
 
 /// A record of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Record {
-    Marks(Vec<Mark>),
-    Carried(usize, Carried),
-    Row(u64, u8),
+    Page(Mark, i64),
+    Carried(usize, Mark, Carried),
+    Row(Id, u8),
+    Horizon(usize, i64),
+    /// A record that is forgotten.
+    Nothing,
 }
 
 /// The log: a state, and the records that follow it. A position is the number of records before it.
@@ -102,20 +125,16 @@ pub(crate) struct Log {
     records: Vec<Record>,
     /// The position up to which the log is durable.
     pub(crate) flushed: Lsn,
-    /// For each database, the version of the mark that it carries.
-    versions: [Lsn; DATABASES],
+    /// For each database, the versions of the marks that it carries: the position of the record, and above [`VERSION`] a number.
+    versions: [[Lsn; 2]; DATABASES],
 }
+
+/// The step from a version to the next one.
+const VERSION: Lsn = 1 << 16;
 
 impl Log {
     pub(crate) fn end(&self) -> Lsn {
         self.records.len() as u64
-    }
-
-    /// The runs of all marks.
-    fn runs(&self) -> impl Iterator<Item = u64> {
-        let records = self.records.iter();
-        let later = records.filter_map(|record| if let Record::Marks(marks) = record { Some(marks) } else { None });
-        later.chain([&self.base.marks]).flatten().map(|mark| mark.run)
     }
 
     /// The state after all records.
@@ -125,18 +144,20 @@ impl Log {
         disk
     }
 
-    pub(crate) fn write_marks(&mut self, marks: &[Mark]) -> Lsn {
-        self.write(Record::Marks(marks.to_vec()))
+    pub(crate) fn write_mark(&mut self, of: Mark, time: i64) -> Lsn {
+        self.write(Record::Page(of, time))
     }
 
-    pub(crate) fn write_carried(&mut self, database: usize, carried: Carried) -> Lsn {
-        self.versions[database] += 1;
-        self.write(Record::Carried(database, carried))
+    pub(crate) fn write_carried(&mut self, database: usize, of: Mark, carried: Carried) -> Lsn {
+        let position = self.write(Record::Carried(database, of, carried));
+        let version = &mut self.versions[database][of as usize];
+        *version = (*version / VERSION + 1) * VERSION + position;
+        *version
     }
 
     /// The mark that a database carries, and its version.
-    pub(crate) fn carried(&self, database: usize) -> (Carried, Lsn) {
-        (self.disk().carried[database], self.versions[database])
+    pub(crate) fn carried(&self, database: usize, of: Mark) -> (Carried, Lsn) {
+        (self.disk().carried[database][of as usize], self.versions[database][of as usize])
     }
 
     fn write(&mut self, record: Record) -> Lsn {
@@ -144,9 +165,13 @@ impl Log {
         self.end()
     }
 
+    pub(crate) fn is_flushed(&self, position: Lsn) -> bool {
+        self.flushed >= position % VERSION
+    }
+
     /// Makes the records up to a position durable.
     pub(crate) fn flush(&mut self, position: Lsn) {
-        self.flushed = self.flushed.max(position.min(self.end()));
+        self.flushed = self.flushed.max((position % VERSION).min(self.end()));
     }
 
     /// Merges the durable records into the state that precedes them, and returns their number. Positions count from them.
@@ -165,13 +190,22 @@ impl Log {
     }
 
     /// Removes the rows for which `goes` returns `true`.
-    pub(crate) fn forget_rows(&mut self, goes: impl Fn(u64) -> bool) {
-        self.base.rows.retain(|(row, _)| !goes(*row));
+    pub(crate) fn forget_rows(&mut self, goes: impl Fn(Id) -> bool) {
+        self.base.rows.retain(|row, _| !goes(*row));
         for record in &mut self.records {
             if let Record::Row(row, _) = record
                 && goes(*row)
             {
-                *record = Record::Row(0, 0);
+                *record = Record::Nothing;
+            }
+        }
+    }
+
+    pub(crate) fn forget_horizons(&mut self) {
+        self.base.horizons = [0; DATABASES];
+        for record in &mut self.records {
+            if let Record::Horizon(..) = record {
+                *record = Record::Nothing;
             }
         }
     }
@@ -180,10 +214,11 @@ impl Log {
 impl Disk {
     fn replay(&mut self, record: &Record) {
         match record {
-            Record::Marks(marks) => self.marks.clone_from(marks),
-            Record::Carried(database, carried) => self.carried[*database] = *carried,
-            Record::Row(0, _) => {}
-            Record::Row(id, database) => self.rows.push((*id, *database)),
+            Record::Page(of, time) => self.page[*of as usize] = *time,
+            Record::Carried(database, of, carried) => self.carried[*database][*of as usize] = *carried,
+            Record::Row(id, database) => *self.rows.entry(*id).or_default() |= *database,
+            Record::Horizon(database, horizon) => self.horizons[*database] = *horizon,
+            Record::Nothing => {}
         }
     }
 }
@@ -194,17 +229,30 @@ pub(crate) struct Backend {
     pub(crate) database: usize,
     /// The index of its node.
     pub(crate) node: usize,
+    /// The type that it draws.
+    pub(crate) kind: Kind,
     pub(crate) operation: Option<Operation>,
     /// The last ID that its client received; 0 if there is none.
     pub(crate) last: u64,
-    /// The fast path: the start and the end of the words and of the times.
-    pub(crate) range: Option<(u64, u64, i64, i64)>,
-    pub(crate) known_carried: Reserved,
-    pub(crate) due: Reserved,
-    /// The time from which its transaction draws: what the database carried when it began; 0 if none runs.
-    pub(crate) from: i64,
-    /// Whether its operation began before the last mark was raised.
+    /// The state of its private generator.
+    pub(crate) private: u128,
+    pub(crate) known: [Known; 2],
+    pub(crate) due: i64,
+    pub(crate) transaction: Transaction,
+    /// Whether its operation began before the marks were raised last.
     pub(crate) precedes_raise: bool,
+}
+
+/// What a backend has learned at the beginning of its transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Transaction {
+    pub(crate) has_begun: bool,
+    /// The time at or above which it draws.
+    pub(crate) from: i64,
+    /// The time that has arrived with its database, and for which its draws from shared state wait.
+    pub(crate) arrived: i64,
+    /// The last horizon of its database.
+    pub(crate) horizon: i64,
 }
 
 /// An operation that has begun.
@@ -212,26 +260,21 @@ pub(crate) struct Backend {
 pub(crate) struct Operation {
     pub(crate) call: Call,
     pub(crate) answers: Vec<Answer>,
-    /// The IDs that may be generated again, for a mark that is set.
-    pub(crate) given: Vec<u64>,
 }
 
-/// The call of a function of the protocol.
+/// What a backend does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Call {
+    /// Begins a transaction.
+    Begin,
     Draw,
-    DrawFast,
-    /// Sets the mark of the backend's node to a tick.
-    SetMark(u64),
-    /// Raises the mark of the backend's node to a tick.
-    RaiseMark(u64),
+    /// Raises the floor of the horizons.
+    Floor,
+    /// Sets the marks back to a time.
+    Set(i64),
+    /// Raises the marks to a time.
+    Raise(i64),
 }
-
-/// The number of the run of [`LONG_AGO`].
-const OLD_RUN: u64 = 1;
-
-/// The tick of a run that ended long ago.
-const LONG_AGO: u64 = TICKS.nearest(NOON) - 100;
 
 /// A violation of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -248,28 +291,29 @@ pub enum Fault {
     Lock,
     /// An operation does not end.
     Endless,
-    /// An ID is not above a mark that was raised.
+    /// An ID is below a time to which the marks were raised.
     BelowRaisedMark,
+    /// An ID is below a horizon that was returned before its transaction began.
+    BelowHorizon,
+    /// What databases share is raised above the clock because of what has arrived with one.
+    AheadOfArrived,
     /// A mark is logged although it is not needed. Backends could do so for ever.
     NeedlessMark,
-    /// A draw withdraws the reservation of all databases.
+    /// A reservation is withdrawn, but not by a superuser.
     Withdrawn,
 }
 
 impl World {
-    /// A new server, or one with the mark of its last run. If that ended long ago, the first ID requires no wait.
+    /// A new server, or one with the marks of its last run. If that ended long ago, the first ID requires no wait.
     pub(crate) fn new(bounds: &Bounds) -> Self {
-        let last = bounds.last_mark.map(|ticks| TICKS.nearest(NOON) + ticks);
-        let mark = Mark { node: bounds.code(0), tick: last.unwrap_or(LONG_AGO), run: OLD_RUN };
-        let marks = if bounds.is_new { Vec::new() } else { vec![mark] };
-        let carried = match bounds.carries_nothing {
-            true => Carried::Nothing,
-            false if bounds.is_new => Carried::Own(None),
-            false => Carried::Own(Some(Mark { run: 0, ..mark })),
-        };
-        let backends = bounds.backends.iter().map(|(database, node)| Backend {
+        let last = bounds.last_mark.map(|ticks| Kind::Scru64.first_id(bounds, 0, at(ticks)));
+        let time = last.map_or(at(-100), |last| Kind::Scru64.tick(last).1);
+        let page = if bounds.is_new { [0; 2] } else { [time; 2] };
+        let carried = [[Carried { time: page[0], has_arrived: false }; 2]; DATABASES];
+        let backends = bounds.backends.iter().map(|(database, node, kind)| Backend {
             database: *database,
             node: *node,
+            kind: *kind,
             ..Backend::default()
         });
         Self {
@@ -277,18 +321,19 @@ impl World {
             counts: Counts::default(),
             may_refuse: bounds.is_new || last.is_some(),
             log: Log {
-                base: Disk { marks, carried: vec![carried; DATABASES], rows: Vec::new() },
+                base: Disk { page, carried, ..Disk::default() },
                 records: Vec::new(),
                 flushed: 0,
-                versions: [0; DATABASES],
+                versions: [[0; 2]; DATABASES],
             },
             shared: Shared::default(),
-            given: last.map(|tick| (bounds.first_id(0, tick), ALL_DATABASES)).into_iter().collect(),
+            given: last.map(|last| ((Kind::Scru64, last), ALL_DATABASES)).into_iter().collect(),
             backends: backends.collect(),
+            horizons: [0; DATABASES],
             raised: None,
             set_to: None,
             restored: None,
-            bounds: [0; DATABASES],
+            uncovered: 0,
             marks_logged: 0,
             fault: None,
         }
@@ -300,18 +345,25 @@ impl World {
 
     /// Numbers the versions that backends know, and the present ones, from 0. States that differ only in their history become equal.
     pub(crate) fn renumber_versions(&mut self) {
-        for (database, present) in self.log.versions.iter_mut().enumerate() {
-            let backends = self.backends.iter_mut().filter(|backend| backend.database == database);
-            let operations = backends.filter_map(|backend| backend.operation.as_mut());
-            let answers = operations.flat_map(|operation| &mut operation.answers);
-            let known = answers
-                .filter_map(|answer| if let Answer::Carried(_, version) = answer { Some(version) } else { None });
-            let mut versions: Vec<&mut Lsn> = known.chain([present]).collect();
+        for (number, present) in self.log.versions.iter_mut().flatten().enumerate() {
+            let (database, of) = (number / 2, Mark::ALL[number % 2]);
+            let mut versions = vec![present];
+            for backend in self.backends.iter_mut().filter(|backend| backend.database == database) {
+                versions.push(&mut backend.known[of as usize].version);
+                let answers = backend.operation.iter_mut().flat_map(|operation| &mut operation.answers);
+                versions.extend(
+                    answers
+                        .filter_map(Answer::version_mut)
+                        .filter(|(other, _)| *other == of)
+                        .map(|(_, version)| version),
+                );
+            }
             versions.sort_unstable();
             let (mut last, mut number) = (None, 0);
             for version in versions {
-                number += Lsn::from(last.is_some_and(|last| last != *version));
-                last = Some(std::mem::replace(version, number));
+                number += Lsn::from(last.is_some_and(|last| last != *version / VERSION));
+                last = Some(*version / VERSION);
+                *version = number * VERSION + *version % VERSION;
             }
         }
     }
@@ -319,19 +371,17 @@ impl World {
     /// Forgets the order of the durable records. States that differ only in their history become equal.
     pub(crate) fn compact(&mut self) {
         let durable = self.log.compact();
-        let answers = self.backends.iter_mut().filter_map(|backend| backend.operation.as_mut());
-        let answers = answers.flat_map(|operation| &mut operation.answers).filter_map(Answer::position_mut);
-        for position in answers.chain([&mut self.shared.pending.position]) {
-            *position = position.saturating_sub(durable);
+        let [draws, horizons] = &mut self.shared.marks;
+        let mut positions = vec![&mut draws.pending.position, &mut horizons.pending.position];
+        positions.extend(self.log.versions.iter_mut().flatten());
+        for backend in &mut self.backends {
+            positions.extend(backend.known.iter_mut().map(|known| &mut known.version));
+            let answers = backend.operation.iter_mut().flat_map(|operation| &mut operation.answers);
+            positions.extend(answers.filter_map(Answer::position_mut));
         }
-    }
-
-    /// A number for a run that no other run has. `answers` are those of the present operation.
-    pub(crate) fn next_run(&self, answers: &[Answer]) -> u64 {
-        let operations = self.backends.iter().filter_map(|backend| backend.operation.as_ref());
-        let answers = operations.flat_map(|operation| &operation.answers).chain(answers);
-        let drawn = answers.filter_map(|answer| if let Answer::Run(run) = answer { Some(*run) } else { None });
-        drawn.chain(self.log.runs()).chain([OLD_RUN, self.shared.run]).max().unwrap_or(0) + 1
+        for position in positions {
+            *position -= durable.min(*position % VERSION);
+        }
     }
 
     pub(crate) fn are_idle(&self) -> bool {
@@ -341,8 +391,10 @@ impl World {
     /// Kills all backends, and clears shared memory.
     fn begin_anew(&mut self) {
         self.shared = Shared::default();
+        self.log.versions = [[0; 2]; DATABASES];
         for backend in &mut self.backends {
-            *backend = Backend { database: backend.database, node: backend.node, ..Backend::default() };
+            let Backend { database, node, kind, .. } = *backend;
+            *backend = Backend { database, node, kind, ..Backend::default() };
         }
     }
 
@@ -356,8 +408,9 @@ impl World {
     pub(crate) fn promote(&mut self, position: Lsn) {
         self.begin_anew();
         self.log.cut(position);
-        self.given = self.log.disk().rows.iter().map(|(row, _)| (*row, ALL_DATABASES)).collect();
-        self.given.sort_unstable();
+        let Disk { rows, horizons, .. } = self.log.disk();
+        self.given = rows.into_keys().map(|row| (row, ALL_DATABASES)).collect();
+        self.horizons = horizons;
         self.raised = None;
         self.set_to = None;
     }
@@ -365,100 +418,103 @@ impl World {
     /// Moves the databases to a new server, as pg_upgrade does or a dump.
     pub(crate) fn upgrade(&mut self) {
         self.begin_anew();
-        let Disk { carried, rows, .. } = self.log.disk();
-        let carried = carried.into_iter().map(|carried| match carried {
-            Carried::Own(Some(mark)) => Carried::Arrived(mark),
-            carried => carried,
-        });
+        let Disk { carried, mut rows, .. } = self.log.disk();
+        rows.values_mut().for_each(|databases| *databases &= !self.uncovered);
+        let arrived = |Carried { time, .. }| Carried { time, has_arrived: time > 0 };
         self.raised = self.raised.map(|raised| Raised { is_local: true, ..raised });
         self.given.clone_from(&rows);
-        self.given.sort_unstable();
+        let carried = carried.map(|carried| carried.map(arrived));
         self.log = Log {
-            base: Disk { marks: Vec::new(), carried: carried.collect(), rows },
+            base: Disk { carried, rows, horizons: self.horizons, ..Disk::default() },
             records: Vec::new(),
             flushed: 0,
-            versions: [0; DATABASES],
+            versions: self.log.versions,
         };
     }
 
-    /// Restores the database of an idle backend, to which all reconnect, from the dump of a server that has generated the first ID of a
-    /// tick.
-    pub(crate) fn restore(&mut self, bounds: &Bounds, backend: usize, tick: u64) {
-        let Backend { database, node, .. } = self.backends[backend];
-        for other in self.backends.iter_mut().filter(|other| other.database == database) {
-            *other = Backend { database, node: other.node, ..Backend::default() };
+    /// Restores a database from the dump of a server that has generated an ID of a tick, or returned a horizon. Replaces what was
+    /// restored before. The sessions of the database continue.
+    pub(crate) fn restore(&mut self, bounds: &Bounds, backend: usize, (of, ticks): (Mark, i64)) {
+        let Backend { database, node, kind, .. } = self.backends[backend];
+        let id = (kind, kind.first_id(bounds, node, at(ticks)));
+        let time = if of == Mark::Draws { kind.tick(id.1).1 } else { at(ticks) };
+        let version = self.log.write_carried(database, of, Carried { time, has_arrived: true });
+        self.log.flush(version);
+        if of == Mark::Draws {
+            self.given.retain(|_, databases| *databases != 1 << database);
+            *self.given.entry(id).or_default() |= 1 << database;
+            self.uncovered |= 1 << database;
+        } else {
+            self.horizons[database] = 0;
         }
-        self.restored = Some(database);
-        if bounds.is_horizon_restored {
-            self.bounds[database] = TICKS.start(tick);
-            return;
-        }
-        let arrived = Mark { node: bounds.code(node), tick, run: 0 };
-        let position = self.log.write_carried(database, Carried::Arrived(arrived));
-        self.log.flush(position);
-        let new = bounds.first_id(node, tick);
-        let at = self.given.partition_point(|(given, _)| *given < new);
-        match self.given.get_mut(at).filter(|(given, _)| *given == new) {
-            Some((_, databases)) => *databases |= 1 << database,
-            None => self.given.insert(at, (new, 1 << database)),
+        self.restored = Some((database, if of == Mark::Draws { 0 } else { time }));
+    }
+
+    /// The time at or above which the IDs of a database are, if their transaction begins now.
+    pub(crate) fn horizon(&self, database: usize) -> i64 {
+        let restored = self.restored.filter(|(restored, _)| *restored == database);
+        self.horizons[database].max(restored.map_or(0, |(_, horizon)| horizon))
+    }
+
+    /// A horizon to its reader.
+    pub(crate) fn return_horizon(&mut self, bounds: &Bounds, backend: usize, horizon: i64) {
+        let database = self.backends[backend].database;
+        self.horizons[database] = self.horizons[database].max(horizon);
+        if bounds.needs_rows(self) {
+            self.log.write(Record::Horizon(database, self.horizons[database]));
         }
     }
 
-    /// Takes back the horizon that a restored database carries. Its owner then answers for the IDs that it had.
-    pub(crate) fn take_back(&mut self, database: usize) {
-        self.bounds[database] = 0;
-        self.given.retain(|(_, databases)| *databases == ALL_DATABASES);
-    }
-
-    /// An ID to its client, which inserts it. Records a violation of an invariant.
-    pub(crate) fn hand_out(&mut self, bounds: &Bounds, backend: usize, new: u64, now: i64) {
-        let Backend { database, node, last, precedes_raise, .. } = self.backends[backend];
-        let bit = 1 << database;
-        let at = self.given.partition_point(|(given, _)| *given < new);
-        let is_again = self.given.get(at).is_some_and(|(given, _)| *given == new);
-        if is_again && self.given[at].1 & bit != 0 {
+    /// An ID to its client, which inserts it. Records a violation of an invariant. `tick` is the start and the end of its tick.
+    pub(crate) fn hand_out(&mut self, bounds: &Bounds, backend: usize, word: u64, tick: (i64, i64), now: i64) {
+        let Backend { database, kind, last, transaction, precedes_raise, .. } = self.backends[backend];
+        let (bit, is_private) = (1 << database, kind == Kind::Private);
+        let given = self.given.get(&(kind, word)).copied();
+        if given.is_some_and(|databases| databases & bit != 0) {
             self.fail(Fault::Twice);
-        } else if new <= last {
+        } else if word <= last && !is_private {
             self.fail(Fault::NotIncreasing);
-        } else if id(new).timestamp_micros() > now + MAX_AHEAD_MICROS {
+        } else if tick.0 > now + MAX_AHEAD_MICROS && !(is_private && self.may_refuse) {
             self.fail(Fault::TooFarAhead);
+        } else if tick.1 <= transaction.horizon {
+            self.fail(Fault::BelowHorizon);
+        } else if transaction.arrived > now && !is_private {
+            self.fail(Fault::AheadOfArrived);
         } else if let Some(raised) = self.raised
-            && raised.node.overlaps(bounds.code(node))
             && (raised.database == database || !raised.is_local)
             && !precedes_raise
-            && id(new).tick() <= raised.tick
+            && tick.1 <= raised.time
         {
             self.fail(Fault::BelowRaisedMark);
         }
-        if is_again {
-            self.given[at].1 = ALL_DATABASES;
-        } else {
-            self.given.insert(at, (new, ALL_DATABASES));
-        }
-        self.backends[backend].last = new;
         self.counts.ids += 1;
         self.marks_logged = 0;
         self.set_to = None;
+        if is_private {
+            return;
+        }
+        self.given.insert((kind, word), ALL_DATABASES);
+        self.uncovered &= !bit;
+        self.backends[backend].last = word;
         if bounds.needs_rows(self) {
-            self.log.write(Record::Row(new, bit));
+            self.log.write(Record::Row((kind, word), bit));
         }
     }
 
-    /// Permits the IDs above a mark that is being set to be generated again, if they were given when the operation began, and are
-    /// too far ahead of the clock for any session to wait for it.
+    /// While a superuser sets the marks back: permits the IDs to be generated again that are above the time to which they go with the
+    /// present clock. The consumers of horizons continue from an earlier one.
     pub(crate) fn forget_above_mark(&mut self, backend: usize) {
-        let Some(Operation { call: Call::SetMark(tick), given, .. }) = &self.backends[backend].operation else {
-            return;
-        };
-        let (tick, given) = (*tick, given.clone());
-        let latest = self.clock + MAX_BEHIND_MICROS;
-        let is_above = |made: u64| id(made).tick() > tick && id(made).timestamp_micros() > latest;
-        let goes = |made: u64| is_above(made) && given.contains(&made);
-        self.given.retain(|(made, _)| !goes(*made));
+        let Some(Operation { call: Call::Set(time), .. }) = self.backends[backend].operation else { return };
+        let lowest = mark::lowest(time, self.clock);
+        let goes = |(kind, word): Id| kind.tick(word).1 > lowest;
+        self.given.retain(|id, _| !goes(*id));
         self.log.forget_rows(goes);
+        self.log.forget_horizons();
+        self.horizons = [0; DATABASES];
         self.raised = None;
         for backend in &mut self.backends {
-            if is_above(backend.last) {
+            backend.transaction.horizon = 0;
+            if goes((backend.kind, backend.last)) {
                 backend.last = 0;
             }
         }

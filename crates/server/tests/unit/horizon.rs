@@ -1,8 +1,5 @@
 use std::collections::HashSet;
 
-use scru_ids::{Scru64, Scru128};
-
-use super::OnClockRollback::{Error, Reset};
 use super::*;
 
 /// A mistake that the search must find.
@@ -23,14 +20,6 @@ enum Mistake {
     Forgets,
     /// The reader evaluates the horizon of a snapshot a second time.
     EvaluatesTwice,
-    /// The reader raises the floor before it is durable.
-    RaisesFirst,
-    /// The floor with which the database has arrived is raised above the clock.
-    RaisesArrived,
-    /// The database calls that floor its own before the floor is raised.
-    OwnsFirst,
-    /// That floor is not made durable.
-    ForgetsArrived,
     /// The guard compares an ID that was made elsewhere with the bound, not with what the transaction loads after it has published.
     ComparesWithBound,
     /// The reader reads up to the horizon, although the guard accepts IDs that are older by the lag.
@@ -39,9 +28,6 @@ enum Mistake {
 
 /// The lag by which IDs that were made elsewhere can be older than their transaction.
 const LAG: i64 = 3;
-
-/// The floor with which the database has arrived from another server, which the clock passes.
-const ARRIVED: i64 = 15;
 
 const OWN: Owner = Owner::new(7, 1);
 /// The number of the transaction.
@@ -56,20 +42,12 @@ struct World {
     clock: i64,
     clock_steps: u8,
     floor: i64,
-    durable: i64,
     owner: u64,
     bound: i64,
     state: u64,
     entry: i64,
     running: bool,
     committed: bool,
-    /// Whether the database has arrived with a floor, and whether it does not call it its own.
-    is_restored: bool,
-    has_arrived: bool,
-    /// What the writer has learned from it.
-    learned: Option<i64>,
-    /// The latest reading of the clock that was possible.
-    latest: i64,
     /// Stores of the writer that the reader does not yet see, oldest first.
     buffer: Vec<(bool, u64)>,
     writer: Process,
@@ -127,53 +105,18 @@ impl HorizonAccess for Run<'_> {
     type Error = Stop;
 
     fn now(&mut self) -> Result<i64, Stop> {
-        if self.mistake == Mistake::RaisesArrived {
-            return Ok(ARRIVED);
-        }
         self.access(|world| world.clock)
     }
     fn floor(&mut self) -> Result<i64, Stop> {
         self.access(|world| world.floor)
     }
-    fn raise_floor(&mut self, floor: i64) -> Result<(), Stop> {
+    fn raise_floor(&mut self) -> Result<i64, Stop> {
         let is_late = self.mistake == Mistake::ScansFirst;
         self.access(|world| {
-            let stored = if is_late { &mut world.late } else { &mut world.floor };
-            *stored = floor.max(*stored);
-            0
+            let floor = world.clock.max(world.floor);
+            *if is_late { &mut world.late } else { &mut world.floor } = floor;
+            floor
         })
-        .map(drop)
-    }
-    fn durable(&mut self) -> Result<i64, Stop> {
-        if matches!(self.mistake, Mistake::RaisesFirst | Mistake::ForgetsArrived) {
-            return Ok(i64::MAX);
-        }
-        self.access(|world| world.durable)
-    }
-    fn make_durable(&mut self, floor: i64) -> Result<(), Stop> {
-        // The reader's floor has no lead here.
-        let logged = if self.is_writer { floor + LEAD_MICROS } else { floor };
-        self.access(|world| {
-            world.durable = logged.max(world.durable);
-            0
-        })
-        .map(drop)
-    }
-    fn arrived(&mut self) -> Result<Option<i64>, Stop> {
-        let owns_first = self.mistake == Mistake::OwnsFirst;
-        let arrived = self.access(|world| {
-            let has_arrived = world.has_arrived;
-            world.has_arrived &= !owns_first;
-            i64::from(has_arrived)
-        });
-        arrived.map(|arrived| (arrived == 1).then_some(ARRIVED))
-    }
-    fn adopt(&mut self, _: i64) -> Result<(), Stop> {
-        self.access(|world| {
-            world.has_arrived = false;
-            0
-        })
-        .map(drop)
     }
     fn fence(&mut self) -> Result<(), Stop> {
         // The reader's stores are visible at once.
@@ -326,8 +269,7 @@ impl World {
         }
         if self.clock_steps < 2 {
             for clock in [5, 20] {
-                let (clock_steps, latest) = (self.clock_steps + 1, self.latest.max(clock));
-                all.push(Self { clock, clock_steps, latest, ..self.clone() });
+                all.push(Self { clock, clock_steps: self.clock_steps + 1, ..self.clone() });
             }
         }
         all.extend(self.restart());
@@ -347,11 +289,8 @@ impl World {
         Some(Self {
             clock: self.clock,
             clock_steps: self.clock_steps,
-            floor: self.durable,
-            durable: self.durable,
-            is_restored: self.is_restored,
-            has_arrived: self.has_arrived,
-            latest: self.latest,
+            // A floor that was returned is durable.
+            floor: self.floor,
             sees: self.sees,
             horizon: self.horizon,
             again: self.again,
@@ -387,7 +326,6 @@ impl Run<'_> {
         let ends_first = self.mistake == Mistake::EndsFirst;
         match at {
             0 => {
-                self.world.learned = learn(self)?;
                 self.world.running = true;
                 if draws_first {
                     self.world.drawn = Some(self.world.clock);
@@ -396,10 +334,10 @@ impl Run<'_> {
             1 => {
                 let from = publish(self)?;
                 let bound = if self.mistake == Mistake::ComparesWithBound { self.bound_of(0)? } else { from };
-                self.world.accepted = Some(bound.max(self.world.learned.unwrap_or(bound)) - LAG);
+                self.world.accepted = Some(bound - LAG);
                 if !draws_first {
                     // The clock is read when the ID is drawn.
-                    self.world.drawn = Some(from).max(self.world.learned);
+                    self.world.drawn = Some(from);
                 }
             }
             2 => {
@@ -442,17 +380,12 @@ impl Run<'_> {
 /// - A transaction that the snapshot does not see has an ID below the horizon.
 /// - Such a transaction can insert an ID that was made elsewhere, and that a reader with a lag has passed.
 /// - A snapshot has two horizons.
-/// - An ID is below the floor with which the database has arrived, or the floor is above the clock because of that.
-fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
-    let start = World { clock: 10, latest: 10, is_restored, has_arrived: is_restored, ..World::default() };
+fn explore(mistake: Mistake) -> (usize, bool) {
+    let start = World { clock: 10, ..World::default() };
     let mut known = HashSet::from([start.clone()]);
     let mut open = vec![start];
     while let Some(world) = open.pop() {
         if world.again.is_some() && world.again != world.horizon {
-            return (known.len(), true);
-        }
-        let is_below = |drawn| is_restored && world.writer.at > 2 && drawn < ARRIVED;
-        if world.drawn.is_some_and(is_below) || world.floor > world.latest {
             return (known.len(), true);
         }
         let is_over = world.writer.at > 4;
@@ -475,11 +408,9 @@ fn explore(mistake: Mistake, is_restored: bool) -> (usize, bool) {
 
 #[test]
 fn no_order_of_accesses_gives_a_horizon_above_a_row() {
-    for is_restored in [false, true] {
-        let (worlds, is_violated) = explore(Mistake::None, is_restored);
-        assert!(!is_violated, "{is_restored}");
-        assert!(worlds > 10_000, "{worlds}");
-    }
+    let (worlds, is_violated) = explore(Mistake::None);
+    assert!(!is_violated);
+    assert!(worlds > 10_000, "{worlds}");
 }
 
 #[test]
@@ -492,37 +423,9 @@ fn the_search_finds_each_mistake() {
         Mistake::LooksUpFirst,
         Mistake::Forgets,
         Mistake::EvaluatesTwice,
-        Mistake::RaisesFirst,
         Mistake::ComparesWithBound,
         Mistake::OmitsLag,
     ] {
-        assert!(explore(mistake, false).1, "{mistake:?}");
+        assert!(explore(mistake).1, "{mistake:?}");
     }
-    for mistake in [Mistake::RaisesArrived, Mistake::OwnsFirst, Mistake::ForgetsArrived] {
-        assert!(explore(mistake, true).1, "{mistake:?}");
-    }
-}
-
-#[test]
-fn generators_wait_or_refuse_behind_the_bound_like_behind_their_last_id() {
-    let second = 1_000_000;
-    let at = |behind_by, reaction| behind::<Scru64>(100 * second, 100 * second - behind_by, reaction);
-    assert_eq!(at(-second, Error), Ok(101 * second));
-    assert_eq!(at(second, Error), Ok(100 * second));
-    assert_eq!(at(2 * second, Error), Err(Step::Wait(99 * second)));
-    assert_eq!(at(2 * second + 1, Reset), Err(Step::Refused(Refusal::ClockMovedBack(2_000_001))));
-    let at = |behind_by, reaction| behind::<Scru128>(100 * second, 100 * second - behind_by, reaction);
-    assert_eq!(at(10 * second, Error), Ok(100 * second));
-    assert_eq!(at(10 * second + 1, Error), Err(Step::Refused(Refusal::ClockMovedBack(10_000_001))));
-    assert_eq!(at(3_600 * second, Reset), Ok(100 * second));
-}
-
-#[test]
-fn a_draw_waits_for_what_the_database_carries_first() {
-    let second = 1_000_000;
-    let at = |from, carried| time::<Scru128>(from, carried, 100 * second, Reset);
-    assert_eq!(at(99 * second, i64::MIN), Ok(100 * second));
-    assert_eq!(at(103 * second, 99 * second), Ok(103 * second));
-    assert_eq!(at(103 * second, 102 * second), Err(Step::Wait(102 * second)));
-    assert_eq!(at(200 * second, 200 * second), Err(Step::Refused(Refusal::BehindMark(100_000_000))));
 }

@@ -1,259 +1,171 @@
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use scru_ids::{OnClockRollback, Scru64, Scru128, SortableId, Ticks, UlidFlake};
+use scru_ids::{OnClockRollback, Scru64, Scru128, SortableId, UlidFlake};
 
 use super::*;
 
 /// 2026-11-01 12:00 UTC, the start of a tick of each type.
 const NOON: i64 = 1_793_534_400_000_000;
 const SECOND: i64 = 1_000_000;
-const TICKS: Ticks = Scru64::TICKS;
-const NODE: NodeCode = NodeCode::new(5, 20);
+/// The tick of scru64.
+const TICK: i64 = 256_000;
 
-fn tick(micros: i64) -> u64 {
-    TICKS.at_or_before(micros).unwrap()
+fn context<T: GeneratedId>(now: i64, on_clock_rollback: OnClockRollback) -> Context<T::Settings> {
+    Context { now, on_clock_rollback, settings: T::Settings::default() }
 }
 
-fn entered(word: u64, high_water: Option<u64>) -> Result<u64, Step<Scru64>> {
-    enter::<Scru64>(word, high_water, NOON, &mut StdRng::seed_from_u64(1))
-}
-
-fn last_of(tick: u64) -> u64 {
-    Scru64::last_of(tick).to_u64()
-}
-
-fn mark(id: u32, size: u32, tick: u64, run: u64) -> Mark {
-    Mark { node: NodeCode::new(id, size), tick, run }
-}
-
-#[test]
-fn the_high_water_is_the_highest_mark_of_an_overlapping_node_and_another_run() {
-    let marks = [mark(5, 20, 7, 1), mark(5, 20, 9, 2), mark(6, 20, 99, 1), mark(0, 1, 8, 3), mark(5, 20, 6, 0)];
-    assert_eq!(high_water(&marks, NODE, 4), Some(9));
-    assert_eq!(high_water(&marks, NODE, 2), Some(8));
-    assert_eq!(high_water(&marks[4..], NODE, 0), Some(6), "every run respects a mark without a run");
-    assert_eq!(high_water(&marks[2..3], NODE, 0), None);
-    assert_eq!(high_water(&[Mark { node: NodeCode::ALL, tick: 5, run: 0 }], NODE, 1), Some(5));
-}
-
-#[test]
-fn a_node_has_one_mark_with_its_latest_tick() {
-    let mut marks = vec![mark(5, 20, 7, 1), mark(6, 20, 8, 1)];
-    add(&mut marks, mark(5, 20, 9, 2));
-    assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 1)]);
-    add(&mut marks, mark(6, 20, 3, 3));
-    assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 3)]);
-    add(&mut marks, mark(5, 20, 4, 0));
-    assert_eq!(marks, [mark(5, 20, 9, 2), mark(6, 20, 8, 3), mark(5, 20, 4, 0)], "a mark without a run");
-}
-
-#[test]
-fn a_mark_covers_lower_ticks_of_its_node() {
-    let joined = mark(0, 19, 101, 0);
-    assert!(joined.covers(mark(1, 20, 101, 5)) && joined.covers(joined));
-    assert!(
-        !joined.covers(mark(1, 20, 102, 0)) && !joined.covers(mark(2, 20, 7, 0)) && !joined.covers(mark(0, 18, 7, 0))
-    );
-}
-
-#[test]
-fn the_lowest_of_too_many_marks_are_joined() {
-    let mut marks = Vec::new();
-    for id in 0..MAX_MARKS as u32 {
-        add(&mut marks, mark(id, 20, 100 + u64::from(id), 1));
-    }
-    assert_eq!(marks.len(), MAX_MARKS);
-    add(&mut marks, mark(0xfffff, 20, 500, 1));
-    assert_eq!(marks.len(), MAX_MARKS);
-    assert!(marks.contains(&mark(0, 19, 101, 0)), "the nodes 0/20 and 1/20");
-    for id in 0..MAX_MARKS as u32 {
-        assert!(high_water(&marks, NodeCode::new(id, 20), 9) >= Some(100 + u64::from(id)));
+/// The start of the tick of the ID that a step makes at noon, as the time after noon, or what the step does instead.
+fn stepped<T: GeneratedId>(word: Word<T>, start: i64, arrived: i64) -> Result<i64, Step<T>> {
+    let (context, mut rng) = (context::<T>(NOON, OnClockRollback::Reset), StdRng::seed_from_u64(1));
+    match step::<T>(word, NOON + start, NOON + arrived, &context, &mut rng) {
+        Step::Made(_, id) => Ok(T::TICKS.start(id.tick()) - NOON),
+        other => Err(other),
     }
 }
 
+/// The last state of the tick that starts at a time after noon.
+fn last<T: GeneratedId>(start: i64) -> Word<T> {
+    T::state_after(T::TICKS.nearest(NOON + start), &mut StdRng::seed_from_u64(1)).pack()
+}
+
 #[test]
-fn setting_a_mark_back_replaces_overlapping_marks_that_are_not_lower() {
-    let set = |mut marks: Vec<Mark>| {
-        set_back(&mut marks, NODE, 7);
-        marks
+fn a_mark_bounds_both_sides_of_every_tick() {
+    let mut rng = StdRng::seed_from_u64(1);
+    assert_eq!(end::<Scru64>(Scru64::TICKS.nearest(NOON)), NOON + TICK);
+    assert_eq!(end::<UlidFlake>(UlidFlake::TICKS.nearest(NOON)), NOON + 1_000);
+    let before = |time| Scru64::TICKS.nearest(NOON) - Scru64::state_tick(before::<Scru64>(time, &mut rng));
+    assert_eq!([NOON - 1, NOON, NOON + TICK - 1].map(before), [2, 1, 1]);
+}
+
+#[test]
+fn a_step_continues_in_the_tick_of_the_start_or_a_later_one() {
+    assert_eq!(stepped::<Scru64>(0, 0, 0), Ok(0));
+    assert_eq!(stepped::<Scru64>(0, 1, 0), Ok(0), "no ID was drawn in this tick: it ends later");
+    assert_eq!(stepped::<Scru64>(0, TICK, 0), Ok(TICK));
+    assert_eq!(stepped::<Scru64>(last::<Scru64>(-TICK), TICK, 0), Ok(TICK), "a word below the start");
+    assert_eq!(stepped::<Scru64>(last::<Scru64>(TICK), TICK, 0), Ok(2 * TICK), "a word above the start");
+    assert_eq!(stepped::<UlidFlake>(0, 5_000, 0), Err(Step::Wait(NOON + 5_000)));
+    assert_eq!(stepped::<Scru128>(0, 9 * SECOND, 0), Ok(9 * SECOND));
+}
+
+#[test]
+fn a_step_waits_for_a_start_up_to_ten_seconds_ahead() {
+    // The last tick that starts at most a second ahead, and the next one.
+    let (near, far) = (3 * TICK, 4 * TICK);
+    assert_eq!(stepped::<Scru64>(0, far - 1, 0), Ok(near), "not 1 s ahead of the start");
+    assert_eq!(stepped::<Scru64>(0, far, 0), Err(Step::Wait(NOON + far - SECOND)));
+    assert_eq!(stepped::<Scru64>(0, 40 * TICK - 1, 0), Err(Step::Wait(NOON + 39 * TICK - SECOND)));
+    assert_eq!(stepped::<Scru64>(0, 40 * TICK, 0), Err(Step::Refused(Refusal::BehindMark(10_240_000))));
+    assert_eq!(stepped::<Scru128>(0, 10 * SECOND, 0), Ok(10 * SECOND));
+    assert_eq!(stepped::<Scru128>(0, 10 * SECOND + 1_000, 0), Err(Step::Refused(Refusal::BehindMark(10_001_000))));
+}
+
+#[test]
+fn a_type_that_may_start_again_does_so_at_the_start() {
+    let word = last::<Scru128>(20 * SECOND);
+    assert_eq!(stepped::<Scru128>(word, -1, 0), Ok(0));
+    assert_eq!(stepped::<Scru128>(word, 5 * SECOND, 0), Ok(5 * SECOND), "not below it");
+}
+
+#[test]
+fn a_step_waits_until_the_clock_reaches_what_has_arrived() {
+    assert_eq!(stepped::<Scru128>(0, 0, 0), Ok(0));
+    assert_eq!(stepped::<Scru128>(0, 0, 1), Err(Step::Wait(NOON + 1)));
+    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND), Err(Step::Wait(NOON + 10 * SECOND)));
+    assert_eq!(stepped::<Scru128>(0, 0, 10 * SECOND + 1), Err(Step::Refused(Refusal::BehindMark(10_000_001))));
+}
+
+#[test]
+fn the_clock_of_a_private_generator_reads_at_least_the_start() {
+    let step = |ahead, on_clock_rollback| {
+        let (context, mut rng) = (context::<Scru128>(NOON, on_clock_rollback), StdRng::seed_from_u64(1));
+        match private_step::<Scru128>(Default::default(), NOON + ahead, &context, &mut rng) {
+            Step::Made(_, id) => Ok(Scru128::TICKS.start(id.tick()) - NOON),
+            other => Err(other),
+        }
     };
-    assert_eq!(set(vec![mark(5, 20, 9, 1)]), [mark(5, 20, 7, 0)]);
-    let all = Mark { node: NodeCode::ALL, tick: 8, run: 0 };
-    assert_eq!(set(vec![all]), [Mark { tick: 7, ..all }], "the broadest node");
-    assert_eq!(set(vec![mark(11, 21, 9, 1), mark(1, 18, 7, 2)]), [mark(1, 18, 7, 0)]);
-    let others = [mark(6, 20, 9, 1), mark(1, 18, 6, 1)];
-    assert_eq!(set(others.to_vec()), [others[0], others[1], mark(5, 20, 7, 0)], "another node, and a lower tick");
-}
-
-#[test]
-fn a_mark_is_set_back_to_the_last_tick_that_sessions_wait_for_or_a_later_one() {
-    let (now, waiting) = (tick(NOON), tick(NOON + 2 * SECOND));
-    assert_eq!(lowest::<Scru64>(now - 9, NOON), waiting);
-    assert_eq!(lowest::<Scru64>(waiting, NOON), waiting);
-    assert_eq!(lowest::<Scru64>(waiting + 1, NOON), waiting + 1);
-    assert_eq!(lowest::<Scru64>(7, i64::MIN), 7);
-    assert_eq!(lowest::<Scru64>(7, i64::MAX), Scru64::MAX.tick());
-}
-
-#[test]
-fn the_first_reservation_covers_the_word_and_the_clock() {
-    assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) - 2), NOON), tick(NOON));
-    assert_eq!(first_tick::<Scru64>(last_of(tick(NOON) + 2), NOON), tick(NOON) + 2);
-    assert_eq!(first_tick::<Scru64>(last_of(7), i64::MIN), 7);
-}
-
-#[test]
-fn a_word_is_raised_above_the_high_water() {
-    let high_water = tick(NOON) + 2;
-    assert_eq!(entered(last_of(tick(NOON)), Some(high_water)), Ok(last_of(high_water)));
-    assert_eq!(entered(last_of(high_water) - 7, Some(high_water)), Ok(last_of(high_water)), "in the same tick");
-    assert_eq!(entered(last_of(high_water) + 1, Some(high_water)), Ok(last_of(high_water) + 1));
-    assert_eq!(entered(0, Some(high_water)), Ok(last_of(high_water)));
-    assert_eq!(entered(0, None), Ok(0), "a new run starts at the clock");
-    assert_eq!(entered(last_of(high_water), None), Ok(last_of(high_water)));
-}
-
-#[test]
-fn generation_waits_for_a_mark_up_to_ten_seconds_ahead() {
-    let at = |micros| {
-        let tick = TICKS.at_or_after(NOON + micros).unwrap();
-        (tick, TICKS.start(tick) - NOON)
-    };
-    let (near, ahead) = at(SECOND + 1);
-    assert_eq!(entered(0, Some(near)), Err(Step::Wait(NOON + ahead - SECOND)));
-    let (far, ahead) = at(10 * SECOND);
-    assert_eq!(entered(0, Some(far)), Err(Step::Refused(Refusal::BehindMark(ahead as u64))));
-    assert_eq!(entered(0, Some(far - 1)), Err(Step::Wait(NOON + ahead - 256_000 - SECOND)));
-}
-
-#[test]
-fn a_mark_that_arrived_delays_its_database_only() {
-    let delay = |tick| delay_of_arrival::<Scru64>(Mark { node: NODE, tick, run: 0 }, NOON);
-    let passed = tick(NOON) - 1;
-    assert_eq!(delay(passed), None, "its end is now");
-    assert_eq!(delay(passed + 1), Some(Step::Wait(NOON + 256_000)));
-    let far = TICKS.at_or_after(NOON + 10 * SECOND + 1).unwrap();
-    let ahead = (TICKS.start(far) - NOON) as u64;
-    assert_eq!(delay(far - 1), Some(Step::Refused(Refusal::BehindMark(ahead))));
-    let delay = |ahead| super::delay::<Scru128>(NOON + ahead, NOON, 0);
-    assert_eq!([delay(0), delay(1)], [None, Some(Step::Wait(NOON + 1))]);
-    assert_eq!(delay(10 * SECOND + 1), Some(Step::Refused(Refusal::BehindMark(10_000_001))));
+    assert_eq!(step(-SECOND, OnClockRollback::Error), Ok(0));
+    assert_eq!(step(10 * SECOND, OnClockRollback::Error), Ok(10 * SECOND));
+    let refused = Step::Refused(Refusal::ClockMovedBack(10_000_001));
+    assert_eq!(step(10 * SECOND + 1, OnClockRollback::Error), Err(refused));
+    assert_eq!(step(3_600 * SECOND, OnClockRollback::Reset), Ok(3_600 * SECOND));
 }
 
 #[test]
 fn a_forecast_adds_all_waits_of_a_draw() {
-    fn context<T: GeneratedId>() -> Context<T::Settings> {
-        Context { now: NOON, on_clock_rollback: OnClockRollback::default(), settings: T::Settings::default() }
-    }
     let mut rng = StdRng::seed_from_u64(1);
-    let mut flake = |high_water, arrived: Option<Mark>| {
-        let delay = |now| arrived.and_then(|arrived| delay_of_arrival(arrived, now)).map_or(Ok(now), Err);
-        forecast::<UlidFlake>(0, high_water, delay, &context::<UlidFlake>(), &mut rng)
+    let mut forecast_of = |word: u64, start: i64, arrived: i64| {
+        forecast::<UlidFlake>(NOON, |now| {
+            step::<UlidFlake>(
+                word,
+                NOON + start,
+                NOON + arrived,
+                &context::<UlidFlake>(now, OnClockRollback::Error),
+                &mut rng,
+            )
+        })
     };
-    let millis = |seconds| UlidFlake::TICKS.at_or_before(NOON + seconds * SECOND).unwrap();
-    let arrived = |seconds| Some(Mark { node: NodeCode::ALL, tick: millis(seconds), run: 0 });
-    let waits = |wait| Forecast { wait, refusal: None };
-    assert_eq!(flake(None, None), waits(0));
-    assert_eq!(flake(Some(millis(-1)), arrived(-1)), waits(0));
-    assert_eq!(flake(Some(millis(5)), None), waits(5_001_000), "to enter, and for the tick after the mark");
-    assert_eq!(flake(None, arrived(5)), waits(5_001_000));
-    let refusal = |micros| Some(Refusal::BehindMark(micros));
-    assert_eq!(flake(Some(millis(60)), None), Forecast { wait: 0, refusal: refusal(60_000_000) });
-    assert_eq!(flake(None, arrived(60)), Forecast { wait: 0, refusal: refusal(60_001_000) });
-    let word = last_of(tick(NOON + 3 * SECOND));
-    let running = forecast::<Scru64>(word, None, Ok, &context::<Scru64>(), &mut rng);
-    let behind = TICKS.start(tick(NOON + 3 * SECOND)) - NOON;
-    assert_eq!(running.refusal, Some(Refusal::ClockMovedBack(behind as u64)));
-}
-
-#[test]
-fn ids_within_the_reservation_are_covered() {
-    let reserved = Reservation::from::<Scru64>(NODE, tick(NOON), 0);
-    assert_eq!(reserved.until, tick(NOON + 700_000));
-    let word = reserved.pack::<Scru64>();
-    assert_eq!(word.unpack::<Scru64>(), Some(reserved));
-    let cover = |tick| word.cover::<Scru64>(NODE, tick, 0);
-    assert_eq!([reserved.until - 2, reserved.until - 1].map(cover), [Cover::Within, Cover::Last]);
-    assert_eq!([reserved.until, reserved.until + 1].map(cover), [Cover::Last, Cover::Outside]);
-    assert_eq!(word.cover::<Scru64>(NodeCode::new(6, 20), tick(NOON), 0), Cover::Outside);
-    assert_eq!(Reserved::NONE.unpack::<Scru64>(), None);
-    assert_eq!(Reserved::NONE.cover::<Scru64>(NODE, 0, 0), Cover::Outside);
+    assert_eq!(forecast_of(0, 0, 0), (0, None));
+    assert_eq!(forecast_of(0, 5 * SECOND, 0), (5 * SECOND, None), "to within a second, and to the tick");
+    assert_eq!(forecast_of(0, 5 * SECOND, 2 * SECOND), (5 * SECOND, None));
+    assert_eq!(forecast_of(0, 0, 5 * SECOND), (5 * SECOND, None));
+    assert_eq!(forecast_of(0, 60 * SECOND, 5 * SECOND), (5 * SECOND, Some(Refusal::BehindMark(55_000_000))));
+    let word = last::<UlidFlake>(3 * SECOND);
+    assert_eq!(forecast_of(word, 0, 0), (0, Some(Refusal::ClockMovedBack(3_000_000))));
+    assert_eq!(forecast::<UlidFlake>(NOON, |_| Step::Wait(NOON)), (0, None), "a wait of no time");
 }
 
 #[test]
 fn a_reservation_outlasts_slow_flushes() {
-    let until = |flush| Reservation::from::<UlidFlake>(NodeCode::ALL, 0, flush).until;
-    assert_eq!([0, 800_000, 1_600_000].map(until), [700, 2_300, 3_900]);
-    assert_eq!([5_000_000, i64::MAX].map(until), [9_000, 9_000]);
-    let cover = |tick| {
-        let word = Reservation { node: NodeCode::ALL, until: 3_900 }.pack::<UlidFlake>();
-        word.cover::<UlidFlake>(NodeCode::ALL, tick, 1_600_000)
-    };
-    assert_eq!([1_950, 1_951, 3_901].map(cover), [Cover::Within, Cover::Last, Cover::Outside]);
+    assert_eq!(
+        [0, 800_000, 4_000_000, 4_000_001, i64::MAX].map(lead),
+        [700_000, 2_300_000, 8_700_000, 8_700_000, 8_700_000]
+    );
+    assert_eq!([0, 800_000, i64::MAX].map(low), [350_000, 1_150_000, i64::MAX]);
 }
 
 #[test]
-fn every_node_and_tick_fits_into_a_reservation() {
-    let nodes = [NodeCode::new(0, 1), NodeCode::new(8_388_607, 23)];
-    for reserved in nodes.map(|node| Reservation { node, until: Scru64::TICKS.max }) {
-        assert_eq!(reserved.pack::<Scru64>().unpack::<Scru64>(), Some(reserved));
-    }
-    for reserved in [NodeCode::ALL, NodeCode::new(31, 5)].map(|node| Reservation { node, until: UlidFlake::TICKS.max })
-    {
-        assert_eq!(reserved.pack::<UlidFlake>().unpack::<UlidFlake>(), Some(reserved));
-    }
+fn marks_are_set_back_to_the_end_of_the_last_tick_that_sessions_wait_for_or_a_later_one() {
+    let near = NOON + 8 * TICK;
+    assert_eq!(lowest(NOON - SECOND, NOON), near);
+    assert_eq!([near - 1, near].map(|time| lowest(time, NOON)), [near, near + TICK]);
+    assert_eq!(first(NOON), NOON + 4 * TICK);
+    assert_eq!([lowest(i64::MAX, NOON), lowest(NOON, i64::MAX), first(i64::MAX)], [i64::MAX; 3]);
+    assert_eq!(lowest(NOON, i64::MIN), NOON + TICK);
 }
 
-#[test]
-fn a_128_bit_type_continues_above_the_high_water() {
-    let millis = NOON as u64 / 1_000;
+/// Whatever a sequence or the page has: no time wraps, and an ID is of a tick that ends after the start.
+fn check<T: GeneratedId>(time: i64, now: i64) {
     let mut rng = StdRng::seed_from_u64(1);
-    let mut enter = |word, high_water| enter::<Scru128>(word, high_water, NOON, &mut rng);
-    assert_eq!(enter(0, None), Ok(0));
-    let Ok(word) = enter(0, Some(millis + 9_998)) else { panic!("less than 10 s ahead") };
-    assert_eq!(enter(word, Some(millis + 9_998)), Ok(word));
-    assert_eq!(enter(0, Some(millis + 10_000)), Err(Step::Refused(Refusal::BehindMark(10_001_000))));
-    let on_clock_rollback = OnClockRollback::Error;
-    let context = Context { now: NOON, on_clock_rollback, settings: () };
-    let state = <Scru128 as GeneratedId>::State::unpack(word);
-    let Step::Made(_, id) = Scru128::step(state, &context, &mut rng) else { panic!("less than 10 s behind") };
-    assert!(id > Scru128::last_of(millis + 9_998));
-}
-
-/// Whatever a sequence or the page has, the tick of the mark is one of the type, its time does not wrap, and every state above it is
-/// of that tick or of the next one.
-fn check_value<T: GeneratedId>(value: u64, now: i64) {
-    let mut rng = StdRng::seed_from_u64(1);
-    let Some(Reservation { node, until }) = Reserved(value).unpack::<T>() else { return };
-    assert!(until <= T::TICKS.max && node.to_u32() < 1 << T::NODE_BITS, "{value}");
-    let arrived = Mark { node, tick: until, run: 0 };
-    let (start, after) = (T::TICKS.start(until), T::state_tick(T::state_after(until, &mut rng)));
-    assert!(start >= T::TICKS.epoch && after >= until && after <= T::TICKS.max, "{value}");
-    let has_passed = delay_of_arrival::<T>(arrived, now).is_none();
-    assert_eq!(has_passed, T::TICKS.start(until).saturating_add(T::TICKS.micros) <= now, "{value}");
-}
-
-/// As [`check_value`], for a tick of any size.
-fn check_tick<T: GeneratedId>(tick: u64) {
-    let state = T::state_after(tick, &mut StdRng::seed_from_u64(1));
-    assert!(T::state_tick(state) >= tick.min(T::TICKS.max) && T::state_tick(state) <= T::TICKS.max, "{tick}");
-    assert!(T::TICKS.start(tick) <= T::TICKS.start(tick.saturating_add(1)), "{tick}");
+    let state = before::<T>(time, &mut rng);
+    assert!(T::state_tick(state) <= T::TICKS.max && end::<T>(T::TICKS.nearest(time)) >= T::TICKS.epoch, "{time}");
+    let context = context::<T>(now, OnClockRollback::Reset);
+    for word in [Word::<T>::default(), state.pack()] {
+        for (start, arrived) in [(time, 0), (0, time), (time, time)] {
+            if let Step::Made(_, id) = step::<T>(word, start, arrived, &context, &mut rng) {
+                assert!(end::<T>(id.tick()) > start && arrived <= now, "{time}");
+            }
+        }
+    }
+    if let Step::Made(_, id) = private_step::<T>(state, time, &context, &mut rng) {
+        assert!(end::<T>(id.tick()) > time, "{time}");
+    }
 }
 
 #[test]
-fn every_64_bit_value_counts_as_a_time_of_its_type() {
-    // The start of this tick, in microseconds, would wrap to one in the past.
-    let wraps = (((u64::MAX / 2 / 1_000) >> 43) + 1) << 43;
-    let mut values = vec![0, 1, u64::MAX, u64::MAX / 2, u64::MAX / 2 + 1, wraps << 6 | 1];
-    values.extend((0..64).flat_map(|bit| [1 << bit, (1 << bit) - 1, !(1 << bit), wraps << (bit % 8) | 1 << bit]));
+fn every_64_bit_value_counts_as_a_time_of_each_type() {
+    let bits = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1, !(1 << bit)]);
+    let ends = [Scru64::TICKS, UlidFlake::TICKS, Scru128::TICKS].map(|ticks| ticks.start(ticks.max));
+    let mut values: Vec<i64> = bits.map(u64::cast_signed).chain([NOON, i64::MIN, i64::MAX]).chain(ends).collect();
+    values.extend(ends.iter().flat_map(|end| [end - 1, end + 1, end - 10 * SECOND, end - SECOND]));
     let mut rng = StdRng::seed_from_u64(2);
-    values.extend((0..200_000).map(|_| rng.next_u64() >> (rng.next_u32() % 64)));
+    values.extend((0..50_000).map(|_| rng.next_u64().cast_signed() >> (rng.next_u32() % 64)));
     for value in values {
-        check_value::<Scru64>(value, NOON);
-        check_value::<UlidFlake>(value, NOON);
-        check_tick::<Scru64>(value);
-        check_tick::<UlidFlake>(value);
-        check_tick::<Scru128>(value);
+        for now in [NOON, value, value.saturating_sub(SECOND / 2), i64::MIN, i64::MAX] {
+            check::<Scru64>(value, now);
+            check::<UlidFlake>(value, now);
+            check::<Scru128>(value, now);
+        }
     }
 }

@@ -1,0 +1,283 @@
+//! The extension's accesses for the [`protocol`](scru_server::protocol) of the marks, and for draws from shared state.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering;
+use std::panic::UnwindSafe;
+use std::time::Instant;
+
+use pgrx::PgTryBuilder;
+use scru_ids::{Context, OnClockRollback, Word, id_systems};
+use scru_server::draw::{self, Access};
+use scru_server::mark::Mark;
+use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
+
+use crate::call::error::Error;
+use crate::pg::process::PerProcess;
+use crate::pg::{clock, wal};
+use crate::settings;
+use crate::shared::id_type::Type;
+use crate::shared::mark_page::{LAST, MarkPage, Pinned};
+use crate::shared::mark_sequence;
+use crate::shared::memory::{self, MarkMemory, MarksMemory, TypeMemory};
+use crate::shared::random::Random;
+use crate::shared::word::SharedWord;
+
+/// The reservation that this process has last asked to renew.
+static ASKED: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(0));
+
+/// The bits of a start that are its time. Those above are the lowest of its era, so that a process which was suspended does not undo
+/// what a superuser has set.
+const TIME_BITS: u32 = 59;
+const _: () = assert!(LAST < 1 << TIME_BITS);
+
+fn start_in(era: u64, time: i64) -> u64 {
+    era << TIME_BITS | time.clamp(0, LAST) as u64
+}
+
+/// A backend's access to what the backends share.
+pub struct Backend<G = ()> {
+    pub memory: &'static MarksMemory,
+    page: Option<MarkPage>,
+    generator: G,
+}
+
+impl Backend {
+    /// 53200 if not enough shared memory is left.
+    pub fn new() -> Result<Self, Error> {
+        Ok(Self::at(memory::of_marks()?))
+    }
+
+    pub const fn at(memory: &'static MarksMemory) -> Self {
+        Self { memory, page: None, generator: () }
+    }
+
+    /// As the backend of a generator.
+    pub fn with<T: Type>(self, generator: Generator<T>) -> Backend<Generator<T>> {
+        Backend { memory: self.memory, page: None, generator }
+    }
+}
+
+impl<G> Backend<G> {
+    fn page(&self) -> &MarkPage {
+        // Impossible: the protocol accesses the page under its lock only, which the model checks.
+        self.page.as_ref().unwrap_or_else(|| unreachable!("the page is not locked"))
+    }
+
+    fn noting_failures<R>(&self, access: impl FnOnce() -> Result<R, Error> + UnwindSafe) -> Result<R, Error> {
+        let memory = self.memory;
+        let guarded = PgTryBuilder::new(access).catch_others(|cause| {
+            memory.note_failure();
+            cause.rethrow()
+        });
+        guarded.execute().inspect_err(|_| memory.note_failure())
+    }
+
+    fn of(&self, mark: Mark) -> &'static MarkMemory {
+        &self.memory.marks[mark as usize]
+    }
+}
+
+impl<G> Marks for Backend<G> {
+    type Error = Error;
+
+    #[inline(always)]
+    fn clock(&mut self) -> Result<i64, Error> {
+        Ok(clock::now())
+    }
+
+    #[inline(always)]
+    fn flush_time(&self) -> i64 {
+        self.memory.flush_time.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn era(&mut self) -> Result<u64, Error> {
+        Ok(self.memory.era.load(Ordering::SeqCst))
+    }
+
+    #[inline(always)]
+    fn start(&mut self, of: Mark) -> Result<i64, Error> {
+        Ok((self.of(of).start.load(Ordering::SeqCst) & ((1 << TIME_BITS) - 1)) as i64)
+    }
+
+    fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Error> {
+        let new = start_in(era, time);
+        let raise = |old: u64| (old == 0 || old >> TIME_BITS == new >> TIME_BITS).then_some(new.max(old));
+        Ok(self.of(of).start.fetch_update(Ordering::SeqCst, Ordering::SeqCst, raise).is_ok())
+    }
+
+    #[inline(always)]
+    fn reserved(&mut self, of: Mark) -> Result<i64, Error> {
+        Ok(self.of(of).reserved.load(Ordering::SeqCst))
+    }
+
+    fn lock(&mut self, wait: bool) -> Result<bool, Error> {
+        self.page = self.noting_failures(Pinned::new)?.lock(wait);
+        Ok(self.page.is_some())
+    }
+
+    fn lock_existing(&mut self) -> Result<bool, Error> {
+        self.page = self.noting_failures(Pinned::existing)?.and_then(|page| page.lock(true));
+        Ok(self.page.is_some())
+    }
+
+    fn unlock(&mut self) -> Result<(), Error> {
+        self.page = None;
+        Ok(())
+    }
+
+    fn begin_era(&mut self) -> Result<(), Error> {
+        let _ = self.memory.era.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn set_start(&mut self, of: Mark, era: u64, time: i64) -> Result<(), Error> {
+        self.of(of).start.store(start_in(era, time), Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn set_era(&mut self, era: u64) -> Result<(), Error> {
+        self.memory.era.store(era, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn reserve(&mut self, of: Mark, time: i64) -> Result<(), Error> {
+        if self.of(of).reserved.swap(time, Ordering::SeqCst) != time {
+            // One slow flush must not lengthen all later reservations.
+            self.memory.flush_time.store(self.flush_time() / 16 * 15, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn pending(&mut self, of: Mark) -> Result<Pending, Error> {
+        let MarkMemory { pending_until, pending_position, .. } = self.of(of);
+        let position = pending_position.load(Ordering::Relaxed);
+        Ok(Pending { until: pending_until.load(Ordering::Relaxed), position })
+    }
+
+    fn set_pending(&mut self, of: Mark, pending: Pending) -> Result<(), Error> {
+        self.of(of).pending_until.store(pending.until, Ordering::Relaxed);
+        self.of(of).pending_position.store(pending.position, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn durable(&mut self, of: Mark) -> Result<i64, Error> {
+        self.page().time(of).inspect_err(|_| self.memory.note_failure())
+    }
+
+    fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Error> {
+        self.page().log(of, time)
+    }
+
+    fn lower_words(&mut self, time: i64) -> Result<(), Error> {
+        id_systems!(|Id| if Word::<Id>::is_lock_free() {
+            let terms = &Terms::<Id>::new(OnClockRollback::default());
+            let generator = Generator { memory: memory::of_type()?, terms };
+            draw::lower_word(&mut Backend::at(self.memory).with(generator), time)?;
+        });
+        Ok(())
+    }
+
+    fn is_flushed(&mut self, position: Lsn) -> Result<bool, Error> {
+        Ok(wal::is_flushed(position))
+    }
+
+    fn flush(&mut self, position: Lsn) -> Result<(), Error> {
+        if !wal::is_flushed(position) {
+            let start = Instant::now();
+            wal::flush(position);
+            self.memory.flush_time.fetch_max(start.elapsed().as_micros() as i64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn flush_later(&mut self, position: Lsn) -> Result<(), Error> {
+        wal::flush_later(position);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn known(&self, of: Mark) -> Known {
+        mark_sequence::known(of)
+    }
+
+    fn know(&mut self, of: Mark, known: Known) {
+        mark_sequence::know(of, known);
+    }
+
+    fn has_version(&mut self, of: Mark, version: Lsn) -> Result<bool, Error> {
+        Ok(mark_sequence::has_version(of, version))
+    }
+
+    fn read_carried(&mut self, of: Mark) -> Result<(Carried, Lsn), Error> {
+        mark_sequence::read(of)
+    }
+
+    fn write_carried(&mut self, of: Mark, old: Lsn, new: Carried) -> Result<Option<Lsn>, Error> {
+        mark_sequence::write(of, old, new)
+    }
+}
+
+/// A type's state that the backends share, and what this process draws from it.
+#[derive(Clone, Copy)]
+pub struct Generator<'t, T: Type> {
+    pub memory: &'static TypeMemory<T>,
+    pub terms: &'t Terms<T>,
+}
+
+/// What the draws of a transaction have in common.
+#[derive(Clone, Copy)]
+pub struct Terms<T: Type> {
+    /// The settings, without a reading of the clock.
+    pub context: Context<T::Settings>,
+    /// The time at or above which the process draws.
+    pub from: i64,
+    /// The time that has arrived with the database, for which draws from shared state wait; 0 if there is none.
+    pub arrived: i64,
+}
+
+impl<T: Type> Terms<T> {
+    /// The terms before the transaction has published.
+    pub fn new(on_clock_rollback: OnClockRollback) -> Self {
+        Self { context: Context { settings: settings::of::<T>(), on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
+    }
+}
+
+impl<T: Type> Access<T> for Backend<Generator<'_, T>> {
+    type Random = Random;
+
+    #[inline(always)]
+    fn word(&mut self) -> Result<Word<T>, Error> {
+        Ok(Word::<T>::load(self.generator.memory.word()))
+    }
+
+    #[inline(always)]
+    fn swap(&mut self, old: Word<T>, new: Word<T>) -> Result<bool, Error> {
+        Ok(Word::<T>::replace(self.generator.memory.word(), old, new))
+    }
+
+    #[inline(always)]
+    fn context(&self, now: i64) -> Context<T::Settings> {
+        Context { now, ..self.generator.terms.context }
+    }
+
+    #[inline(always)]
+    fn from(&self) -> i64 {
+        self.generator.terms.from
+    }
+
+    #[inline(always)]
+    fn arrived(&self) -> i64 {
+        self.generator.terms.arrived
+    }
+
+    #[inline(always)]
+    fn random(&mut self) -> Result<Random, Error> {
+        Random::get()
+    }
+
+    #[inline(always)]
+    fn is_due(&mut self, reserved: i64) -> bool {
+        ASKED.replace(reserved) != reserved
+    }
+}
