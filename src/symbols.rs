@@ -169,7 +169,7 @@ macro_rules! encryption {
     };
 }
 
-pgrx::extension_sql_file!("../sql/install/range.sql", bootstrap);
+pgrx::extension_sql_file!("../sql/install/internal.sql", bootstrap);
 id_systems!(system);
 registry!(sql_type, sql);
 encrypted_registry!(encryption);

@@ -18,10 +18,10 @@ install_base() {
     rm -f "$("$1" --pkglibdir)/scru.so"
     cp "$tree/scru.so" "$("$1" --pkglibdir)/scru.so"
     sed "s/@CARGO_VERSION@/$version/" "$tree/scru.control" >"$extension/scru.control"
-    # The types use the domain of range.sql, which older commits do not have.
+    # The types use the domain of internal.sql, which was in range.sql, and which older commits do not have.
     {
-        cat "$tree/sql/install/range.sql" 2>/dev/null || true
-        find "$tree/sql/install" -name '*.sql' ! -name range.sql ! -name extension.sql ! -name 'scru_*.sql' -exec cat {} +
+        cat "$tree"/sql/install/{internal,range}.sql 2>/dev/null || true
+        find "$tree/sql/install" -name '*.sql' ! -name internal.sql ! -name range.sql ! -name extension.sql ! -name 'scru_*.sql' -exec cat {} +
         cat "$tree/sql/install/extension.sql"
     } >"$extension/scru--$version.sql"
 }

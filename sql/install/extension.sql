@@ -46,9 +46,9 @@ COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text,
 
 ------------------------------------------------------------------------------------------------------------------ time
 
-CREATE FUNCTION scru_before(timestamptz) RETURNS timestamptz
+CREATE FUNCTION scru_internal.scru_before(timestamptz) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru_before' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION scru_before(timestamptz) IS 'time one microsecond earlier: the bound of conditions on the time of an ID';
+COMMENT ON FUNCTION scru_internal.scru_before(timestamptz) IS 'internal: time one microsecond earlier: the bound of conditions on the time of an ID';
 
 ------------------------------------------------------------------------------------------------------------ snowflake
 
@@ -120,19 +120,19 @@ BEGIN
         IF t.typbyval AND NOT EXISTS (SELECT FROM pg_amproc WHERE amprocfamily = t.btree AND amprocnum = 6) THEN
             EXECUTE format(
                 $sql$
-                    CREATE FUNCTION %1$s.%2$s_skipsupport(internal) RETURNS void
+                    CREATE FUNCTION scru_internal.%2$s_skipsupport(internal) RETURNS void
                         AS 'MODULE_PATHNAME', '%2$s_skipsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-                    COMMENT ON FUNCTION %1$s.%2$s_skipsupport(internal) IS 'skip support';
+                    COMMENT ON FUNCTION scru_internal.%2$s_skipsupport(internal) IS 'internal: skip support';
                     ALTER OPERATOR FAMILY %1$s.%2$s_ops USING btree
-                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) %1$s.%2$s_skipsupport(internal);
+                        ADD FUNCTION 6 (%1$s.%2$s, %1$s.%2$s) scru_internal.%2$s_skipsupport(internal);
                 $sql$, t.schema, t.name);
             -- A function that an extension script creates is already a member.
             IF NOT EXISTS (
                 SELECT FROM pg_depend
                 WHERE classid = 'pg_proc'::regclass AND deptype = 'e'
-                    AND objid = to_regprocedure(format('%s.%s_skipsupport(internal)', t.schema, t.name))
+                    AND objid = to_regprocedure(format('scru_internal.%s_skipsupport(internal)', t.name))
             ) THEN
-                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION %s.%s_skipsupport(internal)', t.schema, t.name);
+                EXECUTE format('ALTER EXTENSION scru ADD FUNCTION scru_internal.%s_skipsupport(internal)', t.name);
             END IF;
             RETURN NEXT t.name || ': skip support';
         END IF;
@@ -171,11 +171,7 @@ COMMENT ON FUNCTION scru_raise_mark(timestamptz) IS 'raises the high-water marks
 REVOKE EXECUTE ON FUNCTION scru_raise_mark(timestamptz) FROM PUBLIC;
 
 -- Each sequence carries a high-water mark through pg_dump and pg_upgrade. The extension writes it. Whoever dumps the database reads it,
--- and whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only. They are in a
--- schema in which nobody else can create objects, whose name is the same in all databases.
-CREATE SCHEMA scru_internal;
-COMMENT ON SCHEMA scru_internal IS 'internal: objects of the extension scru that users do not name';
-GRANT USAGE ON SCHEMA scru_internal TO PUBLIC;
+-- and whoever restores it, the owner of the extension or of the database, sets it: the value concerns this database only.
 CREATE SEQUENCE scru_internal.draws;
 COMMENT ON SEQUENCE scru_internal.draws IS 'internal: high-water mark of the IDs that are drawn from shared state, as dumps and pg_upgrade carry it';
 CREATE SEQUENCE scru_internal.horizons;

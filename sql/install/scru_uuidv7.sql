@@ -13,11 +13,9 @@ DECLARE
     other pg_catalog.regoperator;
 BEGIN
     SELECT oid INTO other FROM pg_catalog.pg_operator
-    WHERE oprname OPERATOR(pg_catalog.=) ANY (ARRAY['<', '<=', '>=', '>'])
-        AND (
-            oprleft OPERATOR(pg_catalog.=) 'uuid'::pg_catalog.regtype AND oprright OPERATOR(pg_catalog.=) 'timestamptz'::pg_catalog.regtype
-            OR oprleft OPERATOR(pg_catalog.=) 'timestamptz'::pg_catalog.regtype AND oprright OPERATOR(pg_catalog.=) 'uuid'::pg_catalog.regtype
-        )
+    WHERE oprname OPERATOR(pg_catalog.=) ANY (ARRAY['<', '<=', '>=', '>', '<@', '@>'])
+        AND 'uuid'::pg_catalog.regtype OPERATOR(pg_catalog.=) ANY (ARRAY[oprleft, oprright])
+        AND ARRAY[oprleft, oprright] OPERATOR(pg_catalog.&&) ARRAY['timestamptz', 'scru_internal.scru_tstzrange']::pg_catalog.regtype[]::pg_catalog.oid[]
         AND pg_catalog.pg_operator_is_visible(oid)
     LIMIT 1;
     IF other IS NOT NULL THEN
@@ -26,35 +24,28 @@ BEGIN
 END
 $$;
 
------------------------------------------------------------------------------------------------------------------ types
-
--- The range operand of <@ and @>, as scru_tstzrange in the extension scru. An extension has its own domain, because another user
--- can own the schema of scru.
-CREATE DOMAIN uuidv7_tstzrange AS tstzrange;
-COMMENT ON DOMAIN uuidv7_tstzrange IS 'range of time as the operand of <@ and @>, to which a tstzrange is cast implicitly';
-
 ------------------------------------------------------------------------------------------------------------- estimates
 
-CREATE FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) RETURNS double precision
+CREATE FUNCTION scru_internal.uuidv7_ineqsel(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'uuidv7_ineqsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION uuidv7_ineqsel(internal, oid, internal, integer) IS 'restriction selectivity of a comparison with a time, or of a range of times';
+COMMENT ON FUNCTION scru_internal.uuidv7_ineqsel(internal, oid, internal, integer) IS 'internal: restriction selectivity of a comparison with a time, or of a range of times';
 
 ------------------------------------------------------------------------------------------------------------- aggregate
 
-CREATE FUNCTION uuidv7_larger(uuid, uuid) RETURNS uuid
+CREATE FUNCTION scru_internal.uuidv7_larger(uuid, uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_larger' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION uuidv7_smaller(uuid, uuid) RETURNS uuid
+CREATE FUNCTION scru_internal.uuidv7_smaller(uuid, uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_smaller' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 CREATE AGGREGATE min(uuid) (
-    SFUNC = uuidv7_smaller, STYPE = uuid, SORTOP = <, COMBINEFUNC = uuidv7_smaller, PARALLEL = SAFE
+    SFUNC = scru_internal.uuidv7_smaller, STYPE = uuid, SORTOP = <, COMBINEFUNC = scru_internal.uuidv7_smaller, PARALLEL = SAFE
 );
 CREATE AGGREGATE max(uuid) (
-    SFUNC = uuidv7_larger, STYPE = uuid, SORTOP = >, COMBINEFUNC = uuidv7_larger, PARALLEL = SAFE
+    SFUNC = scru_internal.uuidv7_larger, STYPE = uuid, SORTOP = >, COMBINEFUNC = scru_internal.uuidv7_larger, PARALLEL = SAFE
 );
 
-COMMENT ON FUNCTION uuidv7_larger(uuid, uuid) IS 'larger of two';
-COMMENT ON FUNCTION uuidv7_smaller(uuid, uuid) IS 'smaller of two';
+COMMENT ON FUNCTION scru_internal.uuidv7_larger(uuid, uuid) IS 'internal: larger of two';
+COMMENT ON FUNCTION scru_internal.uuidv7_smaller(uuid, uuid) IS 'internal: smaller of two';
 COMMENT ON AGGREGATE min(uuid) IS 'smallest uuid of all input values: the first in order of creation, if all are uuidv7';
 COMMENT ON AGGREGATE max(uuid) IS 'largest uuid of all input values: the last in order of creation, if all are uuidv7';
 
@@ -105,129 +96,129 @@ COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS 'smallest uuidv7 of the millise
 -- two IDs with the same time are not equal. The operators are in no btree operator family. The planner turns the comparisons into comparisons of IDs, with
 -- bounds from the functions below: src/by_time/condition.rs.
 -- They compare the bytes of any uuid with the first uuidv7 of the millisecond (< and >=) or the last one (<= and >).
-CREATE FUNCTION uuidv7_time_bound(timestamptz, text) RETURNS uuid
+CREATE FUNCTION scru_internal.uuidv7_time_bound(timestamptz, text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION uuidv7_time_support(internal) RETURNS internal
+CREATE FUNCTION scru_internal.uuidv7_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'uuidv7_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz) RETURNS boolean
+CREATE FUNCTION scru_internal.uuidv7_lt_timestamptz(uuid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.timestamptz_lt_uuidv7(timestamptz, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'timestamptz_lt_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION uuidv7_le_timestamptz(uuid, timestamptz) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.uuidv7_le_timestamptz(uuid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_le_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION timestamptz_le_uuidv7(timestamptz, uuid) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.timestamptz_le_uuidv7(timestamptz, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'timestamptz_le_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.uuidv7_gt_timestamptz(uuid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_gt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.timestamptz_gt_uuidv7(timestamptz, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'timestamptz_gt_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.uuidv7_ge_timestamptz(uuid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_ge_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
-CREATE FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_time_support;
+CREATE FUNCTION scru_internal.timestamptz_ge_uuidv7(timestamptz, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'timestamptz_ge_uuidv7' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_time_support;
+    SUPPORT scru_internal.uuidv7_time_support;
 
 CREATE OPERATOR < (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_lt_timestamptz,
-    COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalarltjoinsel
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = scru_internal.uuidv7_lt_timestamptz,
+    COMMUTATOR = OPERATOR(>), NEGATOR = OPERATOR(>=),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR < (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_lt_uuidv7,
-    COMMUTATOR = >, NEGATOR = >=,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalarltjoinsel
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = scru_internal.timestamptz_lt_uuidv7,
+    COMMUTATOR = OPERATOR(>), NEGATOR = OPERATOR(>=),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_le_timestamptz,
-    COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalarlejoinsel
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = scru_internal.uuidv7_le_timestamptz,
+    COMMUTATOR = OPERATOR(>=), NEGATOR = OPERATOR(>),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR <= (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_le_uuidv7,
-    COMMUTATOR = >=, NEGATOR = >,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalarlejoinsel
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = scru_internal.timestamptz_le_uuidv7,
+    COMMUTATOR = OPERATOR(>=), NEGATOR = OPERATOR(>),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_gt_timestamptz,
-    COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalargtjoinsel
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = scru_internal.uuidv7_gt_timestamptz,
+    COMMUTATOR = OPERATOR(<), NEGATOR = OPERATOR(<=),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR > (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_gt_uuidv7,
-    COMMUTATOR = <, NEGATOR = <=,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalargtjoinsel
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = scru_internal.timestamptz_gt_uuidv7,
+    COMMUTATOR = OPERATOR(<), NEGATOR = OPERATOR(<=),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
-    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = uuidv7_ge_timestamptz,
-    COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalargejoinsel
+    LEFTARG = uuid, RIGHTARG = timestamptz, FUNCTION = scru_internal.uuidv7_ge_timestamptz,
+    COMMUTATOR = OPERATOR(<=), NEGATOR = OPERATOR(<),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalargejoinsel
 );
 CREATE OPERATOR >= (
-    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = timestamptz_ge_uuidv7,
-    COMMUTATOR = <=, NEGATOR = <,
-    RESTRICT = uuidv7_ineqsel, JOIN = scalargejoinsel
+    LEFTARG = timestamptz, RIGHTARG = uuid, FUNCTION = scru_internal.timestamptz_ge_uuidv7,
+    COMMUTATOR = OPERATOR(<=), NEGATOR = OPERATOR(<),
+    RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = scalargejoinsel
 );
 
-COMMENT ON FUNCTION uuidv7_time_bound(timestamptz, text) IS 'uuidv7 with which a comparison with a time compares';
-COMMENT ON FUNCTION uuidv7_time_support(internal) IS 'planner support: rewrites a comparison with a time to a comparison of IDs';
-COMMENT ON FUNCTION uuidv7_lt_timestamptz(uuid, timestamptz) IS 'implementation of < operator';
-COMMENT ON FUNCTION timestamptz_lt_uuidv7(timestamptz, uuid) IS 'implementation of < operator';
+COMMENT ON FUNCTION scru_internal.uuidv7_time_bound(timestamptz, text) IS 'internal: uuidv7 with which a comparison with a time compares';
+COMMENT ON FUNCTION scru_internal.uuidv7_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
+COMMENT ON FUNCTION scru_internal.uuidv7_lt_timestamptz(uuid, timestamptz) IS 'internal: implementation of < operator';
+COMMENT ON FUNCTION scru_internal.timestamptz_lt_uuidv7(timestamptz, uuid) IS 'internal: implementation of < operator';
 COMMENT ON OPERATOR < (uuid, timestamptz) IS 'less than, by time';
 COMMENT ON OPERATOR < (timestamptz, uuid) IS 'less than, by time';
-COMMENT ON FUNCTION uuidv7_le_timestamptz(uuid, timestamptz) IS 'implementation of <= operator';
-COMMENT ON FUNCTION timestamptz_le_uuidv7(timestamptz, uuid) IS 'implementation of <= operator';
+COMMENT ON FUNCTION scru_internal.uuidv7_le_timestamptz(uuid, timestamptz) IS 'internal: implementation of <= operator';
+COMMENT ON FUNCTION scru_internal.timestamptz_le_uuidv7(timestamptz, uuid) IS 'internal: implementation of <= operator';
 COMMENT ON OPERATOR <= (uuid, timestamptz) IS 'less than or equal, by time';
 COMMENT ON OPERATOR <= (timestamptz, uuid) IS 'less than or equal, by time';
-COMMENT ON FUNCTION uuidv7_gt_timestamptz(uuid, timestamptz) IS 'implementation of > operator';
-COMMENT ON FUNCTION timestamptz_gt_uuidv7(timestamptz, uuid) IS 'implementation of > operator';
+COMMENT ON FUNCTION scru_internal.uuidv7_gt_timestamptz(uuid, timestamptz) IS 'internal: implementation of > operator';
+COMMENT ON FUNCTION scru_internal.timestamptz_gt_uuidv7(timestamptz, uuid) IS 'internal: implementation of > operator';
 COMMENT ON OPERATOR > (uuid, timestamptz) IS 'greater than, by time';
 COMMENT ON OPERATOR > (timestamptz, uuid) IS 'greater than, by time';
-COMMENT ON FUNCTION uuidv7_ge_timestamptz(uuid, timestamptz) IS 'implementation of >= operator';
-COMMENT ON FUNCTION timestamptz_ge_uuidv7(timestamptz, uuid) IS 'implementation of >= operator';
+COMMENT ON FUNCTION scru_internal.uuidv7_ge_timestamptz(uuid, timestamptz) IS 'internal: implementation of >= operator';
+COMMENT ON FUNCTION scru_internal.timestamptz_ge_uuidv7(timestamptz, uuid) IS 'internal: implementation of >= operator';
 COMMENT ON OPERATOR >= (uuid, timestamptz) IS 'greater than or equal, by time';
 COMMENT ON OPERATOR >= (timestamptz, uuid) IS 'greater than or equal, by time';
 
 ----------------------------------------------------------------------------------------------------------------- range
 
-CREATE FUNCTION uuidv7_range_lower(tstzrange) RETURNS uuid
+CREATE FUNCTION scru_internal.uuidv7_range_lower(tstzrange) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_range_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION uuidv7_range_upper(tstzrange) RETURNS uuid
+CREATE FUNCTION scru_internal.uuidv7_range_upper(tstzrange) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_range_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
-CREATE FUNCTION uuidv7_range_support(internal) RETURNS internal
+CREATE FUNCTION scru_internal.uuidv7_range_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'uuidv7_range_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION uuidv7_contained_by_range(uuid, uuidv7_tstzrange) RETURNS boolean
+CREATE FUNCTION scru_internal.uuidv7_contained_by_range(uuid, scru_internal.scru_tstzrange) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_contained_by_range' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_range_support;
-CREATE FUNCTION uuidv7_range_contains(uuidv7_tstzrange, uuid) RETURNS boolean
+    SUPPORT scru_internal.uuidv7_range_support;
+CREATE FUNCTION scru_internal.uuidv7_range_contains(scru_internal.scru_tstzrange, uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'uuidv7_range_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT uuidv7_range_support;
+    SUPPORT scru_internal.uuidv7_range_support;
 
 CREATE OPERATOR <@ (
-    LEFTARG = uuid, RIGHTARG = uuidv7_tstzrange, FUNCTION = uuidv7_contained_by_range,
-    COMMUTATOR = @>, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
+    LEFTARG = uuid, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.uuidv7_contained_by_range,
+    COMMUTATOR = OPERATOR(@>), RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = contjoinsel
 );
 CREATE OPERATOR @> (
-    LEFTARG = uuidv7_tstzrange, RIGHTARG = uuid, FUNCTION = uuidv7_range_contains,
-    COMMUTATOR = <@, RESTRICT = uuidv7_ineqsel, JOIN = contjoinsel
+    LEFTARG = scru_internal.scru_tstzrange, RIGHTARG = uuid, FUNCTION = scru_internal.uuidv7_range_contains,
+    COMMUTATOR = OPERATOR(<@), RESTRICT = scru_internal.uuidv7_ineqsel, JOIN = contjoinsel
 );
 
-COMMENT ON FUNCTION uuidv7_range_lower(tstzrange) IS 'first uuidv7 in a range of time; the largest of all if there is none';
-COMMENT ON FUNCTION uuidv7_range_upper(tstzrange) IS 'last uuidv7 in a range of time; the smallest of all if there is none';
-COMMENT ON FUNCTION uuidv7_range_support(internal) IS 'planner support: rewrites a range of time to two bounds on the ID';
-COMMENT ON FUNCTION uuidv7_contained_by_range(uuid, uuidv7_tstzrange) IS 'implementation of <@ operator';
-COMMENT ON FUNCTION uuidv7_range_contains(uuidv7_tstzrange, uuid) IS 'implementation of @> operator';
-COMMENT ON OPERATOR <@ (uuid, uuidv7_tstzrange) IS 'time of creation is in the range';
-COMMENT ON OPERATOR @> (uuidv7_tstzrange, uuid) IS 'contains the time of creation';
+COMMENT ON FUNCTION scru_internal.uuidv7_range_lower(tstzrange) IS 'internal: first uuidv7 in a range of time; the largest of all if there is none';
+COMMENT ON FUNCTION scru_internal.uuidv7_range_upper(tstzrange) IS 'internal: last uuidv7 in a range of time; the smallest of all if there is none';
+COMMENT ON FUNCTION scru_internal.uuidv7_range_support(internal) IS 'internal: planner support: rewrites a range of time to two bounds on the ID';
+COMMENT ON FUNCTION scru_internal.uuidv7_contained_by_range(uuid, scru_internal.scru_tstzrange) IS 'internal: implementation of <@ operator';
+COMMENT ON FUNCTION scru_internal.uuidv7_range_contains(scru_internal.scru_tstzrange, uuid) IS 'internal: implementation of @> operator';
+COMMENT ON OPERATOR <@ (uuid, scru_internal.scru_tstzrange) IS 'time of creation is in the range';
+COMMENT ON OPERATOR @> (scru_internal.scru_tstzrange, uuid) IS 'contains the time of creation';
 
 -------------------------------------------------------------------------------------------------------------- prefixed
 

@@ -35,15 +35,15 @@ use scru_server::time_compare::{Operator, first_and_last};
 use crate::by_time::expression::{self, Native};
 use crate::by_time::near_clock;
 use crate::by_time::time_of_id::{self, TimeOfId};
-use crate::call::epoch;
 use crate::call::stored::StoredId;
-use crate::pg::datum;
+use crate::call::{epoch, internal_schema};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     contain_var_clause, copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause,
     makeConst,
 };
+use crate::pg::{catalog, datum};
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,26 +75,22 @@ pub struct Recognized {
     type_name: &'static str,
     oid: Oid,
     function: Function,
-    schema: Oid,
 }
 
 pub static RECOGNIZED: LookedUp<Recognized> = LookedUp::new();
 
 impl Function {
-    /// The function, and the OID of its schema; `None` if it is none of these.
-    pub fn of<T: StoredId>(oid: Oid) -> Option<(Self, Oid)> {
+    /// The function with an OID; `None` if it is none of these.
+    pub fn of<T: StoredId>(oid: Oid) -> Option<Self> {
         let is_it = |known: &Recognized| known.oid == oid && known.type_name == T::NAME;
-        let found = RECOGNIZED.find_or(is_it, || {
-            let (function, schema) = Self::recognize::<T>(oid)?;
-            Some(Recognized { type_name: T::NAME, oid, function, schema })
-        })?;
-        Some((found.function, found.schema))
+        let look_up = || Some(Recognized { type_name: T::NAME, oid, function: Self::recognize::<T>(oid)? });
+        RECOGNIZED.find_or(is_it, look_up).map(|found| found.function)
     }
 
     /// As [`Self::of`], by the symbol of the function in the catalog.
-    fn recognize<T: StoredId>(function: Oid) -> Option<(Self, Oid)> {
+    fn recognize<T: StoredId>(function: Oid) -> Option<Self> {
         use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
-        expression::symbol_and_schema(function, |symbol| {
+        expression::symbol(function, |symbol| {
             let affixes = symbol.strip_prefix(T::NAME).map(|suffix| ("", suffix));
             Some(match affixes.or_else(|| Some((symbol.strip_suffix(T::NAME)?, "")))? {
                 ("", "_lt") => Self::Test(Test::Id(Less)),
@@ -126,14 +122,13 @@ pub struct Condition<'p> {
     pub id: NodeRef<'p>,
     /// The other ID, the time or the range.
     pub operand: NodeRef<'p>,
-    schema: Oid,
     id_type: Oid,
 }
 
 impl<'p> Condition<'p> {
     /// Reads a call of a function; `None` if the function compares no IDs of the type.
     pub fn of<T: StoredId>(function: Oid, arguments: Nodes<'p>) -> Option<Self> {
-        let (function, schema) = Function::of::<T>(function)?;
+        let function = Function::of::<T>(function)?;
         let &[first, second] = arguments.as_slice() else { return None };
         let (test, id, operand) = match function {
             Function::Test(test) => (test, first, second),
@@ -141,7 +136,7 @@ impl<'p> Condition<'p> {
             Function::Bound | Function::Possible => return None,
         };
         let operand = if test == Test::Range { operand.without_relabel() } else { operand };
-        Some(Self { test, arguments, id, operand, schema, id_type: exprType(id) })
+        Some(Self { test, arguments, id, operand, id_type: exprType(id) })
     }
 
     /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
@@ -189,7 +184,7 @@ impl<'p> Condition<'p> {
     /// The number of native comparisons that an index gets if the bound of one of them is a call of a function with these arguments, of
     /// which the first is the time or the range; `None` if it is not.
     pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<usize> {
-        Function::of::<T>(function).filter(|(function, _)| *function == Function::Bound)?;
+        Function::of::<T>(function).filter(|function| *function == Function::Bound)?;
         match (self.test, arguments.as_slice()) {
             // Two conditions on one time differ in the symbol.
             (Test::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator).1)).then_some(1),
@@ -223,7 +218,8 @@ impl<'p> Condition<'p> {
     /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
     /// `T_time_lower(time, '>')` instead; for `>` and `<=` with `scru_before(t)`, which is `E >= t` or `E < t`, it is `T_lower(t)`.
     fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let rounded = |name, time| self.call(&[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, time)]);
+        let schema = catalog::schema_of_type(self.id_type);
+        let rounded = |name, time| self.call(schema, &[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, time)]);
         let bound = if operator.is_at_start_of_tick() {
             rounded("_floor", self.operand)?
         } else if let Some(time) = time_of_id::argument_of_before(self.operand) {
@@ -245,7 +241,7 @@ impl<'p> Condition<'p> {
     fn with_possible_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
         let bound = self.bound::<T>(if operator.is_lower_bound() { "lower" } else { "upper" }, operator)?;
         let arguments = [(self.id_type, self.id), (pg_sys::TIMESTAMPTZOID, self.operand), symbol(operator)];
-        let possible = self.call(&[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
+        let possible = self.call(internal_schema(), &[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
         Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?, possible]))
     }
 
@@ -266,7 +262,7 @@ impl<'p> Condition<'p> {
         }
         let compared = |operator, bound| {
             let range = [(pg_sys::TSTZRANGEOID, copy_node(self.operand))];
-            let call = self.call(&[T::NAME, "_range_", bound], self.id_type, range)?;
+            let call = self.call(internal_schema(), &[T::NAME, "_range_", bound], self.id_type, range)?;
             // The bound of NULL is NULL.
             self.compared(operator, if self.operand.is_constant() { eval_const_expressions(root, call) } else { call })
         };
@@ -277,18 +273,18 @@ impl<'p> Condition<'p> {
     /// The call `T_time_NAME(time, symbol)`; `None` if the function does not exist.
     fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<NodeRef<'p>> {
         let time = (pg_sys::TIMESTAMPTZOID, copy_node(self.operand));
-        self.call(&[T::NAME, "_time_", name], self.id_type, [time, symbol(operator)])
+        self.call(internal_schema(), &[T::NAME, "_time_", name], self.id_type, [time, symbol(operator)])
     }
 
-    /// A call of the function with a name, in parts, in the schema of the condition's function; `None` if there is none. The arguments
-    /// have these types.
+    /// A call of the function with a name, in parts, in a schema; `None` if there is none. The arguments have these types.
     fn call<const N: usize>(
         &self,
+        schema: Oid,
         name: &[&str],
         returns: Oid,
         arguments: [(Oid, NodeRef<'p>); N],
     ) -> Option<NodeRef<'p>> {
-        let function = expression::function_in(self.schema, name, &arguments.map(|(type_, _)| type_))?;
+        let function = expression::function_in(schema, name, &arguments.map(|(type_, _)| type_))?;
         Some(expression::call(function, returns, arguments.map(|(_, node)| node)))
     }
 
@@ -336,7 +332,7 @@ pub fn on_time<'p, T: StoredId>(
     operand: NodeRef<'p>,
 ) -> NodeRef<'p> {
     let (test, arguments, none) = (Test::Time(operator), Nodes::EMPTY, Oid::INVALID);
-    let condition = Condition { test, arguments, id, operand, schema: known.schema, id_type: known.id_type };
+    let condition = Condition { test, arguments, id, operand, id_type: known.id_type };
     match condition.clauses::<T>(Some(root)) {
         Some(clauses) => make_ands_explicit(clauses),
         None => make_opclause(known.operator(operator), pg_sys::BOOLOID, false, id, operand, none, none),

@@ -69,7 +69,7 @@ fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
         return if is_of_subquery { horizon_of_subquery(root, parameter) } else { None };
     }
     let (function, arguments) = expression::called(node)?;
-    let system = expression::symbol_and_schema(function, system_of_horizon).map(|(system, _)| system);
+    let system = expression::symbol(function, system_of_horizon);
     system.or_else(|| arguments.iter().find_map(|argument| horizon(root, argument)))
 }
 

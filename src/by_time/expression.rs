@@ -147,9 +147,9 @@ fn is_heap(relation: Oid) -> bool {
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
 }
 
-/// What `recognize` makes of the symbol of a function of an extension, and the OID of its schema; `None` if it is not written in C.
-/// Only a superuser can create such a function, so that a function of another user is never taken for ours.
-pub fn symbol_and_schema<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Option<(R, Oid)> {
+/// What `recognize` makes of the symbol of a function of an extension; `None` if it is not written in C. Only a superuser can create
+/// such a function, so that a function of another user is never taken for ours.
+pub fn symbol<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Option<R> {
     // The server's own functions have lower OIDs.
     if function.to_u32() < pg_sys::FirstNormalObjectId {
         return None;
@@ -164,7 +164,7 @@ pub fn symbol_and_schema<R>(function: Oid, recognize: impl FnOnce(&str) -> Optio
             }
             let symbol = SysCacheGetAttr(cache, row, pg_sys::Anum_pg_proc_prosrc as _, &mut false);
             let symbol = varlena_to_byte_slice(pg_detoast_datum_packed(symbol.cast_mut_ptr()));
-            Some((recognize(str::from_utf8(symbol).ok()?)?, function.pronamespace))
+            recognize(str::from_utf8(symbol).ok()?)
         })?
     }
 }

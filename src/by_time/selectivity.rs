@@ -62,7 +62,7 @@ pub unsafe fn of_function<T: StoredId>(
     // SAFETY: the request has the arguments of an estimator.
     let (request, root, arguments) =
         unsafe { (&mut *request, Root::new((*request).root), Nodes::new((*request).args)) };
-    if let Some((Function::Possible, _)) = Function::of::<T>(request.funcid) {
+    if let Some(Function::Possible) = Function::of::<T>(request.funcid) {
         request.selectivity = 1.0;
         return request;
     }

@@ -13,9 +13,9 @@ use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, PlannerGlobal, PlannerInfo};
 use scru_server::time_compare::Operator;
 
 use crate::by_time::expression;
-use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
+use crate::call::{Call, internal_schema};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::{LookedUp, PerProcess};
 use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType};
@@ -34,7 +34,6 @@ pub struct TimeOfId {
     less_or_equal: Comparison,
     /// `scru_before`
     pub before: Oid,
-    pub schema: Oid,
     pub on_time: OnTime,
 }
 
@@ -144,11 +143,10 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
 fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Option<TimeOfId> {
     let &[id] = arguments.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
-    let ((), schema) = expression::symbol_and_schema(function, |_| Some(()))?;
-    let of_ids = [id_type, pg_sys::TIMESTAMPTZOID];
+    let (schema, of_ids) = (internal_schema(), [id_type, pg_sys::TIMESTAMPTZOID]);
     let comparison = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
-        let operator = operator_in(schema, symbol, of_ids);
+        let operator = operator(symbol, of_ids);
         (operator != Oid::INVALID && get_opcode(operator) == function).then_some(Comparison { operator, function })
     };
     Some(TimeOfId {
@@ -158,15 +156,14 @@ fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Opt
         greater: comparison("_gt_timestamptz", c">")?,
         less_or_equal: comparison("_le_timestamptz", c"<=")?,
         before: expression::function_in(schema, &["scru_before"], &[pg_sys::TIMESTAMPTZOID])?,
-        schema,
         on_time,
     })
 }
 
-/// The operator with a symbol and operands in a schema; 0 if there is none.
-fn operator_in(schema: Oid, symbol: &CStr, [left, right]: [Oid; 2]) -> Oid {
+/// The operator of an ID type with a symbol and operands, which is in pg_catalog; 0 if there is none.
+fn operator(symbol: &CStr, [left, right]: [Oid; 2]) -> Oid {
     let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as c_int;
     let (symbol, column) = (Datum::from(symbol.as_ptr()), pg_sys::Anum_pg_operator_oid as i16);
     // SAFETY: the keys have the types of the cache's.
-    unsafe { GetSysCacheOid(cache, column, symbol, left.into(), right.into(), schema.into()) }
+    unsafe { GetSysCacheOid(cache, column, symbol, left.into(), right.into(), pg_sys::PG_CATALOG_NAMESPACE.into()) }
 }

@@ -23,6 +23,12 @@ use crate::call::stored::{StoredDatum, StoredId};
 use crate::pg::trigger::Trigger;
 use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
+/// The schema of the functions and sequences that no user names: the same in each database. 0 if this one does not have it.
+pub fn internal_schema() -> Oid {
+    // SAFETY: a look-up.
+    unsafe { pg_sys::get_namespace_oid(c"scru_internal".as_ptr(), true) }
+}
+
 /// A row of a set-returning function: a struct with the columns in order, and their tuple for [`Call::rows`].
 macro_rules! row {
     ($(#[$doc:meta])* struct $Row:ident { $($column:ident: $type:ty,)* }) => {

@@ -44,7 +44,7 @@ cargo sqlgen
 
 # The upgrade scripts, as CONTRIBUTING.md describes them.
 changes() {
-    [ "$1" != scru_text ] || sed -n '/^DO \$\$/,/^\$\$;/p; /^CREATE FUNCTION hexid_from_text/,/^$/p' sql/install/scru_text.sql
+    [ "$1" != scru_text ] || sed -n '/^DO \$\$/,/^\$\$;/p; /^CREATE FUNCTION scru_internal.hexid_from_text/,/^$/p' sql/install/scru_text.sql
     [ "$1" = scru ] || return 0
     cat sql/install/hexid.sql
     sed -n '/^CREATE FUNCTION scru_inspect(id hexid,/,/^COMMENT/p' sql/install/extension.sql

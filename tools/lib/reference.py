@@ -25,8 +25,8 @@ SOURCE = "<!-- Rendered by `make gen` from sql/reference.sql.in and the COMMENTs
 STALE = """\
 tests/pg_regress/expected/reference.out does not match tests/pg_regress/sql/reference.sql, at: {}
 Run the regression test `reference`, copy its output to expected/reference.out, and run `make gen` again."""
-# The CREATE and COMMENT ON statements that begin a line. A body in $function$ is omitted.
-STATEMENT = re.compile(r"^(?:CREATE|COMMENT ON) .*?(?:;|\$function\$)$", re.MULTILINE | re.DOTALL)
+# The statements that begin a line. A body in $function$ is omitted.
+STATEMENT = re.compile(r"^(?:CREATE|ALTER OPERATOR FAMILY|COMMENT ON) .*?(?:;|\$function\$)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Object:
             case "CAST":
                 return code(self.name.strip("()")).replace(" AS ", "` to `")
             case "OPERATOR":
-                return re.sub(r"(\S+) \((.*), (.*)\)", r"`\2 \1 \3`", self.name)
+                return re.sub(r"(?:pg_catalog\.)?(\S+) \((.*), (.*)\)", r"`\2 \1 \3`", self.name)
             case "OPERATOR CLASS":
                 return re.sub(r"(.*) USING (.*)", r"`\1` (\2)", self.name)
             case "FUNCTION":
@@ -83,20 +83,24 @@ Catalog = dict[str, Object]
 
 
 def catalog(script: str) -> Catalog:
-    """Returns the objects of an install script by their `key`.
+    """Returns the objects of an install script that users name, by their `key`.
 
-    These are the objects with a COMMENT, which the regression test `catalog` requires of all. The catalog of a server
-    has them, too. But pages from it would need a server, and a line of expected output for each object, and a change of
-    a COMMENT would take two runs of `make gen` with a regression test between them.
+    The COMMENTs of the others begin with "internal: ". The regression test `catalog` requires a COMMENT of all. The
+    catalog of a server has them, too. But pages from it would need a server, and a line of expected output for each
+    object, and a change of a COMMENT would take two runs of `make gen` with a regression test between them.
     """
     objects, definitions = {}, {}
     for found in STATEMENT.finditer(script):
         statement = re.sub(r"\s*\n\s*", " ", found[0])
         if commented := re.fullmatch(r"COMMENT ON ([A-Z ]+) (.*?) IS '(.*)';", statement):
             kind, name, comment = commented.groups()
+            if comment.startswith("internal: "):
+                continue
             objects[key(f"{kind} {name}")] = Object(kind, name, comment.replace("''", "'"))
-        elif created := re.match(r"CREATE (OPERATOR CLASS \S+) .*?( USING \w+)", statement):
-            definitions[created[1] + created[2]] = statement
+        elif created := re.match(r"(?:CREATE OPERATOR CLASS|ALTER OPERATOR FAMILY) (\S+).*?( USING \w+)", statement):
+            # A class can have its operators in its family.
+            name = f"OPERATOR CLASS {created[1]}{created[2]}"
+            definitions[name] = definitions.get(name, "") + statement
         elif created := re.match(r"CREATE ((?:FUNCTION|CAST) [^)]*\))", statement):
             definitions[key(created[1])] = statement
     for identity in objects.keys() & definitions.keys():
@@ -105,8 +109,8 @@ def catalog(script: str) -> Catalog:
 
 
 def key(identity: str) -> str:
-    """Returns the kind and the name of an object, without parameter names, defaults and OUT parameters."""
-    name, bracket, parameters = identity.removesuffix(")").partition("(")
+    """Returns the kind and the name of an object, without parameter names, defaults, OUT parameters and pg_catalog."""
+    name, bracket, parameters = identity.replace(" pg_catalog.", " ").removesuffix(")").partition("(")
     if not bracket or identity.startswith("CAST"):
         return identity
     return f"{name}({', '.join(parameter.split(' DEFAULT ')[0].split(' ')[-1] for parameter in inputs(parameters))})"
@@ -150,7 +154,7 @@ def pages(sql: str, output: str, objects: Catalog) -> dict[str, str]:
     """Returns the pages by their paths, relative to `docs`.
 
     Exits if the expected output does not match the regression test. Exits if an object has no COMMENT, has no example,
-    or is not documented exactly once. Functions with `internal` parameters need no example.
+    or is not documented exactly once.
     """
     rendered: dict[str, list[str]] = {}
     documented = set()
@@ -164,7 +168,7 @@ def pages(sql: str, output: str, objects: Catalog) -> dict[str, str]:
                 raise SystemExit(f"{identity} is documented twice")
             if key(identity) not in objects:
                 raise SystemExit(f"no install script contains COMMENT ON {identity}")
-            if not example and "internal" not in identity:
+            if not example:
                 raise SystemExit(f"{identity} has no example")
             documented.add(key(identity))
             add_object = add_row if text.startswith("|") else add_heading

@@ -62,7 +62,7 @@ def statements(sql: str) -> Iterator[str]:
 
 def problems_of_script(sql: str, installed: str = "") -> Iterator[str]:
     """Yields the problems of a script of an extension. It can call functions that it or another script creates."""
-    created = set(re.findall(r"CREATE FUNCTION (\w+)\(", installed + sql))
+    created = set(re.findall(r"CREATE FUNCTION (?:scru_internal\.)?(\w+)\(", installed + sql))
     for statement in statements(sql):
         head = statement.partition("\n")[0]
         if not STATEMENT.match(statement):

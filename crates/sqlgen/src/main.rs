@@ -57,8 +57,6 @@ fn system<T: SqlId>() -> System {
         T => T::NAME,
         // The SQL type: the extension's, or the server's.
         S => T::SQL_TYPE,
-        // The domain over tstzrange.
-        R => if is_core { format!("{}_tstzrange", T::NAME) } else { "scru_tstzrange".into() },
         core => is_core,
         summary => T::SUMMARY,
         length,
@@ -158,7 +156,7 @@ fn rendered() -> Result<(Vec<Extension>, String), minijinja::Error> {
         Ok(Extension { name, script, parts })
     };
 
-    let mut parts = vec![("range".into(), render("range.sql.in", &all)?)];
+    let mut parts = vec![("internal".into(), render("internal.sql.in", &all)?)];
     for each in &types {
         parts.push((each.name.into(), render("type.sql.in", &each.properties)?));
     }

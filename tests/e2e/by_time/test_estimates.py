@@ -283,7 +283,7 @@ def test_conditions_in_the_middle_of_expressions(orders, id_type):
         "CASE WHEN id >= now() THEN id < now() ELSE id > now() END",
         "(id >= now()) = (id < now())",
         "id < id AND id > id",
-        f"{id_type}_larger(id, id) >= now() AND {id_type}_larger(id, id) < now()",
+        f"scru_internal.{id_type}_larger(id, id) >= now() AND scru_internal.{id_type}_larger(id, id) < now()",
         "id >= clock_timestamp() AND id < clock_timestamp()",
         "id >= at AND id < at",
         f"(id, n) > ('{some}', 7) AND (id, n) < ('{some}', 9)",
@@ -300,7 +300,8 @@ def test_an_operator_with_one_operand(connection, id_type):
         f"""
         CREATE SCHEMA mine;
         CREATE FUNCTION mine.{id_type}_ge({id_type}) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
-        CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_ge, RIGHTARG = {id_type}, RESTRICT = {id_type}_ineqsel);
+        CREATE OPERATOR mine.## (
+            FUNCTION = mine.{id_type}_ge, RIGHTARG = {id_type}, RESTRICT = scru_internal.{id_type}_ineqsel);
         CREATE TABLE own (id {id_type});
         INSERT INTO own VALUES ({id_type.generator})
         """
@@ -317,7 +318,7 @@ def test_an_operator_of_a_user_on_a_type_without_an_order(connection, id_type):
         CREATE FUNCTION mine.{id_type}_ge_timestamptz(point, timestamptz) RETURNS boolean LANGUAGE plpgsql
             AS 'BEGIN RETURN true; END';
         CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_ge_timestamptz, LEFTARG = point, RIGHTARG = timestamptz,
-                                 RESTRICT = {id_type}_ineqsel);
+                                 RESTRICT = scru_internal.{id_type}_ineqsel);
         CREATE TABLE own AS SELECT point(n, 2) AS place FROM generate_series(1, 100) AS n;
         ANALYZE own
         """
@@ -337,7 +338,7 @@ def test_an_operator_of_a_user_that_is_named_like_that_of_a_range(connection, id
         CREATE FUNCTION mine.{id_type}_contained_by_range({id_type}, integer) RETURNS boolean LANGUAGE plpgsql
             AS 'BEGIN RETURN $2 = 5; END';
         CREATE OPERATOR mine.## (FUNCTION = mine.{id_type}_contained_by_range, LEFTARG = {id_type}, RIGHTARG = integer,
-                                 RESTRICT = {id_type}_ineqsel);
+                                 RESTRICT = scru_internal.{id_type}_ineqsel);
         CREATE TABLE own (id {id_type});
         INSERT INTO own VALUES ({id_type.generator});
         CREATE INDEX ON own (({expression}));
@@ -550,7 +551,7 @@ def test_planning_calls_a_stable_function_once(connection, id_type):
         assert calls(condition.format("a.id") % 1, "own AS a JOIN own AS b USING (n)") == 1
         of_join = f"own AS a LEFT JOIN own AS b ON a.n = b.n AND {condition.format('b.id') % 1}"
         assert calls("true", of_join) == 1
-    assert calls(f"{id_type}_contained_by_range(id, since(1))") == 1
+    assert calls(f"scru_internal.{id_type}_contained_by_range(id, since(1))") == 1
     # Two comparisons let the server skip partitions. Planning calls the function once for each partition, and
     # the start of the executor once for each comparison.
     for column, bound in (("id", f"{id_type}_lower(now() - interval '2 days')"), ("at", "now() - interval '2 days'")):

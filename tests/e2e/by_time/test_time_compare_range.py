@@ -124,7 +124,8 @@ of_ranges = oldest_and_newest("the regression test `range` compares the plans on
 TEN_MILLION = 10_000_000
 HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"
 BY_RANGE = f"SELECT * FROM orders WHERE id <@ tstzrange {HOUR}"
-BY_RANGE_BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN scru128_range_lower({HOUR}) AND scru128_range_upper({HOUR})"
+BOUNDS = " AND ".join(f"scru_internal.scru128_range_{bound}({HOUR})" for bound in ("lower", "upper"))
+BY_RANGE_BY_HAND = f"SELECT * FROM orders WHERE id BETWEEN {BOUNDS}"
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def section_of(name: str) -> str:
 def write_drizzle_extensions(project: Path) -> None:
     """Writes the custom migration of the page, which creates the extension. Adds the extension for columns of uuid."""
     [scru] = re.findall(r"```sql\n(.*?)```", section_of("Drizzle"), re.DOTALL)
-    uuidv7 = "CREATE EXTENSION IF NOT EXISTS scru_uuidv7 SCHEMA extensions;\n"
+    uuidv7 = "CREATE EXTENSION IF NOT EXISTS scru_uuidv7;\n"
     (project / "migrations" / "0000_extension.sql").write_text(scru + uuidv7)
 
 

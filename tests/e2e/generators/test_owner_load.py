@@ -26,7 +26,7 @@ pytestmark = oldest_and_newest("the versions differ in the memory that processes
 SECONDS = 300 if IS_LONG else 30
 OTHERS = ["one", "two", "three", "four"]
 TABLE = "CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128())"
-SCOPE = "-c scru.generator_scope=server"
+SCOPE = "-c scru.generator_scope=server -c search_path=scru_internal,public"
 # What the owner tries, and a superuser. Alice may change a sequence that a superuser has given to her.
 CHANGES = [
     "ALTER SEQUENCE {} SET UNLOGGED",
@@ -90,7 +90,7 @@ class Attack:
                     self.change(connection, change, f"alice: {change}")
 
     def as_superuser(self, stopped: Event) -> None:
-        with self.server.connect(SHOP) as connection:
+        with self.server.connect(SHOP, options=SCOPE) as connection:
             connection.execute("SET statement_timeout = '5s'")
             while not stopped.wait(0.5):
                 change = random.choice([GIFT, *CHANGES])
@@ -100,7 +100,7 @@ class Attack:
     def repair(self, connection: psycopg.Connection) -> None:
         """Gives the owner what she attacks with: the extension, without sequences that are in its way, and a decoy."""
         with suppress(psycopg.Error):
-            connection.execute("GRANT CREATE ON SCHEMA public TO alice")
+            connection.execute("GRANT CREATE ON SCHEMA public, scru_internal TO alice")
             connection.execute("CREATE SEQUENCE IF NOT EXISTS decoy; GRANT ALL ON SEQUENCE decoy TO alice")
             try:
                 connection.execute("SET ROLE alice; CREATE EXTENSION IF NOT EXISTS scru; RESET ROLE")

@@ -74,7 +74,7 @@ def test_the_casts(connection):
         JOIN pg_extension e ON e.oid = refobjid AND extname = 'scru_text' ORDER BY 2, 1
     """
     assert connection.execute(casts).fetchall() == [
-        (source, t.name, f"{t}_from_text(text)", "i", "i", "s", True)
+        (source, t.name, f"scru_internal.{t}_from_text(text)", "i", "i", "s", True)
         for t in TYPES
         for source in ("character varying", "text")
     ]

@@ -24,7 +24,7 @@ create view v as select greatest(id, id2) g, least(id, id2) l from t;
 create view v as select id, count(*) over (order by id range between '1 hour' preceding and current row) c from t;
 create view v as select * from t where id <@ tstzrange(now(), now()) or '[2026-01-01,)'::tstzrange @> id;
 create view v as select * from t where id between now() and now() and not id <@ '[2026-01-01,)';
-create view v as select * from t order by id using operator(public.>);
+create view v as select * from t order by id using operator(pg_catalog.>);
 create view v as select * from t where id = any (ids) and ids @> array[id];
 create view v as select * from t where (id, x) = (id2, 3) or (id, x) in ((id2, 3), (id2, 4));
 create view v as with recursive w(id, x) as (select id, x from t union all select t.id, t.x from w join t on t.id > w.id) search depth first by id set o cycle id set c using p select id, x, c from w order by o;
@@ -63,5 +63,5 @@ create table g (id scru128) partition by range (id); create table g1 partition o
 create table g (id scru128, x int) partition by range ((id >= timestamptz '2026-01-01 00:00+00'), x); create table g1 partition of g for values from (true, 1) to (true, 5);
 create table g (id scru128, x int) partition by range (((id, x) > (id, 3))); create table g1 partition of g for values from (true) to (maxvalue);
 create table g (id scru128) partition by range (scru128_timestamp(id)); create table g1 partition of g for values from ('2026-01-01') to ('2027-01-01');
-create aggregate a (scru128) (sfunc = scru128_larger, stype = scru128, sortop = operator(public.>)); create view v as select a(id) from t;
-create function rcmp(scru128, scru128) returns int language sql immutable as 'select public.scru128_cmp($2, $1)'; create operator class oc for type scru128 using btree as operator 1 >, operator 2 >=, operator 3 =, operator 4 <=, operator 5 <, function 1 rcmp(scru128, scru128); create index on t (id oc);
+create aggregate a (scru128) (sfunc = scru_internal.scru128_larger, stype = scru128, sortop = operator(pg_catalog.>)); create view v as select a(id) from t;
+create function rcmp(scru128, scru128) returns int language sql immutable as 'select scru_internal.scru128_cmp($2, $1)'; create operator class oc for type scru128 using btree as operator 1 >, operator 2 >=, operator 3 =, operator 4 <=, operator 5 <, function 1 rcmp(scru128, scru128); create index on t (id oc);

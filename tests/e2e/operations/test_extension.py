@@ -93,36 +93,63 @@ def test_it_requires_plpgsql(new_database):
         connection.execute("CREATE EXTENSION scru CASCADE")
 
 
-@each_type
-def test_another_schema(new_database, id_type):
-    """All members but the sequences are in the extension's schema, and work if it is not in the search path."""
-    t = id_type.name
+def test_the_places_of_the_members(new_database):
+    """Operators are found without a search path. The schema is chosen once."""
     with new_database(extension=False).connect() as connection:
-        connection.execute("CREATE SCHEMA first; CREATE SCHEMA second; CREATE EXTENSION scru SCHEMA first")
-        assert schemas(connection) == {"first", "scru_internal", None}
-        with expect.error("0A000", 'extension "scru" does not support SET SCHEMA'):
-            connection.execute("ALTER EXTENSION scru SET SCHEMA second")
+        connection.execute("CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA ids; CREATE SCHEMA other")
+        assert schemas(connection) == {None, "ids", "pg_catalog", "scru_internal"}
+        # Operators exist without the search path, also for a role that may not use the schema of their functions.
+        connection.execute("CREATE ROLE stranger; REVOKE USAGE ON SCHEMA ids, scru_internal FROM PUBLIC")
+        connection.execute("CREATE TABLE orders AS SELECT ids.gen_scru128() AS id; GRANT SELECT ON orders TO stranger")
+        connection.execute("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ids FROM PUBLIC; SET ROLE stranger")
+        connection.execute("SET search_path = ''")
+        query = "SELECT id = id AND id < now() + interval '1 min' AND id IS NOT DISTINCT FROM id FROM public.orders"
+        assert connection.execute(query).fetchone() == (True,)
+        connection.execute("RESET ROLE; DROP OWNED BY stranger; DROP ROLE stranger")
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match='extension "scru" does not support SET SCHEMA'):
+            connection.execute("ALTER EXTENSION scru SET SCHEMA other")
+
+
+def test_an_existing_schema_is_not_adopted(new_database, plain_user):
+    """Whoever owns it could change the functions of the operators of others."""
+    with new_database(extension=False, owner=plain_user).connect(user=plain_user) as connection:
+        connection.execute("CREATE SCHEMA scru_internal")
+        with expect.error("42P06", 'schema "scru_internal" already exists'):
+            connection.execute("CREATE EXTENSION scru")
+        connection.execute("DROP SCHEMA scru_internal; CREATE EXTENSION scru")
+        # Who has no right to grant gets a warning.
+        connection.execute("GRANT CREATE ON SCHEMA scru_internal TO PUBLIC")
+        for attack in (
+            "CREATE FUNCTION scru_internal.f() RETURNS int RETURN 1",
+            "ALTER SCHEMA scru_internal RENAME TO mine",
+            f"ALTER SCHEMA scru_internal OWNER TO {plain_user}",
+            "ALTER EXTENSION scru DROP SCHEMA scru_internal",
+            "ALTER EXTENSION scru DROP FUNCTION scru_internal.scru_before(timestamptz)",
+            "DROP SCHEMA scru_internal CASCADE",
+        ):
+            with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):
+                connection.execute(attack)
+        # Her objects in the extension have no effect on those that the operators use.
         connection.execute(
             f"""
-            CREATE TABLE orders (id first.{t} PRIMARY KEY DEFAULT first.gen_{t}(), n serial);
-            CREATE INDEX ON orders USING hash (id);
-            CREATE INDEX ON orders USING brin (id);
-            CREATE VIEW newest AS SELECT first.max(id) AS id FROM orders;
-            INSERT INTO orders SELECT FROM generate_series(1, 1000);
+            CREATE FUNCTION scru_before(timestamptz) RETURNS timestamptz {RAISE};
+            CREATE FUNCTION scru128_time_bound(timestamptz, text) RETURNS scru128 {RAISE};
+            ALTER EXTENSION scru ADD FUNCTION scru_before(timestamptz);
+            ALTER EXTENSION scru ADD FUNCTION scru128_time_bound(timestamptz, text);
+            CREATE TABLE orders (id scru128 PRIMARY KEY);
+            SET enable_seqscan = off
             """
         )
-        connection.execute("INSERT INTO orders SELECT FROM generate_series(1, 1000)")
-        connection.execute("SET enable_seqscan = off; ANALYZE orders")
-        query = "SELECT n FROM orders WHERE id OPERATOR(first.=) (SELECT id FROM newest)"
-        assert connection.execute(query).fetchone() == (2000,)
-        query = f"SELECT first.{t}_timestamp('{id_type.text(1)}'::first.{t}) IS NOT NULL"
-        assert connection.execute(query).fetchone() == (True,)
-        in_order = "SELECT n FROM orders ORDER BY id"
-        assert [n for (n,) in connection.execute(in_order)] == list(range(1, 2001))
+        query = "SELECT FROM orders WHERE id::timestamptz < (SELECT now()) AND id > (SELECT now())"
+        assert connection.execute(query).rowcount == 0
+        assert "Index Cond: ((id <= scru_internal." in explain(connection, query)
+
+
+RAISE = "LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END'"
 
 
 def schemas(connection) -> set[str | None]:
-    """Returns the schemas of the extension's members. A schema has none. Casts have no schema."""
+    """Returns the schemas of the extension's members. Casts have no schema."""
     return {
         schema
         for (schema,) in connection.execute(
@@ -237,8 +264,6 @@ def test_only_a_superuser_can_change_members(shared_database, plain_user):
             "ALTER FUNCTION gen_scru128() SECURITY DEFINER",
             "DROP FUNCTION gen_scru128()",
             "ALTER TYPE scru128 RENAME TO other",
-            "ALTER SCHEMA scru_internal RENAME TO other",
-            "CREATE TABLE scru_internal.other ()",
             "ALTER OPERATOR FAMILY scru128_ops USING btree DROP FUNCTION 1 (scru128, scru128)",
         ):
             with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.DependentObjectsStillExist)):
@@ -306,7 +331,7 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
     )
     helpers = """
         SELECT oid::regprocedure::text FROM pg_proc
-        WHERE proname ~ %s AND pronamespace = 'public'::regnamespace
+        WHERE proname ~ %s AND pronamespace IN ('public'::regnamespace, 'scru_internal'::regnamespace)
     """
     pattern = f"^{t}_(lower|upper|floor|range_lower|range_upper|time_bound|time_lower|time_upper|time_possible)"
     for (helper,) in connection.execute(helpers, [pattern]).fetchall():
@@ -352,7 +377,8 @@ def test_a_query_calls_no_operator_that_the_user_may_not_execute(connection, pla
     if system != "uuidv7":
         connection.execute("CREATE TABLE gist AS TABLE heap; CREATE INDEX ON gist USING gist (id); ANALYZE gist")
         connection.execute(f"GRANT SELECT ON gist TO {plain_user}")
-    function = f"{t}_{revoked}({t}, {t})"
+    schema = "pg_catalog" if t == "uuid" else "scru_internal"
+    function = f"{schema}.{t}_{revoked}({t}, {t})"
     connection.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC; SET ROLE {plain_user}")
     time = "now() - interval '30 minutes'"
     conditions = [f"id >= {time}", f"{time} <= id", f"NOT id < {time}", f"id <@ tstzrange({time}, NULL)"]
@@ -408,10 +434,10 @@ def test_the_estimator_returns_a_default_for_other_operators(connection, id_type
     connection.execute(
         f"""
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4lt,
-                            RESTRICT = {id_type.name}_ineqsel);
+                            RESTRICT = scru_internal.{id_type.name}_ineqsel);
         CREATE FUNCTION is_like(integer, tstzrange) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 > 0';
         CREATE OPERATOR ## (LEFTARG = integer, RIGHTARG = tstzrange, FUNCTION = is_like,
-                            RESTRICT = {id_type.name}_ineqsel);
+                            RESTRICT = scru_internal.{id_type.name}_ineqsel);
         CREATE TABLE numbers AS SELECT n FROM generate_series(1, 1000) AS n;
         ANALYZE numbers
         """
@@ -425,13 +451,13 @@ def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
     """Functions with an argument of type internal cannot be called from SQL. All others are strict, but those of
     feeds: a reader without a position would receive nothing, and a guard without a lag would accept any row."""
     functions = f"""
-        SELECT proname, proargtypes::regtype[]::text[] FROM pg_proc
+        SELECT proname, oid::regproc::text, proargtypes::regtype[]::text[] FROM pg_proc
         WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0
             AND oid::regprocedure::text ~ '(?<![a-z0-9]){id_type.name}(?![a-z0-9])'
     """
     called = 0
-    for name, types in connection.execute(functions).fetchall():
-        call = f"SELECT {name}({', '.join(f'NULL::{each}' for each in types)})"
+    for name, qualified, types in connection.execute(functions).fetchall():
+        call = f"SELECT {qualified}({', '.join(f'NULL::{each}' for each in types)})"
         if "internal" in types:
             # Newer minor releases refuse the cast; older ones call the input function of internal, which refuses.
             with pytest.raises((psycopg.errors.CannotCoerce, psycopg.errors.FeatureNotSupported), match="internal"):

@@ -31,7 +31,7 @@ OBJECTS = """
     CREATE VIEW of_any AS SELECT n FROM orders WHERE id <@ ANY (ARRAY[{january}, 'empty'::tstzrange]);
     CREATE VIEW by_shift AS SELECT orders.n FROM shifts JOIN orders ON id <@ during;
     CREATE VIEW as_case AS SELECT count(*) FILTER (WHERE CASE WHEN n > 5 THEN id <@ {january} END) FROM orders;
-    CREATE VIEW by_name AS SELECT n FROM orders WHERE {t}_contained_by_range(id, {literal});
+    CREATE VIEW by_name AS SELECT n FROM orders WHERE scru_internal.{t}_contained_by_range(id, {literal});
     CREATE MATERIALIZED VIEW stored AS SELECT n FROM orders WHERE id <@ {literal};
     CREATE RULE logging AS ON UPDATE TO orders WHERE NEW.id <@ {january} DO ALSO INSERT INTO log VALUES (NEW.n);
     CREATE FUNCTION number(during tstzrange) RETURNS bigint LANGUAGE sql STABLE
@@ -49,7 +49,8 @@ OBJECTS = """
     CREATE INDEX partial_mirrored ON unkeyed (n) WHERE tstzrange '[2026-01-20 00:00+00,)' @> id;
     CREATE INDEX expression ON unkeyed ((id <@ tstzrange {literal} AND n > 0));
     CREATE STATISTICS orders_statistics ON (id <@ tstzrange {literal}), n FROM orders;
-    CREATE OPERATOR ~> (LEFTARG = {t}, RIGHTARG = scru_tstzrange, FUNCTION = {t}_contained_by_range);
+    CREATE OPERATOR ~> (
+        LEFTARG = {t}, RIGHTARG = scru_internal.scru_tstzrange, FUNCTION = scru_internal.{t}_contained_by_range);
     CREATE VIEW by_other_operator AS SELECT n FROM orders WHERE id ~> {literal}::tstzrange;
     GRANT USAGE ON SCHEMA {t} TO reader_of_january;
     GRANT SELECT ON ALL TABLES IN SCHEMA {t} TO reader_of_january;

@@ -35,8 +35,8 @@ def forget_skip_support(connection: psycopg.Connection) -> None:
     for t in (id_type for id_type in TYPES if id_type.is_server_wide):
         connection.execute(
             f"""ALTER OPERATOR FAMILY {t}_ops USING btree DROP FUNCTION 6 ({t}, {t});
-                ALTER EXTENSION scru DROP FUNCTION {t}_skipsupport(internal);
-                DROP FUNCTION {t}_skipsupport(internal)"""
+                ALTER EXTENSION scru DROP FUNCTION scru_internal.{t}_skipsupport(internal);
+                DROP FUNCTION scru_internal.{t}_skipsupport(internal)"""
         )
 
 

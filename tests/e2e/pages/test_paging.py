@@ -109,26 +109,6 @@ def test_pages_by_another_column(orders, name, order):
         assert ("Filter:" in plan) == (name == "next_by_price_in_a_view")
 
 
-def test_a_dump_keeps_the_form_for_views(orders, database):
-    """The page says that the other form cannot be restored."""
-    condition = re.search(r"PREPARE next_by_price_in_a_view AS\nSELECT \* FROM orders WHERE (.*) ORDER", PAGE)[1]
-    rows_form = re.search(r"PREPARE next_by_price AS\nSELECT \* FROM orders WHERE (.*) ORDER", PAGE)[1]
-    restored = {}
-    for name, text in (("safe", condition), ("rows", rows_form)):
-        text = text.replace("$1", "3").replace("$2", f"'{'0' * 25}'::scru128")
-        orders.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM orders WHERE {text}")
-        definition = orders.execute(
-            f"SELECT set_config('search_path', '', false), pg_get_viewdef('public.{name}'::regclass)"
-        ).fetchone()[1]
-        try:
-            orders.execute(f"CREATE OR REPLACE VIEW public.{name}_restored AS {definition}")
-            restored[name] = None
-        except psycopg.Error as error:
-            restored[name] = error.sqlstate
-        orders.execute("RESET search_path")
-    assert restored == {"safe": None, "rows": "42883"}
-
-
 def test_pages_of_a_feed(orders):
     """The page ends below the horizon, which an open writer holds."""
     rows = ids(orders)

@@ -70,3 +70,14 @@ CREATE VIEW expected_of_18 AS
 SELECT current_setting('server_version_num')::integer >= 180000 AS is_18 \gset
 (TABLE of_18 EXCEPT SELECT * FROM expected_of_18 WHERE :'is_18') UNION ALL (SELECT * FROM expected_of_18 WHERE :'is_18' EXCEPT TABLE of_18);
 SELECT scru_adapt_to_server();
+
+-- The three places. Operators between values of types of the extension, or of such a type and the server's, are in pg_catalog. What is
+-- in scru_internal is marked as internal, and nothing else is. The other objects are those that users write.
+CREATE VIEW places AS
+    SELECT classid::regclass::text AS catalog,
+           CASE WHEN i.schema IN ('pg_catalog', 'scru_internal') THEN i.schema ELSE 'own' END AS place,
+           coalesce(obj_description(objid, classid::regclass::name), '') LIKE 'internal: %' AS is_internal
+    FROM members, pg_identify_object(classid, objid, 0) AS i WHERE i.schema IS NOT NULL;
+SELECT catalog, place, count(*) FROM places WHERE (catalog, place) <> ('pg_proc', 'scru_internal') GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM places WHERE is_internal <> (place = 'scru_internal');
+SELECT DISTINCT grantee = nspowner AS is_owner, privilege_type FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'scru_internal' ORDER BY 1, 2;

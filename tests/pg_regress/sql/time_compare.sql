@@ -237,9 +237,9 @@ SELECT * FROM each_type($$ SELECT plan('SELECT n FROM $T_another WHERE id >= now
 SELECT * FROM each_type($$ SELECT 'another', q.* FROM comparisons('$T', 'another') AS q $$);
 DROP ACCESS METHOD another CASCADE;
 
--- Row-level security, for a role without USAGE on the extension's schema: a comparison, a range, and the expression of an index
+-- Row-level security, for a role without USAGE on the extension's schemas: a comparison, a range, and the expression of an index
 -- are evaluated before the policy.
-REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+REVOKE USAGE ON SCHEMA public, scru_internal FROM PUBLIC;
 CREATE ROLE reader;
 GRANT USAGE ON SCHEMA test TO reader;
 CALL for_each_type($$
@@ -259,7 +259,7 @@ CALL for_each_type($$
     GRANT SELECT ON types TO reader
 $$);
 SET ROLE reader;
-SELECT has_schema_privilege('public', 'USAGE');
+SELECT has_schema_privilege('public', 'USAGE'), has_schema_privilege('scru_internal', 'USAGE');
 SET enable_bitmapscan = off;
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_recent') $$);
 SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_within') $$);
@@ -267,7 +267,7 @@ SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_by_expression') $$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM $T_recent) AS recent, (SELECT count(*) FROM $T_within) AS within $$);
 RESET ROLE;
 RESET enable_bitmapscan;
-GRANT USAGE ON SCHEMA public TO PUBLIC;
+GRANT USAGE ON SCHEMA public, scru_internal TO PUBLIC;
 CALL for_each_type($$ DROP TABLE $T_secured CASCADE $$);
 DROP OWNED BY reader;
 DROP ROLE reader;

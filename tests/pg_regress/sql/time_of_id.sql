@@ -1,7 +1,7 @@
 -- The time of an ID, served by indexes on the ID: conditions and order. Each table is planned and read with the setting on and off.
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
-SET search_path = public, test;
+SET search_path = public, test, scru_internal;
 SET timezone = 'America/St_Johns';
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -26,7 +26,7 @@ CREATE INDEX ON t (k, id DESC);
 ANALYZE t;
 CREATE VIEW v AS SELECT *, id::timestamptz AS created_at FROM t;
 \c -
-SET search_path = public, test;
+SET search_path = public, test, scru_internal;
 SET timezone = 'America/St_Johns';
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
