@@ -110,15 +110,20 @@ def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool 
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
 
-def guarded(key: str, label: str, condition: str = "") -> Candidate:
-    """Returns a feed whose guard has a condition, or checks by itself."""
-    create = f"CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW {condition}"
-    return replace(NO_GUARD, key=key, label=label, guard=f"{create} EXECUTE FUNCTION scru_feed_guard(id, '5 s')")
+def guarded(key: str, label: str, function: str) -> Candidate:
+    """Returns a feed with a trigger for each row."""
+    create = "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION"
+    return replace(NO_GUARD, key=key, label=label, guard=f"{create} {function}")
 
 
 NO_GUARD = Candidate(key="no_guard", label="no guard", type="uuid", generate="gen_uuidv7()")
-GUARD = guarded("guard", "guard with WHEN", "WHEN (NOT uuidv7_is_timely(NEW.id, '5 s'))")
-GUARD_ALONE = guarded("guard_alone", "guard without WHEN")
+GUARD = guarded("guard", "guard", "scru_feed_guard(id, '5 s')")
+EMPTY = guarded("empty_trigger", "trigger in PL/pgSQL that does nothing", "nothing()")
+EMPTY = replace(
+    EMPTY,
+    guard="CREATE OR REPLACE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
+    + EMPTY.guard,
+)
 HORIZON = replace(
     NO_GUARD, key="horizon", label="horizon", horizon="uuidv7_horizon('00000000-0000-7000-8000-000000000000')"
 )
@@ -163,7 +168,7 @@ ENCRYPTION = [
         key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"
     ),
 ]  # fmt: skip
-GUARDS = [NO_GUARD, again(NO_GUARD), GUARD, GUARD_ALONE]
+GUARDS = [NO_GUARD, again(NO_GUARD), GUARD, EMPTY]
 HORIZONS = [HORIZON, again(HORIZON), HORIZON_WITH_LAG, CLOCK]
 DRAWS = [NOTHING, BIGINT, again(BIGINT), SCRU128, SERVER_SCOPE, SCRU64, ULIDFLAKE]
 

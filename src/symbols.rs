@@ -81,7 +81,6 @@ macro_rules! system {
                 guarded [$name _horizon] reader::horizon::<Id>;
                 guarded [$name _horizon_after] reader::horizon_after::<Id>;
                 guarded [$name _horizon_with_lag] reader::horizon_with_lag::<Id>;
-                guarded [$name _is_timely] reader::is_timely::<Id>;
                 guarded [$name _prefixed] prefixed::prefixed::<Id>;
                 guarded [$name _unprefixed] prefixed::unprefixed::<Id>;
             }

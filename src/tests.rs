@@ -1,4 +1,4 @@
-//! A test that needs the server's own process: it runs under `cargo pgrx test`.
+//! Tests that need the server's own process: they run under `cargo pgrx test`.
 //!
 //! A released library does not contain it, because it is built without the feature `pg_test`. `unwrap` is allowed here: a panic
 //! fails the test.
@@ -15,19 +15,47 @@ mod tests {
     use pgrx::prelude::*;
     use rand::Rng;
 
+    use crate::call::error::Error;
+    use crate::pg::{clock, reserve};
     use crate::shared::random::Random;
 
     #[pg_test]
-    fn a_forked_process_draws_random_numbers_of_its_own() {
-        // Seeds the source before the fork.
-        Random::get().unwrap().next_u64();
+    fn an_allocation_that_the_system_refuses_is_served() {
+        let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: reads and writes a limit of this process.
+        let limit = |limit: &libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_AS, limit) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut before) }, 0);
+        for _ in 0..2 {
+            let mut blocks = Vec::with_capacity(100_000);
+            limit(&libc::rlimit { rlim_cur: 1, ..before });
+            while !reserve::has_served() {
+                blocks.push(vec![7_u8; 10_000]);
+            }
+            let mut last = vec![8_u8; 10_000];
+            last.resize(20_000, 9);
+            limit(&before);
+            assert!(reserve::has_served());
+            assert!(blocks.iter().flatten().all(|&byte| byte == 7));
+            assert!(last[..10_000].iter().all(|&byte| byte == 8) && last[10_000..].iter().all(|&byte| byte == 9));
+        }
+    }
+
+    fn drawn(now: i64) -> Result<u64, Error> {
+        Random::get(now).map(|mut rng| rng.next_u64())
+    }
+
+    /// A number that a copy of this process draws.
+    fn drawn_by_fork(now: i64, has_pid: bool) -> u64 {
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         // SAFETY: the child only generates a number and writes it to the pipe, and exits without the server's clean-up.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: the server sets this variable in each process that it forks.
-            unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
-            let sent = Random::get().is_ok_and(|mut rng| writer.write_all(&rng.next_u64().to_ne_bytes()).is_ok());
+            if has_pid {
+                // SAFETY: the server sets this variable in each process that it forks.
+                unsafe { pg_sys::MyProcPid = std::process::id() as c_int };
+            }
+            let sent = drawn(now).is_ok_and(|drawn| writer.write_all(&drawn.to_ne_bytes()).is_ok());
             // SAFETY: ends the child process.
             unsafe { libc::_exit(c_int::from(!sent)) };
         }
@@ -35,7 +63,31 @@ mod tests {
         reader.read_exact(&mut bytes).unwrap();
         // SAFETY: waits for the child.
         assert_eq!(unsafe { libc::waitpid(child, ptr::null_mut(), 0) }, child);
-        let own = Random::get().unwrap().next_u64();
-        assert_ne!(u64::from_ne_bytes(bytes), own);
+        u64::from_ne_bytes(bytes)
+    }
+
+    #[pg_test]
+    fn a_forked_process_draws_random_numbers_of_its_own() {
+        let now = clock::now();
+        drawn(now).unwrap();
+        assert_ne!(drawn_by_fork(now, true), drawn(now).unwrap());
+    }
+
+    /// Two forks with the number of their parent stand for two clones of a virtual machine. At once, they draw the same.
+    #[pg_test]
+    fn clones_of_the_memory_draw_different_random_numbers() {
+        let now = clock::now();
+        let clones = |seeded_at: i64, used_at: i64| {
+            drawn(seeded_at - 10_000_000).unwrap();
+            (seeded_at..=used_at).step_by(50_000).for_each(|at| assert!(drawn(at).is_ok()));
+            drawn(used_at).unwrap();
+            drawn_by_fork(now, false) == drawn_by_fork(now, false)
+        };
+        assert!(clones(now, now));
+        assert!(clones(now - 100_000, now - 100_000));
+        assert!(!clones(now - 100_001, now - 100_001));
+        assert!(clones(now - 1_000_000, now));
+        assert!(!clones(now - 1_000_001, now - 1));
+        assert!(!clones(now + 1, now + 1));
     }
 }

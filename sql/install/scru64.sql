@@ -1,6 +1,6 @@
 -- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons and scru64_is_timely are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
+-- All functions but horizons are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
 -- they depend on a setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on
 -- random numbers, and IMMUTABLE otherwise.
 -- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
@@ -213,9 +213,6 @@ COMMENT ON FUNCTION scru64_horizon(scru64) IS 'the horizon; raises an error if t
 CREATE FUNCTION scru64_horizon(after scru64, lag interval) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION scru64_horizon(scru64, interval) IS 'the horizon minus the lag of the table''s guard';
-CREATE FUNCTION scru64_is_timely(id scru64, lag interval DEFAULT '0') RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION scru64_is_timely(scru64, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

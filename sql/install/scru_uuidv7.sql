@@ -1,7 +1,7 @@
 -- The SQL objects of an ID system whose IDs are values of the type uuid: the extension scru_uuidv7. Rendered by `make gen` from
 -- sql/core.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons and uuidv7_is_timely are PARALLEL SAFE, and those with arguments STRICT. The labels follow the rules in
+-- All functions but horizons are PARALLEL SAFE, and those with arguments STRICT. The labels follow the rules in
 -- sql/type.sql.in.
 
 ---------------------------------------------------------------------------------------------------------------- check
@@ -70,9 +70,6 @@ COMMENT ON FUNCTION uuidv7_horizon(uuid) IS 'the horizon; raises an error if the
 CREATE FUNCTION uuidv7_horizon(after uuid, lag interval) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION uuidv7_horizon(uuid, interval) IS 'the horizon minus the lag of the table''s guard';
-CREATE FUNCTION uuidv7_is_timely(id uuid, lag interval DEFAULT '0') RETURNS boolean
-    AS 'MODULE_PATHNAME', 'uuidv7_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION uuidv7_is_timely(uuid, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

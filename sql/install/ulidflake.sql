@@ -1,6 +1,6 @@
 -- The SQL objects of one type. Rendered by `make gen` from sql/type.sql.in and sql/system.sql.in: edit these files only.
 --
--- All functions but horizons and ulidflake_is_timely are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
+-- All functions but horizons are PARALLEL SAFE, and those with arguments STRICT. Functions are STABLE if
 -- they depend on a setting, on the session's time zone, on the snapshot or on statistics, VOLATILE if they depend on the clock or on
 -- random numbers, and IMMUTABLE otherwise.
 -- Comparisons of an ID with an ID, a time or a range of times are LEAKPROOF, because they read only their arguments and raise no
@@ -213,9 +213,6 @@ COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an erro
 CREATE FUNCTION ulidflake_horizon(after ulidflake, lag interval) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon minus the lag of the table''s guard';
-CREATE FUNCTION ulidflake_is_timely(id ulidflake, lag interval DEFAULT '0') RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_is_timely' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_is_timely(ulidflake, interval) IS 'whether no reader of a feed can have passed an ID that this transaction inserts; holds the horizon until the transaction ends';
 
 ------------------------------------------------------------------------------------------------------------------ time
 

@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Datum, Node};
 use scru_ids::{BytesError, ParseError, ParseErrorKind, SqlId};
 
 use crate::call::{epoch, hints};
-use crate::pg::unguarded::{errcode, errdetail_internal, errhint, errmsg_internal};
+use crate::pg::unguarded::{err_generic_string, errcode, errdetail_internal, errhint, errmsg_internal};
 use crate::pg::{server, transaction};
 
 /// The error with an SQLSTATE and a message: a format string and its values, or a text by [`quoting`]. docs/errors.md lists these.
@@ -33,18 +33,28 @@ pub(crate) use sql_error;
 #[derive(Clone, Copy, Debug)]
 pub struct Error(*mut Fields);
 
-/// The texts are C strings in the database encoding. DETAIL and HINT are null if there are none.
+/// The texts are C strings in the database encoding. DETAIL, HINT and the names of objects are null if there are none.
 #[derive(Debug)]
 struct Fields {
     sqlstate: SqlState,
     message: *const c_char,
     detail: *const c_char,
     hint: *const c_char,
+    objects: [*const c_char; OBJECTS.len()],
 }
+
+/// The fields of an error that name objects, for programs: `errtablecol()` of the server sets the first three.
+const OBJECTS: [u8; 4] = [
+    pg_sys::PG_DIAG_SCHEMA_NAME,
+    pg_sys::PG_DIAG_TABLE_NAME,
+    pg_sys::PG_DIAG_COLUMN_NAME,
+    pg_sys::PG_DIAG_CONSTRAINT_NAME,
+];
 
 impl Error {
     pub fn new(sqlstate: SqlState, message: impl AsRef<[u8]>) -> Self {
-        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail: ptr::null(), hint: ptr::null() };
+        let [detail, hint] = [ptr::null(); 2];
+        let fields = Fields { sqlstate, message: copied(message.as_ref()), detail, hint, objects: [ptr::null(); _] };
         // SAFETY: palloc returns that many bytes, aligned to 8, or raises an error.
         unsafe {
             let error = pg_sys::palloc(size_of::<Fields>()).cast::<Fields>();
@@ -70,24 +80,31 @@ impl Error {
         self
     }
 
+    /// Names the schema, the table, the column and the constraint or trigger.
+    pub fn of(self, objects: [Option<&CStr>; OBJECTS.len()]) -> Self {
+        // SAFETY: as in `detail`.
+        unsafe { (*self.0).objects = objects.map(|name| name.map_or(ptr::null(), |name| copied(name.to_bytes()))) };
+        self
+    }
+
     /// The error for a text that is not an ID: 22P02, or 22003 if its value is out of range.
     #[cold]
-    pub fn bad_text<T: SqlId>(text: &CStr, error: ParseError) -> Self {
-        let bytes = text.to_bytes();
+    pub fn bad_text<T: SqlId>(text: &[u8], error: ParseError) -> Self {
         let (detail, hint) = match error.kind {
-            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(bytes),
+            ParseErrorKind::OutOfRange => return Self::out_of_range::<T>(text),
             ParseErrorKind::InvalidDigit => {
                 let character = character_at(text, error.position);
                 let position = (error.position + 1).to_string();
-                let detail = quoting("Invalid digit \"{}\" at position {}.", &[character, position.as_bytes()]);
+                let values = [&*excerpt(character), position.as_bytes()];
+                let detail = quoting("Invalid digit \"{}\" at position {}.", &values);
                 let is_lookalike = matches!(character, [b'I' | b'i' | b'L' | b'l' | b'O' | b'o' | b'U' | b'u']);
                 (detail, is_lookalike.then(|| format!("A {} has no digits I, L, O and U.", T::NAME)))
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
-        let error = Self::malformed(T::SQL_TYPE, bytes).detail(detail);
+        let error = Self::malformed(T::SQL_TYPE, text).detail(detail);
         // The other HINTs are casts to the extension's type.
-        let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(bytes) } else { None };
+        let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(text) } else { None };
         match of_type.or(hint) {
             Some(hint) => error.hint(hint),
             None => error,
@@ -215,18 +232,20 @@ fn sentence(error: &dyn Display) -> String {
 
 /// The character of the database encoding that begins at a byte. In a database without an encoding (SQL_ASCII), a run of
 /// non-ASCII bytes counts as one character, because a client with an encoding could not receive part of a character.
-fn character_at(text: &CStr, position: usize) -> &[u8] {
-    let rest = text.to_bytes_with_nul().get(position..).unwrap_or_default();
-    let not_ascii = rest.iter().take_while(|byte| !byte.is_ascii()).count();
-    // SAFETY: `rest` is the end of a C string, of which the server's function reads no byte after the NUL.
+fn character_at(text: &[u8], position: usize) -> &[u8] {
+    let rest = text.get(position..).unwrap_or_default();
+    // A C string with as many bytes as a character can have.
+    let mut first = [0; pg_sys::MAX_MULTIBYTE_CHAR_LEN as usize + 1];
+    rest.iter().zip(&mut first).take(pg_sys::MAX_MULTIBYTE_CHAR_LEN as usize).for_each(|(&byte, copy)| *copy = byte);
+    // SAFETY: the server's function reads no byte after the NUL.
     let length = unsafe {
         match pg_sys::GetDatabaseEncoding() as u32 {
-            pg_sys::pg_enc::PG_SQL_ASCII => not_ascii.max(1),
-            _ => pg_sys::pg_mblen(rest.as_ptr().cast()) as usize,
+            pg_sys::pg_enc::PG_SQL_ASCII => rest.iter().take_while(|byte| !byte.is_ascii()).count().max(1),
+            _ => pg_sys::pg_mblen(first.as_ptr().cast()) as usize,
         }
     };
-    // An incomplete character ends before the NUL.
-    &rest[..length.min(rest.len().saturating_sub(1))]
+    // A character may be incomplete.
+    &rest[..length.min(rest.len())]
 }
 
 /// Reports an error. From PostgreSQL 16 on, the error is soft if `context` asks for that: it is saved in `context`, and the
@@ -240,7 +259,7 @@ pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
     // return.
     unsafe {
         if server::start_error(context) {
-            let Fields { sqlstate, message, detail, hint } = *error;
+            let Fields { sqlstate, message, detail, hint, objects } = *error;
             errcode(sqlstate as c_int);
             errmsg_internal(c"%s".as_ptr(), message);
             if !detail.is_null() {
@@ -248,6 +267,9 @@ pub unsafe fn report(Error(error): Error, context: *mut Node) -> Datum {
             }
             if !hint.is_null() {
                 errhint(c"%s".as_ptr(), hint);
+            }
+            for (field, name) in OBJECTS.into_iter().zip(objects).filter(|(_, name)| !name.is_null()) {
+                err_generic_string(field.into(), name);
             }
             server::finish_error(context, line!());
         }

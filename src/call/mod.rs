@@ -18,8 +18,9 @@ use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as SqlState, varlena_to_byte_slice};
 
-use crate::call::error::Error;
+use crate::call::error::{Error, sql_error};
 use crate::call::stored::{StoredDatum, StoredId};
+use crate::pg::reserve;
 use crate::pg::trigger::Trigger;
 use crate::pg::unguarded::{MemoryContextAlloc, pg_detoast_datum_packed};
 
@@ -263,14 +264,24 @@ pub unsafe fn guarded(
     // `catch_unwind` costs nothing unless there is a panic. pgrx's guard (#[pg_guard]) would cost as much as generating an ID, so
     // it handles only panics. An error is reported after `function` has returned, because the server raises it by a longjmp,
     // which runs no destructors.
-    // SAFETY: guaranteed by the caller.
-    match catch_unwind(AssertUnwindSafe(|| function(unsafe { Call::new(info) }))) {
+    let call = || {
+        // SAFETY: guaranteed by the caller.
+        let datum = function(unsafe { Call::new(info) })?;
+        if reserve::has_served() { Err(out_of_memory()) } else { Ok(datum) }
+    };
+    match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(datum)) => datum,
         // SAFETY: no Rust frame has anything left to drop.
         Ok(Err(error)) => unsafe { error::report(error, (*info).context) },
         // SAFETY: this is the outermost Rust frame.
         Err(panic) => unsafe { report_panic(panic, (*info).context) },
     }
+}
+
+#[cold]
+fn out_of_memory() -> Error {
+    sql_error!(ERRCODE_OUT_OF_MEMORY, "out of memory")
+        .detail("The system has no memory left for the library of the extension.")
 }
 
 /// Reports a panic. If it carries a server error, pgrx raises that error unchanged. Any other panic is a bug in the

@@ -139,7 +139,7 @@ fn forecast<T: Type>(
     if T::SERVER_WIDE {
         node::check_host::<T>()?;
     }
-    let mut random = Random::get()?;
+    let mut random = Random::get(clock::now())?;
     let context = |now| Context { now, ..terms.context };
     let [draws, horizons] = seen;
     // Draws continue without a mark of the horizons.

@@ -116,16 +116,17 @@ pub fn generate_at<T: Type>(call: Call) -> Result<Datum, Error> {
                 format!("A {} can be generated for times from {first} up to, but not including, {end}.", T::NAME);
             Error::time_out_of_range::<T>().detail(detail)
         })?;
-    let id = T::random_of(tick, &mut Random::get()?);
+    let id = T::random_of(tick, &mut Random::get(clock::now())?);
     Ok(id.to_datum())
 }
 
 /// Takes one step from the state of this process.
 #[inline(always)]
 fn own_step<T: Type>(terms: &Terms<T>) -> Result<Step<T>, Error> {
-    let context = Context { now: clock::now(), ..terms.context };
+    let now = clock::now();
+    let context = Context { now, ..terms.context };
     let generator = &T::process().generator;
-    let step = mark::private_step(generator.get().unwrap_or_default(), terms.from, &context, &mut Random::get()?);
+    let step = mark::private_step(generator.get().unwrap_or_default(), terms.from, &context, &mut Random::get(now)?);
     if let Step::Made(next, _) = step {
         generator.set(Some(next));
     }

@@ -61,7 +61,7 @@ fn remember(statement: i64, snapshot: &Snapshot, value: i64) {
     returned.last = Some((statement, content, value));
 }
 
-/// The horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 55000 if the snapshot is too old,
+/// The horizon of the snapshot of the statement, in microseconds since 1970-01-01 UTC. 40001 if the snapshot is too old,
 /// 25000 in a parallel worker.
 pub fn of_statement() -> Result<i64, Error> {
     // SAFETY: this function returns before the statement ends.
@@ -91,12 +91,13 @@ fn access() -> Result<SharedHorizon, Error> {
 
 #[cold]
 fn too_old() -> Error {
-    sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "the snapshot is too old for a horizon")
+    // Programs repeat a transaction with this SQLSTATE by themselves.
+    sql_error!(ERRCODE_T_R_SERIALIZATION_FAILURE, "the snapshot is too old for a horizon")
         .detail(
-            "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction \
-             that committed after it, or the server has just started.",
+            "A transaction that the snapshot does not see has committed, and its first ID is no longer known: the server has just started, \
+             or a transaction whose number is higher by a multiple of 65536 has also generated IDs.",
         )
-        .hint("Call the function first in the transaction, or retry in a new one.")
+        .hint("Retry in a new transaction, and call the function first in it.")
 }
 
 /// The transactions of this database that hold the horizon: the process ID, `None` if it is prepared, and the bound.

@@ -1,4 +1,4 @@
-//! Functions for those who read a table as a feed: the horizon, the transactions that hold it, and whether an ID is timely.
+//! Functions for those who read a table as a feed: the horizon, and the transactions that hold it; and whether an ID is timely.
 
 use pgrx::pg_sys::{Datum, Interval};
 use scru_ids::MAX_AHEAD_MICROS;
@@ -15,7 +15,7 @@ use crate::shared::marks::Backend;
 
 /// `T_horizon() → T`
 ///
-/// Raises 25006 during recovery, 55000 if the snapshot is too old.
+/// Raises 25006 during recovery, 40001 if the snapshot is too old.
 pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     refuse_elsewhere::<T>()?;
     horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())
@@ -28,7 +28,7 @@ pub fn horizon_with_lag<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
 }
 
-/// `T_horizon(after T) → T`: additionally raises 55000 if `after` is above all IDs that this server may have generated, and more than
+/// `T_horizon(after T) → T`: additionally raises 22023 if `after` is above all IDs that this server may have generated, and more than
 /// 1 s ahead of the clock, and 22004 if it is NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     checked_horizon::<T>(call).map(|micros| first_of::<T>(micros).to_datum())
@@ -48,16 +48,12 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
     let after: T = call.id(0);
     let horizon = horizon::of_statement()?;
     if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
-        return Err(sql_error!(
-            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            "the {} is above all that this server knows",
-            T::NAME
-        )
-        .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
-        .hint(
-            "If no ID has been generated since, first call scru_raise_mark() with the time of this ID. \
+        return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {} is above all that this server knows", T::NAME)
+            .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
+            .hint(
+                "If no ID has been generated since, first call scru_raise_mark() with the time of this ID. \
              Otherwise, read the table again from a position that all its readers have passed.",
-        ));
+            ));
     }
     Ok(horizon)
 }
@@ -105,15 +101,6 @@ pub fn holders(call: Call) -> Result<Datum, Error> {
     })
 }
 
-/// `T_is_timely(id T, lag interval) → boolean`: publishes the transaction, and returns whether no reader can have passed the ID
-///
-/// Raises 25006 during recovery, 22004 if the lag is NULL, 22023 if it is negative.
-pub fn is_timely<T: Type>(call: Call) -> Result<Datum, Error> {
-    let lag = lag(call, 1)?;
-    let id = if call.is_null(0) { None } else { Some(call.stored::<T>(0)) };
-    timeliness::<T>(id, lag).map(|timeliness| Datum::from(timeliness == Timeliness::Timely))
-}
-
 /// Whether the row of an ID can be inserted in this transaction. Times are in microseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Timeliness {
@@ -128,14 +115,6 @@ pub enum Timeliness {
 
 /// Publishes the transaction, and returns the [`Timeliness`] of a value for a feed that is read up to a lag before the horizon.
 pub fn timeliness<T: Type>(stored: Option<T::Stored>, lag: i64) -> Result<Timeliness, Error> {
-    if wal::is_in_recovery() {
-        return Err(sql_error!(
-            ERRCODE_READ_ONLY_SQL_TRANSACTION,
-            "cannot execute {}_is_timely() during recovery",
-            T::NAME
-        )
-        .detail("Rows are inserted on the primary."));
-    }
     let from = publication::unpassed()?;
     let Some(id) = stored.and_then(T::from_stored).filter(|id| id.is_id()) else { return Ok(Timeliness::NoId) };
     let first = from.saturating_sub(lag);

@@ -30,6 +30,44 @@ pub fn scan(catalog: Oid, mut visit: impl FnMut(pg_sys::HeapTuple, pg_sys::Tuple
     }
 }
 
+/// Whether a trigger depends on the column of its table with this number. If it depends on no column, it does from now on: unlike a
+/// name, the number stays with the column. A trigger without WHEN and list of columns has no dependency on one of its own.
+pub fn remembers_column(trigger: Oid, table: Oid, number: i32) -> bool {
+    let mut remembered = None;
+    // SAFETY: the table is open while it is scanned. The rows of the catalog have this form.
+    unsafe {
+        let relation = pg_sys::table_open(pg_sys::DependRelationId, LOCK);
+        let mut keys = [pg_sys::ScanKeyData::default(); 2];
+        let columns = [pg_sys::Anum_pg_depend_classid, pg_sys::Anum_pg_depend_objid];
+        for ((key, column), value) in keys.iter_mut().zip(columns).zip([pg_sys::TriggerRelationId, trigger]) {
+            let equal = pg_sys::BTEqualStrategyNumber as u16;
+            pg_sys::ScanKeyInit(key, column as i16, equal, pg_sys::F_OIDEQ.into(), Datum::from(value));
+        }
+        let index = pg_sys::DependDependerIndexId;
+        let scan = pg_sys::systable_beginscan(relation, index.into(), true, ptr::null_mut(), 2, keys.as_mut_ptr());
+        loop {
+            let row = pg_sys::systable_getnext(scan);
+            if row.is_null() {
+                break;
+            }
+            let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_depend>();
+            if form.refclassid == pg_sys::RelationRelationId && form.refobjid == table && form.refobjsubid != 0 {
+                remembered = Some(form.refobjsubid);
+            }
+        }
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(relation, LOCK);
+        if remembered.is_none() {
+            let address =
+                |class, object, part| pg_sys::ObjectAddress { classId: class, objectId: object, objectSubId: part };
+            let depender = address(pg_sys::TriggerRelationId, trigger, 0);
+            let referenced = address(pg_sys::RelationRelationId, table, number);
+            pg_sys::recordDependencyOn(&depender, &referenced, pg_sys::DependencyType::DEPENDENCY_NORMAL);
+        }
+    }
+    remembered.is_none_or(|remembered| remembered == number)
+}
+
 /// Whether a catalog, or another table, has rows. Does not wait: false if another session holds a conflicting lock.
 pub fn has_rows(catalog: Oid) -> bool {
     let mut has_rows = false;

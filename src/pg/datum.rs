@@ -45,9 +45,13 @@ pub fn c_string(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
+/// The number of bytes of a text that [`text_of`] copies, because failing to allocate memory of Rust ends the server.
+pub const MAX_TEXT: usize = 1 << 16;
+
 /// # Safety
 /// The pointer is null or a C string.
 pub unsafe fn text_of(text: *const c_char) -> Option<String> {
     // SAFETY: guaranteed by the caller.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?.to_bytes();
+    Some(String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]).into_owned())
 }

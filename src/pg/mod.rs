@@ -1,4 +1,4 @@
-//! The server as it is: what differs between its versions, catalogs, clocks, pages and WAL, hooks, values in its memory.
+//! The server as it is: what differs between its versions, catalogs, clocks, pages and WAL, hooks, values in its memory, and memory of Rust.
 //!
 //! Knows nothing of this extension.
 
@@ -10,6 +10,7 @@ pub mod nodes;
 pub mod paths;
 pub mod portal;
 pub mod process;
+pub mod reserve;
 pub mod server;
 pub mod transaction;
 pub mod trigger;

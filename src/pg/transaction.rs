@@ -166,8 +166,9 @@ pub fn assign_own_number() -> u64 {
 /// Whether a transaction has committed, and no longer runs.
 pub fn has_committed(number: u64) -> bool {
     let number = TransactionId::from(number as u32);
-    // SAFETY: a snapshot in use keeps the status of its transactions. In this order: a transaction ends after its status is set.
-    unsafe { !pg_sys::TransactionIdIsInProgress(number) && pg_sys::TransactionIdDidCommit(number) }
+    // SAFETY: a snapshot in use keeps the status of its transactions. In this order: for a subtransaction of a running one, the status
+    // costs less than the search among the running ones.
+    unsafe { pg_sys::TransactionIdDidCommit(number) && !pg_sys::TransactionIdIsInProgress(number) }
 }
 
 /// Runs `work` in a subtransaction. If the server raises an error, rolls the subtransaction back, which also releases resources such

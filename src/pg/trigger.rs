@@ -3,9 +3,7 @@
 use core::ffi::CStr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{
-    called_as_trigger, trigger_fired_after, trigger_fired_by_insert, trigger_fired_by_update, trigger_fired_for_row,
-};
+use pgrx::{called_as_trigger, trigger_fired_by_update};
 
 use crate::pg::catalog;
 
@@ -15,7 +13,7 @@ pub struct Trigger<'call>(&'call pg_sys::TriggerData);
 
 /// A stored column of the table of a trigger, and the schema and the name of the type under its domain.
 pub struct Column {
-    number: i32,
+    pub number: i32,
     pub type_schema: Oid,
     pub type_name: Vec<u8>,
 }
@@ -30,16 +28,28 @@ impl<'call> Trigger<'call> {
         unsafe { called_as_trigger(info).then(|| Self(&*(*info).context.cast::<pg_sys::TriggerData>())) }
     }
 
-    /// Whether the trigger is AFTER INSERT or AFTER UPDATE FOR EACH ROW, and not on a foreign table.
-    pub fn is_after_new_row(self) -> bool {
-        let event = self.0.tg_event;
-        // SAFETY: the functions read the bits of the event. The relation is open.
+    /// Whether the trigger is AFTER INSERT OR UPDATE FOR EACH ROW, for all rows of a table that is not a foreign one: without WHEN, and
+    /// not only for an UPDATE that sets some columns, because a trigger BEFORE can change others.
+    pub fn is_after_each_new_row(self) -> bool {
+        let kind = pg_sys::TRIGGER_TYPE_ROW | pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE;
+        // SAFETY: the trigger is valid during the call. The relation is open.
         unsafe {
-            trigger_fired_after(event)
-                && trigger_fired_for_row(event)
-                && (trigger_fired_by_insert(event) || trigger_fired_by_update(event))
+            let trigger = &*self.0.tg_trigger;
+            trigger.tgtype == kind as i16
+                && trigger.tgnattr == 0
+                && trigger.tgqual.is_null()
                 && (*(*self.0.tg_relation).rd_rel).relkind as u8 != pg_sys::RELKIND_FOREIGN_TABLE
         }
+    }
+
+    pub fn oid(self) -> Oid {
+        // SAFETY: the trigger is valid during the call.
+        unsafe { (*self.0.tg_trigger).tgoid }
+    }
+
+    pub fn name(self) -> &'call CStr {
+        // SAFETY: the trigger is valid during the call, and has a name.
+        unsafe { CStr::from_ptr((*self.0.tg_trigger).tgname) }
     }
 
     pub fn arguments(self) -> Vec<&'call CStr> {
@@ -50,17 +60,20 @@ impl<'call> Trigger<'call> {
         }
     }
 
+    pub fn table_oid(self) -> Oid {
+        // SAFETY: the relation is open during the call.
+        unsafe { (*self.0.tg_relation).rd_id }
+    }
+
     pub fn table(self) -> &'call CStr {
         // SAFETY: the relation is open during the call.
         unsafe { CStr::from_ptr((*(*self.0.tg_relation).rd_rel).relname.data.as_ptr()) }
     }
 
-    /// The name of the table with that of its schema, as SQL writes them.
-    pub fn qualified_table(self) -> Vec<u8> {
+    /// A copy in the current memory context.
+    pub fn schema(self) -> &'call CStr {
         // SAFETY: the relation is open during the call. The function copies the name of the schema, which exists.
-        let schema =
-            unsafe { CStr::from_ptr(pg_sys::get_namespace_name((*(*self.0.tg_relation).rd_rel).relnamespace)) };
-        [quoted(schema), quoted(self.table())].join(b".".as_slice())
+        unsafe { CStr::from_ptr(pg_sys::get_namespace_name((*(*self.0.tg_relation).rd_rel).relnamespace)) }
     }
 
     /// A column of the table; `None` if there is none with this name, or if its values are not stored.
@@ -81,24 +94,24 @@ impl<'call> Trigger<'call> {
         }
     }
 
-    /// The value of a column in the new row of a trigger for which [`is_after_new_row`](Self::is_after_new_row) holds; `None`
-    /// if it is NULL.
-    pub fn new_value(self, column: &Column) -> Option<Datum> {
+    /// The value of the column with a number in the new row of a trigger for which
+    /// [`is_after_each_new_row`](Self::is_after_each_new_row) holds; `None` if it is NULL.
+    pub fn new_value(self, column: i32) -> Option<Datum> {
         // The server passes the new row of an UPDATE apart.
         let is_update = trigger_fired_by_update(self.0.tg_event);
         self.value(if is_update { self.0.tg_newtuple } else { self.0.tg_trigtuple }, column)
     }
 
     /// As [`new_value`](Self::new_value), of the row before an UPDATE; `None` for an INSERT.
-    pub fn old_value(self, column: &Column) -> Option<Datum> {
+    pub fn old_value(self, column: i32) -> Option<Datum> {
         let is_update = trigger_fired_by_update(self.0.tg_event);
         if is_update { self.value(self.0.tg_trigtuple, column) } else { None }
     }
 
-    fn value(self, row: pg_sys::HeapTuple, column: &Column) -> Option<Datum> {
+    fn value(self, row: pg_sys::HeapTuple, column: i32) -> Option<Datum> {
         let mut is_null = false;
         // SAFETY: the row and its descriptor are valid during the call. The column is one of the descriptor.
-        let value = unsafe { pg_sys::heap_getattr(row, column.number, (*self.0.tg_relation).rd_att, &mut is_null) };
+        let value = unsafe { pg_sys::heap_getattr(row, column, (*self.0.tg_relation).rd_att, &mut is_null) };
         (!is_null).then_some(value)
     }
 }

@@ -37,6 +37,7 @@ unsafe extern "C-unwind" {
     pub fn DirectFunctionCall1Coll(function: pg_sys::PGFunction, collation: Oid, argument: Datum) -> Datum;
     pub fn DirectFunctionCall2Coll(function: pg_sys::PGFunction, collation: Oid, first: Datum, second: Datum) -> Datum;
     pub safe fn equal(one: Option<NodeRef>, other: Option<NodeRef>) -> bool;
+    pub fn err_generic_string(field: c_int, text: *const c_char) -> c_int;
     pub safe fn errcode(sqlstate: c_int) -> c_int;
     pub fn errdetail_internal(format: *const c_char, ...) -> c_int;
     pub fn errhint(format: *const c_char, ...) -> c_int;
@@ -131,6 +132,7 @@ unsafe extern "C-unwind" {
         common: &mut f64,
     ) -> f64;
     pub fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
+    pub fn numeric_out(call: FunctionCallInfo) -> Datum;
     pub fn palloc(size: usize) -> *mut c_void;
     pub fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;

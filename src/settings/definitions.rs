@@ -184,9 +184,12 @@ unsafe extern "C-unwind" fn check_text<T: Configured, const INDEX: usize>(
     let setting = &T::TABLE[INDEX];
     // SAFETY: the server passes a C string or null.
     let text = unsafe { datum::text_of(*value) }.unwrap_or_default();
-    if let Kind::Text { apply, .. } = setting.kind
-        && let Err(reason) = apply(&mut T::Values::default(), &text)
-    {
+    let reason = match setting.kind {
+        _ if text.len() >= datum::MAX_TEXT => Some(format!("It has more than {} bytes.", datum::MAX_TEXT - 1)),
+        Kind::Text { apply, .. } => apply(&mut T::Values::default(), &text).err(),
+        _ => None,
+    };
+    if let Some(reason) = reason {
         // SAFETY: the body of the server's macros.
         unsafe {
             pg_sys::GUC_check_errcode(SqlState::ERRCODE_INVALID_PARAMETER_VALUE as c_int);

@@ -213,7 +213,7 @@ fn stored_for_all_roles(name: &str) -> Option<(GucSource::Type, Vec<u8>)> {
             let entries = pg_sys::heap_getattr(row, column, columns, &mut is_null);
             let Some(entries) = Array::<&[u8]>::from_datum(entries, is_null) else { return };
             let value = entries.iter().flatten().find_map(|entry| entry.strip_prefix(prefix.as_bytes()));
-            found = found.take().max(value.map(|value| (source, value.to_vec())));
+            found = found.take().max(value.map(|value| (source, value[..value.len().min(datum::MAX_TEXT)].to_vec())));
         });
     }
     found

@@ -272,8 +272,8 @@ impl<T: Type> Access<T> for Backend<Generator<'_, T>> {
     }
 
     #[inline(always)]
-    fn random(&mut self) -> Result<Random, Error> {
-        Random::get()
+    fn random(&mut self, now: i64) -> Result<Random, Error> {
+        Random::get(now)
     }
 
     #[inline(always)]

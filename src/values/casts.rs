@@ -1,19 +1,21 @@
 //! Functions of the casts that are not binary-coercible.
 
+use core::ffi::CStr;
+
 use pgrx::AnyNumeric;
-use pgrx::datum::{FromDatum, IntoDatum};
-use pgrx::pg_sys::{self, Datum};
+use pgrx::datum::IntoDatum;
+use pgrx::pg_sys::{Datum, Oid};
 use scru_ids::Stored;
 
 use crate::call::Call;
 use crate::call::error::{Error, excerpt, quoting, sql_error};
 use crate::call::stored::StoredId;
-use crate::pg::datum;
+use crate::pg::unguarded::{DirectFunctionCall1Coll, numeric_out};
 
 /// `T_from_text(text) → T` of the extension `scru_text`. Raises what `T_in` raises.
 pub fn from_text<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let text = call.varlena(0);
-    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(&datum::c_string(text), error))
+    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
 }
 
 /// `T_from_bigint(bigint) → T`, for 8-byte types. Raises 22003 for a value out of range.
@@ -32,10 +34,12 @@ pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
 ///
 /// Raises 22023 for a value with a fractional part, 22003 for a value out of range.
 pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the SQL declares the argument as numeric.
-    let number = unsafe { AnyNumeric::from_polymorphic_datum(call.datum(0), false, pg_sys::NUMERICOID) };
-    let text = number.map(|number| number.to_string()).unwrap_or_default();
-    let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    // SAFETY: the function takes a numeric, as the SQL declares the argument, and returns a C string in ASCII.
+    let text = unsafe {
+        let text = DirectFunctionCall1Coll(Some(numeric_out), Oid::INVALID, call.datum(0));
+        CStr::from_ptr(text.cast_mut_ptr()).to_str().unwrap_or_default()
+    };
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.contains(|digit| digit != '0') {
         let value = excerpt(text.as_bytes());
         return Err(sql_error!(
@@ -46,7 +50,7 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
     }
     // Parsing fails if the value is negative, too large, infinite or NaN. All of these are out of range.
     let id = integer.parse::<u128>().ok().and_then(|value| T::from_be_bytes(&value.to_be_bytes()).ok());
-    id.map(T::to_datum).ok_or_else(|| out_of_range::<T>(&text))
+    id.map(T::to_datum).ok_or_else(|| out_of_range::<T>(text))
 }
 
 /// The error for a number that is out of range (22003).

@@ -29,7 +29,8 @@ pub fn decrypted<T: Encryptable + 'static>(call: Call, to_datum: fn(T) -> Datum)
 /// The cipher of the key that is the second argument. It is kept for the following rows of the statement.
 fn cipher<T: Encryptable + 'static>(call: Call<'_>) -> Result<&IdCipher<T>, Error> {
     let key = call.varlena(1);
-    let make = || Ok((key.to_vec(), IdCipher::new(key).map_err(wrong_length)?));
+    // The length of the key is checked before it is copied: memory of Rust must not grow with an argument.
+    let make = || IdCipher::new(key).map(|cipher| (key.to_vec(), cipher)).map_err(wrong_length);
     let (_, cipher) = call.kept(|(of, _): &(Vec<u8>, IdCipher<T>)| of == key, make)?;
     Ok(cipher)
 }

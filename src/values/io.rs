@@ -12,8 +12,8 @@ use crate::shared::id_type::Type;
 
 /// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
 pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
-    let text = call.cstring(0);
-    T::parse(text.to_bytes()).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
+    let text = call.cstring(0).to_bytes();
+    T::parse(text).map(T::to_datum).map_err(|error| Error::bad_text::<T>(text, error))
 }
 
 /// `T_out(T) → cstring`

@@ -25,8 +25,7 @@ pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
     if received != expected {
         return Err(Error::wrong_prefix(T::SQL_TYPE, text, expected, received));
     }
-    let id = datum::c_string(id);
-    T::parse_suffix(id.to_bytes()).map(T::to_datum).map_err(|error| Error::bad_text::<T>(&id, error))
+    T::parse_suffix(id).map(T::to_datum).map_err(|error| Error::bad_text::<T>(id, error))
 }
 
 /// The first argument if it is a valid prefix.

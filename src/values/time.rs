@@ -53,8 +53,8 @@ pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
 /// If the encoder rounds a whole second up to this time, the result is the whole second. pg_partman computes the start of the
 /// next partition from the bounds of the last one, and a bound up to a tick late would leave a gap between the two.
 pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
-    let text = datum::c_string(call.varlena(0));
-    let id = T::parse(text.to_bytes()).map_err(|error| Error::bad_text::<T>(&text, error))?;
+    let text = call.varlena(0);
+    let id = T::parse(text).map_err(|error| Error::bad_text::<T>(text, error))?;
     let micros = id.timestamp_micros();
     let since_second = micros.rem_euclid(1_000_000);
     let is_rounded = since_second < T::TICKS.micros;

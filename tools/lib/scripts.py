@@ -31,8 +31,10 @@ FORBIDDEN = re.compile(
 TABLE = re.compile(r"(?<!DISTINCT )\b(?:FROM|JOIN|UPDATE|TABLE) (?:pg_catalog\.)?(?!pg_)(\w+)")
 CALL = re.compile(r"(?<![\w.])([a-z_][a-z0-9_]*)\(")
 OPERATOR = re.compile(r"(?<!MESSAGE)(?<!DETAIL)(?<!HINT) ([=<>~|*/%&#@+-]+) ")
-# The search path in which a name without a schema is the server's.
-SAFE_PATH = re.compile(r"SET search_path = pg_catalog, pg_temp\b|set_config\('search_path', 'pg_catalog, pg_temp'")
+# The search path in which a name without a schema is the server's. On pages, `public` has the extension and the tables.
+SAFE_PATH = re.compile(
+    r"SET search_path = pg_catalog, (?:public, )?pg_temp\b|set_config\('search_path', 'pg_catalog, pg_temp'"
+)
 # The server's functions with arguments of any type, or of any number. A function of another user with the types of the
 # arguments matches a call better.
 SHADOWED = re.compile(
@@ -45,7 +47,11 @@ SHADOWED = re.compile(
 )
 
 # Expressions that look like calls.
-EXPRESSIONS = ("least", "greatest", "coalesce", "nullif")
+EXPRESSIONS = ("least", "greatest", "coalesce", "nullif", "any", "exists", "array", "operator", "in", "values")
+# Parts of a statement that look like operators: a column that is set, an option of RAISE, and an assignment.
+ASSIGNMENT = re.compile(r"\bSET [\w%$.\"]+ = |\b(?:MESSAGE|DETAIL|HINT|ERRCODE|SCHEMA|TABLE|COLUMN|CONSTRAINT) = | => ")
+# A string that is executed.
+DYNAMIC = re.compile(r"'(?:[^']|'')*\b(?:SELECT|INSERT INTO|UPDATE \S+ SET|DELETE FROM)\b(?:[^']|'')*'")
 
 
 def uncommented(sql: str) -> str:
@@ -101,7 +107,7 @@ def problems_of_upgrade(path: Path) -> Iterator[str]:
 def problems_of_sql(sql: str) -> Iterator[str]:
     """Yields the calls in a block that can call a function of another user instead of the server's."""
     text = uncommented(sql)
-    if not re.match(r"\s*SET search_path = pg_catalog, pg_temp;", text):
+    if not re.match(r"\s*(BEGIN;\s*)?SET (LOCAL )?search_path = pg_catalog, pg_temp;", text):
         yield from (f"{name}() without pg_catalog" for name in SHADOWED.findall(text))
 
 
@@ -115,12 +121,19 @@ def blocks_of_page(path: Path) -> list[str]:
 
 
 def problems_of_contrib(sql: str) -> Iterator[str]:
-    """Yields the functions in PL/pgSQL that call others without their schema, in the caller's search path."""
+    """Yields the calls and operators that functions with a string as their body find in the caller's search path.
+
+    The server parses a body that is no string when it creates the function.
+    """
     for statement in statements(sql):
-        body = re.search(r"LANGUAGE plpgsql.*(\$\w*\$)(.*)\1", statement, re.DOTALL)
-        if body and not SAFE_PATH.search(statement):
-            calls = CALL.findall(re.sub(r"'(?:[^']|'')*'", "''", body[2]))
-            yield from (f"{call}() without schema" for call in calls if call not in EXPRESSIONS)
+        routine = r"^CREATE (?:OR REPLACE )?(?:FUNCTION|PROCEDURE)\b.*?(\$\w*\$)(.*)\1"
+        body = re.search(routine, statement, re.DOTALL)
+        if not body or SAFE_PATH.search(statement):
+            continue
+        executed = " ".join(DYNAMIC.findall(body[2]))
+        code = ASSIGNMENT.sub(" ", re.sub(r"'(?:[^']|'')*'", "''", body[2]) + executed)
+        yield from (f"{call}() without schema" for call in CALL.findall(code) if call not in EXPRESSIONS)
+        yield from (f"operator {operator} without schema" for operator in OPERATOR.findall(code))
 
 
 def problems() -> Iterator[tuple[Path, str]]:
@@ -137,7 +150,8 @@ def problems() -> Iterator[tuple[Path, str]]:
         sql = path.read_text()
         yield from ((path, problem) for problem in [*problems_of_sql(sql), *problems_of_contrib(sql)])
     for path in pages():
-        yield from ((path, problem) for block in blocks_of_page(path) for problem in problems_of_sql(block))
+        for block in blocks_of_page(path):
+            yield from ((path, problem) for problem in [*problems_of_sql(block), *problems_of_contrib(block)])
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ pub trait Access<T: GeneratedId>: Marks {
     fn from(&self) -> i64;
     /// The time that has arrived with the database, and for which its draws wait; 0 if there is none.
     fn arrived(&self) -> i64;
-    /// The random source.
-    fn random(&mut self) -> Result<Self::Random, Self::Error>;
+    /// The random source at a reading of the clock.
+    fn random(&mut self, now: i64) -> Result<Self::Random, Self::Error>;
     /// Whether this process is to renew a reservation that ends soon: once each, so that not all compete for the lock.
     fn is_due(&mut self, reserved: i64) -> bool;
 }
@@ -86,7 +86,7 @@ fn next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<(Word<T>, Step<T
     let word = access.word()?;
     // After the word. Otherwise, if other backends advance it in between, the clock seems to have moved back.
     let now = access.clock()?;
-    let step = mark::step(word, start, access.arrived(), &access.context(now), &mut access.random()?);
+    let step = mark::step(word, start, access.arrived(), &access.context(now), &mut access.random(now)?);
     Ok((word, step))
 }
 
@@ -103,7 +103,7 @@ fn end_of_next<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<i6
 pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<T>>, A::Error> {
     let word = access.word()?;
     let now = access.clock()?;
-    let step = T::step(T::State::unpack(word), &access.context(now), &mut access.random()?);
+    let step = T::step(T::State::unpack(word), &access.context(now), &mut access.random(now)?);
     match step {
         Step::Made(next, _) if !access.swap(word, next.pack())? => Ok(None),
         step => Ok(Some(step)),
@@ -117,7 +117,7 @@ pub fn lower_word<T: GeneratedId, A: Access<T>>(access: &mut A, time: i64) -> Re
         if mark::end::<T>(T::state_tick(T::State::unpack(old))) <= time {
             return Ok(());
         }
-        let back = mark::before::<T>(time, &mut access.random()?);
+        let back = mark::before::<T>(time, &mut access.random(time)?);
         if access.swap(old, back.pack())? {
             return Ok(());
         }

@@ -14,7 +14,8 @@
 //!
 //! As with [`protocol`](crate::protocol), the functions are straight-line code over their accesses.
 
-/// The number of entries of the table: a reader finds each transaction whose number is among this many before the latest.
+/// The number of entries of the table. Transactions whose numbers differ by a multiple of it share an entry: the latest of those that
+/// have drawn and ended has it.
 pub const ENTRIES: u64 = 1 << 16;
 
 /// The transaction that has a slot or an entry, as a word of shared memory. The lowest bit is set while it stores its bound.
@@ -158,7 +159,7 @@ pub fn record<A: HorizonAccess>(access: &mut A, transaction: u64, bound: i64) ->
 }
 
 /// The horizon of a snapshot, in microseconds since 1970-01-01 UTC; `None` if the snapshot is too old: a transaction that it
-/// does not see has ended, and its bound is no longer known.
+/// does not see has committed, and its bound is no longer known.
 ///
 /// A transaction that the snapshot does not see either published before the slots are loaded, or draws above the floor. In the
 /// first case it still runs when its slot is loaded, or is prepared when the locks are listed, or has ended. If it has ended, it
@@ -185,36 +186,41 @@ pub fn horizon<A: HorizonAccess>(access: &mut A) -> Result<Option<i64>, A::Error
     let next = access.next_transaction()?;
     let since = access.since()?;
     let (running, end) = access.unseen(next)?;
-    if next.saturating_sub(end) > ENTRIES {
-        return Ok(None);
+    for transaction in running {
+        let Some(bound) = look_up(access, transaction, since)? else { return Ok(None) };
+        horizon = horizon.min(bound);
     }
-    for transaction in running.into_iter().chain(end..next) {
-        match look_up(access, transaction, since)? {
-            Some(bound) => horizon = horizon.min(bound),
-            // If it still runs, the loop above has considered it. If it has rolled back, nobody will see its rows.
-            None if access.has_committed(transaction)? => return Ok(None),
-            None => {}
+    // One open transaction can have begun any number of subtransactions, which have numbers of their own.
+    for latest in end.max(next.saturating_sub(ENTRIES))..next {
+        // No transaction from `end` on has had the entry.
+        if end >= since && access.entry_owner(latest)? < Owner::of_entry(end) {
+            continue;
+        }
+        for transaction in (end..=latest).rev().step_by(ENTRIES as usize) {
+            let Some(bound) = look_up(access, transaction, since)? else { return Ok(None) };
+            horizon = horizon.min(bound);
         }
     }
     Ok(Some(horizon))
 }
 
-/// The bound of a transaction; the largest number if it has published none or is of another database, `None` if its bound is
-/// not known. Transactions before `since` may have ended without an entry.
+/// The bound of a transaction that the snapshot does not see; the largest number if it holds nothing, `None` if its bound is not known.
+/// Transactions before `since` may have ended without an entry.
 fn look_up<A: HorizonAccess>(access: &mut A, transaction: u64, since: u64) -> Result<Option<i64>, A::Error> {
     let own = Owner::of_entry(transaction);
     loop {
         let owner = access.entry_owner(transaction)?;
-        // A later transaction has the entry.
-        if owner > own.busy() {
-            return Ok(None);
+        let is_lost = owner > own.busy() || owner < own && transaction < since;
+        if is_lost {
+            // If it still runs, its slot has been considered. If it has rolled back, nobody will see its rows.
+            return Ok((!access.has_committed(transaction)?).then_some(i64::MAX));
+        }
+        if owner < own {
+            return Ok(Some(i64::MAX));
         }
         if owner.is_busy() {
             access.pause()?;
             continue;
-        }
-        if owner < own {
-            return Ok((transaction >= since).then_some(i64::MAX));
         }
         let bound = access.entry(transaction)?.unwrap_or(i64::MAX);
         access.fence()?;

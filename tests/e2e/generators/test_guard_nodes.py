@@ -25,8 +25,7 @@ pytestmark = oldest_and_newest("the horizon of a node does not depend on the ver
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 FIRST = "00000000-0000-7000-8000-000000000000"
 GUARD = (
-    "CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW WHEN (NOT uuidv7_is_timely(NEW.id, '2 s'))"
-    " EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
+    "CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
 )
 HORIZON = f"uuidv7_horizon('{FIRST}', '2 s')"
 PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
@@ -148,7 +147,7 @@ def test_the_guard_of_a_node_refuses_ids_that_the_minimum_has_passed(nodes, is_g
     received = read([one, two], FIRST, [end] * 2)
     late_insert = "INSERT INTO events VALUES (%s)"
     if is_guarded:
-        with pytest.raises(psycopg.errors.InvalidParameterValue, match="too old for a feed"):
+        with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
             two.execute(late_insert, [late])
     else:
         two.execute(late_insert, [late])
@@ -203,7 +202,7 @@ class Load(FeedLoad):
                         [row] = coordinator.execute(made).fetchone()
                         sleep(dice.choice([0, 0, 0.05]))
                         dice.choice(workers).execute("INSERT INTO events VALUES (%s)", [row])
-                except psycopg.errors.InvalidParameterValue:
+                except psycopg.errors.CheckViolation:
                     for worker in workers:
                         worker.execute("ROLLBACK")
                     continue
@@ -355,11 +354,9 @@ def test_the_condition_belongs_to_the_server_that_has_the_rows(foreign, table):
     received += page(received[-1] if received else FIRST)
     assert received == ([late, seen] if table == "readable" else [seen])
     # The remote guard refuses rows that are written through the foreign table too late.
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="too old for a feed"):
+    with pytest.raises(psycopg.errors.CheckViolation, match="too old for a feed"):
         local.execute("INSERT INTO events VALUES (gen_uuidv7(now() - interval '1 min'))")
-    local.execute(
-        "CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '2 s')"
-    )
+    local.execute(GUARD)
     with pytest.raises(psycopg.errors.TriggerProtocolViolated):
         local.execute("INSERT INTO events VALUES (gen_uuidv7())")
 

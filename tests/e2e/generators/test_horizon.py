@@ -154,11 +154,11 @@ def test_a_prepared_transaction_holds_the_horizon_across_a_restart(new_server, e
 @contextmanager
 def expect_too_old() -> Iterator[None]:
     with expect.error(
-        "55000",
+        "40001",
         TOO_OLD,
-        "More than 65536 transactions have begun since the snapshot was taken, or since the beginning of a transaction"
-        " that committed after it, or the server has just started.",
-        "Call the function first in the transaction, or retry in a new one.",
+        "A transaction that the snapshot does not see has committed, and its first ID is no longer known: the server"
+        " has just started, or a transaction whose number is higher by a multiple of 65536 has also generated IDs.",
+        "Retry in a new transaction, and call the function first in it.",
     ):
         yield
 
@@ -193,6 +193,28 @@ def test_a_snapshot_that_is_too_old_has_no_horizon(feed, database):
         with expect_too_old():
             late.execute("SELECT scru64_horizon()")
         assert_moves_on(feed)
+
+
+def test_subtransactions_of_an_open_transaction_leave_the_horizon_to_others(feed, database):
+    """They have numbers of their own: more of them than the table has entries."""
+    with database.connect() as early, database.connect() as loop:
+        early.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        early.execute("SELECT")
+        row = feed.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        loop.execute("BEGIN")
+        loop.execute(
+            "CREATE TEMP TABLE other (n int);"
+            " DO $$ BEGIN FOR i IN 1..70000 LOOP BEGIN INSERT INTO other VALUES (i);"
+            " EXCEPTION WHEN unique_violation THEN END; END LOOP; END $$"
+        )
+        wait_until_passed(feed, row)
+        assert feed.execute("SELECT pid FROM scru_horizon_holders()").fetchall() == []
+        # The bound of the transaction that this snapshot does not see is still known.
+        assert early.execute("SELECT scru64_horizon() <= %s", [row]).fetchone() == (True,)
+        held = loop.execute("INSERT INTO events DEFAULT VALUES RETURNING id::text").fetchone()[0]
+        assert feed.execute("SELECT scru64_horizon() <= %s", [held]).fetchone() == (True,)
+        loop.execute("COMMIT")
+    assert_moves_on(feed)
 
 
 def test_ids_of_parallel_workers_belong_to_the_leader(feed, database):
@@ -244,7 +266,7 @@ def test_ids_are_above_the_horizon_whatever_the_clock_does(new_server, clock, id
 def test_a_position_above_the_floor_is_refused(feed):
     feed.execute("SELECT scru64_horizon(scru64_horizon())")
     with expect.error(
-        "55000",
+        "22023",
         "the scru64 is above all that this server knows",
         "The server may have lost transactions in a failover, and may generate IDs below this one.",
         "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."
@@ -286,7 +308,7 @@ def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
     passed = "SELECT uuidv7_horizon(%s) > uuidv7_floor(now() - interval '1 s')"
     assert feed.execute(passed, [below]).fetchone() == (True,)
     with expect.error(
-        "55000",
+        "22023",
         "the uuidv7 is above all that this server knows",
         "The server may have lost transactions in a failover, and may generate IDs below this one.",
         "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."

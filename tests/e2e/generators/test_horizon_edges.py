@@ -183,7 +183,7 @@ def test_an_operator_raises_the_mark_to_a_position(new_server, clock, id_type):
         after = connection.execute(f"SELECT {name}_upper(clock_timestamp() + interval '30 s')::text").fetchone()[0]
         position = f"SELECT {name}_horizon(%s)"
         with expect.error(
-            "55000",
+            "22023",
             f"the {name} is above all that this server knows",
             "The server may have lost transactions in a failover, and may generate IDs below this one.",
             "If no ID has been generated since, first call scru_raise_mark() with the time of this ID."

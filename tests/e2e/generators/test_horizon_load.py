@@ -183,7 +183,7 @@ class Reader:
         try:
             while not self.stopped.is_set():
                 self.read(session)
-        except psycopg.errors.ObjectNotInPrerequisiteState:
+        except psycopg.errors.SerializationFailure:
             self.refusals += 1
             return False
         # Until the horizon has passed all rows.
@@ -406,7 +406,7 @@ class ManyReaders:
                 with self.server.connect(options=options.get(reader, "")) as session:
                     session.execute("CALL follow(%s, %s)", [reader, self.queries[reader]])
                     return
-            except psycopg.errors.ObjectNotInPrerequisiteState:
+            except psycopg.errors.SerializationFailure:
                 self.refusals += 1
             except psycopg.OperationalError:
                 sleep(0.02)

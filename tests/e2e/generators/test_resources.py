@@ -7,10 +7,12 @@ space.
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -197,10 +199,50 @@ def test_a_failed_allocation_blocks_no_session(new_server, query):
             connection.execute(query)
 
 
+LARGE_ARGUMENTS = [
+    "SELECT scru_bigint_encrypted(1, t::bytea) FROM large",
+    "SELECT scru128_decrypted(gen_random_uuid(), t::bytea) FROM large",
+    "SELECT t::scru128 FROM large",
+    "SELECT scru128_time_decoder(t) FROM large",
+    "SELECT scru128_unprefixed('order', t) FROM large",
+    "SELECT scru128_unprefixed('order', 'order_' || t) FROM large",
+    "SELECT scru128_prefixed(t, gen_scru128()) FROM large",
+    "SELECT scru64_nodes_collide(t, t) FROM large",
+    "SELECT * FROM large, scru_inspect(t)",
+    "SELECT set_config('scru.scru64_node', t, false) FROM large",
+    "SELECT set_config('scru.generator_scope', t, false) FROM large",
+]
+
+
+def test_a_large_argument_does_not_end_the_server_where_memory_is_limited(new_server):
+    """The allocator of Rust would abort: the memory of a value must be the server's."""
+    server = new_server()
+    with server.connect() as other:
+        other.execute("CREATE EXTENSION scru_text CASCADE")
+        other.execute("CREATE TABLE large (t text); ALTER TABLE large ALTER t SET STORAGE EXTERNAL")
+        other.execute("INSERT INTO large SELECT repeat('z', 20 * 1024 * 1024)")
+        for query in LARGE_ARGUMENTS:
+            with server.connect() as connection:
+                connection.execute("SELECT gen_scru64()")
+                pid = connection.info.backend_pid
+                size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+                # One after another, each allocation is the one that fails.
+                for more in range(10, 130, 10):
+                    limit(connection, "as", str(size + more * 1024 * 1024))
+                    with suppress(psycopg.errors.InternalError, psycopg.errors.DataError, psycopg.errors.OutOfMemory):
+                        connection.execute(query)
+                    assert other.execute("SELECT 1").fetchone() == (1,)
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def limit_file_size(connection: psycopg.Connection, size: str) -> None:
-    """Limits the size of the files that a backend can write, and so its allocations of shared memory. Runs as the
-    server's user, which has the privilege."""
-    prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--fsize={size}:"]
+    """Limits the size of the files that a backend can write, and so its allocations of shared memory."""
+    limit(connection, "fsize", size)
+
+
+def limit(connection: psycopg.Connection, name: str, value: str) -> None:
+    """Limits a resource of a backend. Runs as the server's user, which has the privilege."""
+    prlimit = ["prlimit", f"--pid={connection.info.backend_pid}", f"--{name}={value}:"]
     subprocess.run(as_server_user(*prlimit), check=True)
 
 

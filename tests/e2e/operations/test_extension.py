@@ -448,8 +448,8 @@ def test_the_estimator_returns_a_default_for_other_operators(connection, id_type
 
 @each_type
 def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
-    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but those of
-    feeds: a reader without a position would receive nothing, and a guard without a lag would accept any row."""
+    """Functions with an argument of type internal cannot be called from SQL. All others are strict, but
+    horizons: a reader without a position would receive nothing."""
     functions = f"""
         SELECT proname, oid::regproc::text, proargtypes::regtype[]::text[] FROM pg_proc
         WHERE oid IN (SELECT objid FROM ({catalog.MEMBERS}) AS members) AND prokind = 'f' AND pronargs > 0
@@ -462,7 +462,7 @@ def test_internal_functions_cannot_be_called_from_sql(connection, id_type):
             # Newer minor releases refuse the cast; older ones call the input function of internal, which refuses.
             with pytest.raises((psycopg.errors.CannotCoerce, psycopg.errors.FeatureNotSupported), match="internal"):
                 connection.execute(call)
-        elif name in (f"{id_type.name}_horizon", f"{id_type.name}_is_timely"):
+        elif name == f"{id_type.name}_horizon":
             with pytest.raises(psycopg.errors.NullValueNotAllowed):
                 connection.execute(call)
         else:

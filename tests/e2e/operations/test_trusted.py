@@ -185,9 +185,9 @@ def test_a_type_with_the_name_of_an_id_system_has_no_ids(alice):
         """
     )
     hint = "For a column of type uuid or bigint, name the ID system in a third argument of the trigger."
-    for arguments in "'id'", "'id', '0', 'uuidv7'", "'id', '0', 'uuid'":
+    for arguments in "'id', '0'", "'id', '0', 'uuidv7'", "'id', '0', 'uuid'":
         alice.execute(
-            f"""CREATE OR REPLACE TRIGGER guard AFTER INSERT ON t.events
+            f"""CREATE OR REPLACE TRIGGER guard AFTER INSERT OR UPDATE ON t.events
                 FOR EACH ROW EXECUTE FUNCTION s.scru_feed_guard({arguments})"""
         )
         with expect.error("42703", 'column "id" is not a stored column of an ID type of scru', hint=hint):
@@ -503,6 +503,8 @@ def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
                 RESET ROLE"""
         )
         if sql == "fill_in_batches":
+            superuser.execute((ROOT / "tests/e2e/support/decoys.sql").read_text())
+            superuser.execute("SET search_path = decoys, public, pg_catalog")
             superuser.execute((ROOT / "sql/contrib/fill_in_batches.sql").read_text())
             superuser.execute(
                 """
@@ -515,6 +517,7 @@ def test_sql_of_the_project_calls_no_decoy(new_database, plain_user, sql):
             )
             superuser.execute("CALL fill_in_batches('orders', 'new_id')")
             assert superuser.execute("SELECT FROM orders WHERE new_id IS NULL").rowcount == 0
+            superuser.execute("RESET search_path")
         elif sql == "scru_uuid":
             superuser.execute((ROOT / "sql/contrib/scru_uuid.sql").read_text())
             superuser.execute(

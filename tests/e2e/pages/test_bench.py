@@ -104,7 +104,7 @@ def test_a_guard_is_compared_with_none_of_the_same_turn(tmp_path: Path):
         results.add("feed", "read", 2000, "processor ms", "horizon_with_lag", horizon)
     shown = report.feed(report.frame(Results.load(results.save(tmp_path))))
     assert [[cell.strip() for cell in line.split("|")[1:3]] for line in shown.splitlines() if "±" in line] == [
-        ["guard with WHEN", "0.20 ±0.05"],
+        ["guard", "0.20 ±0.05"],
         ["horizon with a lag", "1.12 ±0.06"],
     ]
 

@@ -56,3 +56,9 @@ def test_functions_of_the_server_are_named():
     procedure = "CREATE PROCEDURE p() LANGUAGE plpgsql {}AS $$ BEGIN PERFORM now(); END $$;"
     assert list(problems_of_contrib(procedure.format(""))) == ["now() without schema"]
     assert list(problems_of_contrib(procedure.format("SET search_path = pg_catalog, pg_temp "))) == []
+    dynamic = "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {} EXECUTE 'SELECT 1 {} 2'; END $$;"
+    assert list(problems_of_contrib(dynamic.format("x := 1 * 2;", "+"))) == [
+        "operator * without schema",
+        "operator + without schema",
+    ]
+    assert list(problems_of_contrib(dynamic.format("RAISE USING HINT = '1 * 2';", "OPERATOR(pg_catalog.+)"))) == []

@@ -53,8 +53,7 @@ SELECT scru_raise_mark(now());
 SELECT pid, first_time FROM scru_horizon_holders();
 -- ### FUNCTION scru_feed_guard()
 CREATE TABLE events (id scru128 PRIMARY KEY DEFAULT gen_scru128());
-CREATE TRIGGER guard AFTER INSERT ON events FOR EACH ROW
-    WHEN (NOT scru128_is_timely(NEW.id, '5 s')) EXECUTE FUNCTION scru_feed_guard('id', '5 s');
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON events FOR EACH ROW EXECUTE FUNCTION scru_feed_guard('id', '5 s');
 INSERT INTO events DEFAULT VALUES;
 DROP TABLE events;
 -- ### FUNCTION scru_adapt_to_server()
@@ -83,8 +82,6 @@ SELECT id, note FROM orders WHERE id < scru128_horizon() ORDER BY id LIMIT 1;
 SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54') > '03d4fq8oj742uer31ohpcrq54';
 -- ### FUNCTION scru128_horizon(scru128, interval)
 SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54', '5 s') < scru128_horizon();
--- ### FUNCTION scru128_is_timely(scru128, interval)
-SELECT scru128_is_timely(gen_scru128()), scru128_is_timely('03d4fq8oj742uer31ohpcrq54', '5 s');
 -- ## Time
 -- ### FUNCTION scru128_timestamp(scru128)
 SELECT scru128_timestamp('03d4fq8oj742uer31ohpcrq54');
@@ -231,8 +228,6 @@ SELECT id, note FROM orders WHERE id < scru160_horizon() ORDER BY id LIMIT 1;
 SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF') > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF';
 -- ### FUNCTION scru160_horizon(scru160, interval)
 SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '5 s') < scru160_horizon();
--- ### FUNCTION scru160_is_timely(scru160, interval)
-SELECT scru160_is_timely(gen_scru160()), scru160_is_timely('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '5 s');
 -- ## Time
 -- ### FUNCTION scru160_timestamp(scru160)
 SELECT scru160_timestamp('06A23F5DT0K3IRJOJPL0DH2T3200IHAF');
@@ -359,8 +354,6 @@ SELECT id, note FROM orders WHERE id < scru64_horizon() ORDER BY id LIMIT 1;
 SELECT scru64_horizon('0v422ft6p3jt') > '0v422ft6p3jt';
 -- ### FUNCTION scru64_horizon(scru64, interval)
 SELECT scru64_horizon('0v422ft6p3jt', '5 s') < scru64_horizon();
--- ### FUNCTION scru64_is_timely(scru64, interval)
-SELECT scru64_is_timely(gen_scru64()), scru64_is_timely('0v422ft6p3jt', '5 s');
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
 -- ## Time
@@ -503,8 +496,6 @@ SELECT id, note FROM orders WHERE id < ulid_horizon() ORDER BY id LIMIT 1;
 SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM') > '01JGGVSBF8N0WPWY4YDAGVJSFM';
 -- ### FUNCTION ulid_horizon(ulid, interval)
 SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM', '5 s') < ulid_horizon();
--- ### FUNCTION ulid_is_timely(ulid, interval)
-SELECT ulid_is_timely(gen_ulid()), ulid_is_timely('01JGGVSBF8N0WPWY4YDAGVJSFM', '5 s');
 -- ## Time
 -- ### FUNCTION ulid_timestamp(ulid)
 SELECT ulid_timestamp('01JGGVSBF8N0WPWY4YDAGVJSFM');
@@ -641,8 +632,6 @@ SELECT id, note FROM orders WHERE id < ulidflake_horizon() ORDER BY id LIMIT 1;
 SELECT ulidflake_horizon('00XFPNEF81A1S') > '00XFPNEF81A1S';
 -- ### FUNCTION ulidflake_horizon(ulidflake, interval)
 SELECT ulidflake_horizon('00XFPNEF81A1S', '5 s') < ulidflake_horizon();
--- ### FUNCTION ulidflake_is_timely(ulidflake, interval)
-SELECT ulidflake_is_timely(gen_ulidflake()), ulidflake_is_timely('00XFPNEF81A1S', '5 s');
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
 -- ## Time
@@ -782,8 +771,6 @@ SELECT uuidv7_horizon() > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
 SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a') > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
 -- ### FUNCTION uuidv7_horizon(uuid, interval)
 SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '5 s') < uuidv7_horizon();
--- ### FUNCTION uuidv7_is_timely(uuid, interval)
-SELECT uuidv7_is_timely(gen_uuidv7()), uuidv7_is_timely('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '5 s');
 -- ## Time
 -- ### FUNCTION uuidv7_timestamp(uuid)
 SELECT uuidv7_timestamp('019421bc-ade8-70e5-bb1d-cdaf6e789e6a');

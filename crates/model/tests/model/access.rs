@@ -258,7 +258,7 @@ impl<T: Shared> Access<T> for Run<'_> {
         self.world.backends[self.backend].transaction.arrived
     }
 
-    fn random(&mut self) -> Result<Random, Halt> {
+    fn random(&mut self, _now: i64) -> Result<Random, Halt> {
         Ok(Random)
     }
 
