@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use pgrx::pg_sys;
 use scru_ids::{SortableId, core_registry, encrypted_registry, id_systems, registry};
 
-use crate::by_time::{self, range, selectivity, tick_statistics, time_compare};
+use crate::by_time::{self, range, selectivity, time_compare, time_statistics};
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{guarded, raw};
 use crate::draw::{admin, generate, node};
@@ -128,7 +128,7 @@ macro_rules! sql_type {
                 guarded [$name _gist_sortsupport] gist::sort_support::<Id>;
                 guarded [$name _in_range] window::in_range::<Id>;
 
-                guarded [$name _typanalyze] tick_statistics::request::<Id>;
+                guarded [$name _typanalyze] time_statistics::request::<Id>;
                 guarded [$name _time_lower] time_compare::lower::<Id>;
                 guarded [$name _time_upper] time_compare::upper::<Id>;
                 guarded [$name _time_possible] time_compare::possible::<Id>;

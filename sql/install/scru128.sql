@@ -37,7 +37,7 @@ COMMENT ON FUNCTION scru_internal.scru128_in(cstring) IS 'internal: I/O: reads t
 COMMENT ON FUNCTION scru_internal.scru128_out(scru128) IS 'internal: I/O: writes the text of a scru128';
 COMMENT ON FUNCTION scru_internal.scru128_recv(internal) IS 'internal: I/O: reads the 16 big-endian bytes of a scru128';
 COMMENT ON FUNCTION scru_internal.scru128_send(scru128) IS 'internal: I/O: writes the 16 big-endian bytes of a scru128';
-COMMENT ON FUNCTION scru_internal.scru128_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and the most common ticks';
+COMMENT ON FUNCTION scru_internal.scru128_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and those of the times';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

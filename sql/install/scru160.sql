@@ -37,7 +37,7 @@ COMMENT ON FUNCTION scru_internal.scru160_in(cstring) IS 'internal: I/O: reads t
 COMMENT ON FUNCTION scru_internal.scru160_out(scru160) IS 'internal: I/O: writes the text of a scru160';
 COMMENT ON FUNCTION scru_internal.scru160_recv(internal) IS 'internal: I/O: reads the 20 big-endian bytes of a scru160';
 COMMENT ON FUNCTION scru_internal.scru160_send(scru160) IS 'internal: I/O: writes the 20 big-endian bytes of a scru160';
-COMMENT ON FUNCTION scru_internal.scru160_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and the most common ticks';
+COMMENT ON FUNCTION scru_internal.scru160_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and those of the times';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

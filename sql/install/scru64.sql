@@ -35,7 +35,7 @@ COMMENT ON FUNCTION scru_internal.scru64_in(cstring) IS 'internal: I/O: reads th
 COMMENT ON FUNCTION scru_internal.scru64_out(scru64) IS 'internal: I/O: writes the text of a scru64';
 COMMENT ON FUNCTION scru_internal.scru64_recv(internal) IS 'internal: I/O: reads the 8 big-endian bytes of a scru64';
 COMMENT ON FUNCTION scru_internal.scru64_send(scru64) IS 'internal: I/O: writes the 8 big-endian bytes of a scru64';
-COMMENT ON FUNCTION scru_internal.scru64_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and the most common ticks';
+COMMENT ON FUNCTION scru_internal.scru64_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and those of the times';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

@@ -37,7 +37,7 @@ COMMENT ON FUNCTION scru_internal.ulid_in(cstring) IS 'internal: I/O: reads the 
 COMMENT ON FUNCTION scru_internal.ulid_out(ulid) IS 'internal: I/O: writes the text of a ulid';
 COMMENT ON FUNCTION scru_internal.ulid_recv(internal) IS 'internal: I/O: reads the 16 big-endian bytes of a ulid';
 COMMENT ON FUNCTION scru_internal.ulid_send(ulid) IS 'internal: I/O: writes the 16 big-endian bytes of a ulid';
-COMMENT ON FUNCTION scru_internal.ulid_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and the most common ticks';
+COMMENT ON FUNCTION scru_internal.ulid_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and those of the times';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

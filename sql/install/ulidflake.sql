@@ -35,7 +35,7 @@ COMMENT ON FUNCTION scru_internal.ulidflake_in(cstring) IS 'internal: I/O: reads
 COMMENT ON FUNCTION scru_internal.ulidflake_out(ulidflake) IS 'internal: I/O: writes the text of a ulidflake';
 COMMENT ON FUNCTION scru_internal.ulidflake_recv(internal) IS 'internal: I/O: reads the 8 big-endian bytes of a ulidflake';
 COMMENT ON FUNCTION scru_internal.ulidflake_send(ulidflake) IS 'internal: I/O: writes the 8 big-endian bytes of a ulidflake';
-COMMENT ON FUNCTION scru_internal.ulidflake_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and the most common ticks';
+COMMENT ON FUNCTION scru_internal.ulidflake_typanalyze(internal) IS 'internal: statistics for ANALYZE: those of the server, and those of the times';
 
 --------------------------------------------------------------------------------------------------------------- compare
 

@@ -47,7 +47,7 @@ use crate::pg::{catalog, datum};
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Test {
+pub enum Comparison {
     /// An ID, to the right of the operator.
     Id(Operator),
     /// A time, to the right of the operator.
@@ -60,9 +60,9 @@ pub enum Test {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Function {
     /// Compares its first argument, an ID, with the second one.
-    Test(Test),
+    Comparison(Comparison),
     /// Compares its second argument, an ID, with the first one.
-    Commuted(Test),
+    Commuted(Comparison),
     /// `T_time_bound`, `T_range_lower` or `T_range_upper`
     Bound,
     /// `T_time_possible`
@@ -93,20 +93,20 @@ impl Function {
         expression::symbol(function, |symbol| {
             let affixes = symbol.strip_prefix(T::NAME).map(|suffix| ("", suffix));
             Some(match affixes.or_else(|| Some((symbol.strip_suffix(T::NAME)?, "")))? {
-                ("", "_lt") => Self::Test(Test::Id(Less)),
-                ("", "_le") => Self::Test(Test::Id(LessOrEqual)),
-                ("", "_ge") => Self::Test(Test::Id(GreaterOrEqual)),
-                ("", "_gt") => Self::Test(Test::Id(Greater)),
-                ("", "_lt_timestamptz") => Self::Test(Test::Time(Less)),
-                ("", "_le_timestamptz") => Self::Test(Test::Time(LessOrEqual)),
-                ("", "_ge_timestamptz") => Self::Test(Test::Time(GreaterOrEqual)),
-                ("", "_gt_timestamptz") => Self::Test(Test::Time(Greater)),
-                ("timestamptz_lt_", "") => Self::Commuted(Test::Time(Greater)),
-                ("timestamptz_le_", "") => Self::Commuted(Test::Time(GreaterOrEqual)),
-                ("timestamptz_ge_", "") => Self::Commuted(Test::Time(LessOrEqual)),
-                ("timestamptz_gt_", "") => Self::Commuted(Test::Time(Less)),
-                ("", "_contained_by_range") => Self::Test(Test::Range),
-                ("", "_range_contains") => Self::Commuted(Test::Range),
+                ("", "_lt") => Self::Comparison(Comparison::Id(Less)),
+                ("", "_le") => Self::Comparison(Comparison::Id(LessOrEqual)),
+                ("", "_ge") => Self::Comparison(Comparison::Id(GreaterOrEqual)),
+                ("", "_gt") => Self::Comparison(Comparison::Id(Greater)),
+                ("", "_lt_timestamptz") => Self::Comparison(Comparison::Time(Less)),
+                ("", "_le_timestamptz") => Self::Comparison(Comparison::Time(LessOrEqual)),
+                ("", "_ge_timestamptz") => Self::Comparison(Comparison::Time(GreaterOrEqual)),
+                ("", "_gt_timestamptz") => Self::Comparison(Comparison::Time(Greater)),
+                ("timestamptz_lt_", "") => Self::Commuted(Comparison::Time(Greater)),
+                ("timestamptz_le_", "") => Self::Commuted(Comparison::Time(GreaterOrEqual)),
+                ("timestamptz_ge_", "") => Self::Commuted(Comparison::Time(LessOrEqual)),
+                ("timestamptz_gt_", "") => Self::Commuted(Comparison::Time(Less)),
+                ("", "_contained_by_range") => Self::Comparison(Comparison::Range),
+                ("", "_range_contains") => Self::Commuted(Comparison::Range),
                 ("", "_time_bound" | "_range_lower" | "_range_upper") => Self::Bound,
                 ("", "_time_possible") => Self::Possible,
                 _ => return None,
@@ -117,7 +117,7 @@ impl Function {
 
 /// A call of one of our functions, or of its operator.
 pub struct Condition<'p> {
-    pub test: Test,
+    pub comparison: Comparison,
     pub arguments: Nodes<'p>,
     pub id: NodeRef<'p>,
     /// The other ID, the time or the range.
@@ -130,36 +130,36 @@ impl<'p> Condition<'p> {
     pub fn of<T: StoredId>(function: Oid, arguments: Nodes<'p>) -> Option<Self> {
         let function = Function::of::<T>(function)?;
         let &[first, second] = arguments.as_slice() else { return None };
-        let (test, id, operand) = match function {
-            Function::Test(test) => (test, first, second),
-            Function::Commuted(test) => (test, second, first),
+        let (comparison, id, operand) = match function {
+            Function::Comparison(comparison) => (comparison, first, second),
+            Function::Commuted(comparison) => (comparison, second, first),
             Function::Bound | Function::Possible => return None,
         };
-        let operand = if test == Test::Range { operand.without_relabel() } else { operand };
-        Some(Self { test, arguments, id, operand, id_type: exprType(id) })
+        let operand = if comparison == Comparison::Range { operand.without_relabel() } else { operand };
+        Some(Self { comparison, arguments, id, operand, id_type: exprType(id) })
     }
 
     /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
     fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         let is_of_core_type = T::CORE_TYPE.is_some();
         let is_constant = self.operand.constant().is_some();
-        match self.test {
-            Test::Id(_) => return None,
+        match self.comparison {
+            Comparison::Id(_) => return None,
             _ if is_of_core_type => {}
-            Test::Time(operator) if is_constant => return self.with_constant::<T>(operator),
-            Test::Time(operator) if near_clock::is_before::<T>(self.operand) => {
+            Comparison::Time(operator) if is_constant => return self.with_constant::<T>(operator),
+            Comparison::Time(operator) if near_clock::is_before::<T>(self.operand) => {
                 return self.with_first_id::<T>(operator);
             }
             // Two comparisons would evaluate an ID that is not a column twice.
-            Test::Range if is_constant && self.id.column().is_some() => return self.comparisons::<T>(root),
-            Test::Time(_) | Test::Range => {}
+            Comparison::Range if is_constant && self.id.column().is_some() => return self.comparisons::<T>(root),
+            Comparison::Time(_) | Comparison::Range => {}
         }
         let is_worth_it = expression::is_skipped(root, self.id, is_constant) && !expression::is_costly(self.operand);
-        match self.test {
+        match self.comparison {
             _ if !is_worth_it => None,
             // The server's join estimator takes two comparisons for independent ones.
-            Test::Range if contain_var_clause(self.operand) => None,
-            Test::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
+            Comparison::Range if contain_var_clause(self.operand) => None,
+            Comparison::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
             _ => self.comparisons::<T>(root),
         }
     }
@@ -172,12 +172,12 @@ impl<'p> Condition<'p> {
     /// The native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or if the user
     /// must not execute it.
     pub fn comparisons<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
-        match self.test {
-            Test::Id(_) => None,
-            Test::Time(operator) => {
+        match self.comparison {
+            Comparison::Id(_) => None,
+            Comparison::Time(operator) => {
                 self.with_constant::<T>(operator).or_else(|| self.with_nearest_bound::<T>(operator))
             }
-            Test::Range => self.within_range::<T>(root),
+            Comparison::Range => self.within_range::<T>(root),
         }
     }
 
@@ -185,10 +185,10 @@ impl<'p> Condition<'p> {
     /// which the first is the time or the range; `None` if it is not.
     pub fn comparisons_with<T: StoredId>(&self, function: Oid, arguments: Nodes) -> Option<usize> {
         Function::of::<T>(function).filter(|function| *function == Function::Bound)?;
-        match (self.test, arguments.as_slice()) {
+        match (self.comparison, arguments.as_slice()) {
             // Two conditions on one time differ in the symbol.
-            (Test::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator).1)).then_some(1),
-            (Test::Range, &[_]) => Some(2),
+            (Comparison::Time(operator), &[_, second]) => equal(Some(second), Some(symbol(operator).1)).then_some(1),
+            (Comparison::Range, &[_]) => Some(2),
             _ => None,
         }
     }
@@ -201,10 +201,10 @@ impl<'p> Condition<'p> {
             Native::of(self.id_type, operator)
                 .is_some_and(|native| unsafe { pg_sys::op_in_opfamily(native.operator, family) })
         };
-        match self.test {
-            Test::Id(_) => false,
-            Test::Time(operator) => contains(of_nearest::<T>(operator)),
-            Test::Range => contains(Operator::GreaterOrEqual) && contains(Operator::LessOrEqual),
+        match self.comparison {
+            Comparison::Id(_) => false,
+            Comparison::Time(operator) => contains(of_nearest::<T>(operator)),
+            Comparison::Range => contains(Operator::GreaterOrEqual) && contains(Operator::LessOrEqual),
         }
     }
 
@@ -331,8 +331,8 @@ pub fn on_time<'p, T: StoredId>(
     id: NodeRef<'p>,
     operand: NodeRef<'p>,
 ) -> NodeRef<'p> {
-    let (test, arguments, none) = (Test::Time(operator), Nodes::EMPTY, Oid::INVALID);
-    let condition = Condition { test, arguments, id, operand, id_type: known.id_type };
+    let (comparison, arguments, none) = (Comparison::Time(operator), Nodes::EMPTY, Oid::INVALID);
+    let condition = Condition { comparison, arguments, id, operand, id_type: known.id_type };
     match condition.clauses::<T>(Some(root)) {
         Some(clauses) => make_ands_explicit(clauses),
         None => make_opclause(known.operator(operator), pg_sys::BOOLOID, false, id, operand, none, none),

@@ -11,7 +11,7 @@ use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
-    lookup_type_cache, makeFuncExpr, pg_detoast_datum_packed,
+    lookup_type_cache, makeConst, makeFuncExpr, pg_detoast_datum_packed,
 };
 use crate::pg::{catalog, paths, server};
 
@@ -35,6 +35,13 @@ pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
 pub fn call<'p, const N: usize>(function: Oid, returns: Oid, arguments: [NodeRef<'p>; N]) -> NodeRef<'p> {
     let (none, explicit) = (Oid::INVALID, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
     makeFuncExpr(function, returns, list(arguments), none, none, explicit)
+}
+
+/// A constant of type timestamptz, timestamp or date.
+pub fn constant<'p>(type_: Oid, value: i64) -> NodeRef<'p> {
+    let length = if type_ == pg_sys::DATEOID { size_of::<i32>() } else { size_of::<i64>() };
+    // SAFETY: these types are passed by value.
+    unsafe { makeConst(type_, -1, Oid::INVALID, length as c_int, value.into(), false, true) }
 }
 
 /// Whether an expression must not be evaluated twice.

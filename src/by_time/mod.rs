@@ -8,11 +8,11 @@ mod near_clock;
 mod pruning;
 pub mod range;
 pub mod selectivity;
-pub mod tick_statistics;
 pub mod time_compare;
 mod time_condition;
 mod time_of_id;
 mod time_order;
+pub mod time_statistics;
 
 use core::ffi::c_int;
 use core::ptr;
@@ -33,6 +33,7 @@ pub fn register() {
         // SAFETY: called from _PG_init. The callback only writes variables.
         unsafe { CacheRegisterSyscacheCallback(cache as c_int, forget, Datum::null()) };
     }
+    time_statistics::register();
     server::on_table(on_table);
     paths::on_paths(on_paths);
 }
@@ -47,9 +48,12 @@ unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: c_int, _hash: u32) 
 unsafe fn on_table(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_parent: bool) {
     // SAFETY: called by the planner's hook for tables.
     unsafe {
-        let may_have_condition = time_of_id::is_called_in(root) || time_condition::has_predicate(&*relation);
-        if may_have_condition && time_of_id::is_in_use() {
+        let is_called = time_of_id::is_called_in(root);
+        if (is_called || time_condition::has_predicate(&*relation)) && time_of_id::is_in_use() {
             time_condition::rewrite(root, relation, is_parent);
+            if is_called {
+                time_statistics::add_index(root, relation);
+            }
         }
     }
 }

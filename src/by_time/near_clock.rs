@@ -37,7 +37,10 @@ fn latest(node: NodeRef) -> Option<i128> {
 fn latest_of_call(function: u32, arguments: &[NodeRef]) -> Option<i128> {
     match (function, arguments) {
         (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(latest_now()),
-        (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) => latest(time),
+        // The limits of `time_condition` are before that of the largest ID, or after it.
+        (pg_sys::F_TIMESTAMPTZ_DATE, &[time]) | (pg_sys::F_DATE_LARGER | pg_sys::F_DATE_SMALLER, &[time, _]) => {
+            latest(time)
+        }
         (pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ | pg_sys::F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, &[_, time, ..]) => {
             latest(time)
         }

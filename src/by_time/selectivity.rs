@@ -16,15 +16,16 @@ use core::ffi::c_int;
 use core::ptr;
 
 use pgrx::pg_sys::{
-    self, Bitmapset, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, List, NodeTag, Oid, OpExpr, RestrictInfo,
-    VariableStatData,
+    self, Bitmapset, BoolExpr, BoolExprType, Const, Datum, FmgrInfo, NodeTag, Oid, OpExpr, RestrictInfo,
+    RowCompareExpr, VariableStatData,
 };
 use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
-use crate::by_time::condition::{Condition, Function, Test};
+use crate::by_time::condition::{Comparison, Condition, Function};
 use crate::by_time::expression::{self, Native};
-use crate::by_time::tick_statistics::TickStatistics;
+use crate::by_time::time_condition::TIMESTAMPTZ_EQUAL;
+use crate::by_time::{time_of_id, time_statistics};
 use crate::call::error::Error;
 use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch};
@@ -32,7 +33,8 @@ use crate::pg::nodes::{self, NodeRef, Nodes, Root};
 use crate::pg::process::PerProcess;
 use crate::pg::unguarded::{
     contain_var_clause, contain_volatile_functions, copy_node, equal, examine_variable, exprType, fmgr_info,
-    get_opcode, get_oprrest, ineq_histogram_selectivity, mcv_selectivity, statistic_proc_security_check,
+    get_opcode, get_oprrest, heap_freetuple, ineq_histogram_selectivity, mcv_selectivity, var_eq_const,
+    var_eq_non_const,
 };
 use crate::pg::{clock, datum};
 
@@ -66,7 +68,8 @@ pub unsafe fn of_function<T: StoredId>(
         request.selectivity = 1.0;
         return request;
     }
-    let condition = Condition::of::<T>(request.funcid, arguments).filter(|condition| condition.test == Test::Range);
+    let condition =
+        Condition::of::<T>(request.funcid, arguments).filter(|condition| condition.comparison == Comparison::Range);
     match root.zip(condition) {
         Some((root, condition)) if !request.is_join => {
             request.selectivity = estimate::<T>(root, &condition, Oid::INVALID, request.varRelid);
@@ -84,24 +87,16 @@ fn estimate<T: StoredId>(root: Root, condition: &Condition, estimator: Oid, rela
         examine_variable(root, side, relation, &mut statistics);
         statistics
     });
-    let share = |test, id, other, statistics: VariableStatData| {
-        // SAFETY: the statistics are those of a column with IDs.
-        let ticks = unsafe { TickStatistics::of(&statistics) };
-        let (type_, ticks_of) = (statistics.vartype, ticks.as_ref());
-        let mut column = Column { root, id, type_, estimator, statistics, ticks: ticks_of, range: None };
-        let share = column.share::<T>(test, other, condition.arguments);
-        if let Some(ticks) = ticks {
-            // SAFETY: they are released once.
-            unsafe { ticks.free() };
-        }
-        share
+    let share = |comparison, id, other, statistics: VariableStatData| {
+        let mut column = Column { root, id, estimator, statistics, range: None };
+        column.share::<T>(comparison, other, condition.arguments)
     };
-    let fraction = match (condition.test, sides.map(|side| !side.rel.is_null())) {
-        (test, [true, false]) => share(test, condition.id, condition.operand, sides[0]),
-        (Test::Id(operator), [false, true]) => {
-            share(Test::Id(operator.commuted()), condition.operand, condition.id, sides[1])
+    let fraction = match (condition.comparison, sides.map(|side| !side.rel.is_null())) {
+        (comparison, [true, false]) => share(comparison, condition.id, condition.operand, sides[0]),
+        (Comparison::Id(operator), [false, true]) => {
+            share(Comparison::Id(operator.commuted()), condition.operand, condition.id, sides[1])
         }
-        (Test::Range, _) => UNKNOWN_RANGE,
+        (Comparison::Range, _) => UNKNOWN_RANGE,
         _ => UNKNOWN_BOUND,
     };
     for side in sides.iter().filter(|side| !side.statsTuple.is_null()) {
@@ -115,28 +110,31 @@ fn estimate<T: StoredId>(root: Root, condition: &Condition, estimator: Oid, rela
 struct Column<'p> {
     root: Root<'p>,
     id: NodeRef<'p>,
-    type_: Oid,
     /// The estimator of the conditions.
     estimator: Oid,
     statistics: VariableStatData,
-    ticks: Option<&'p TickStatistics>,
     /// The range of a bound that was evaluated, and its value.
     range: Option<(NodeRef<'p>, NodeRef<'p>)>,
 }
 
 impl<'p> Column<'p> {
     /// The condition's share of the joint selectivity of all conditions on the ID. Stores the shares of the others.
-    fn share<T: StoredId>(&mut self, test: Test, other: NodeRef<'p>, arguments: Nodes<'p>) -> f64 {
+    fn share<T: StoredId>(&mut self, comparison: Comparison, other: NodeRef<'p>, arguments: Nodes<'p>) -> f64 {
         let origin = self.origin::<T>(other, arguments);
         if let Origin::Derived(share) = origin {
             return share;
         }
-        let value = self.value_of(other);
-        let own = self.bounds::<T>(test, value);
+        let own = (comparison, self.value_of(other));
         let nulls = self.null_fraction();
-        let Origin::Condition(siblings, join) = origin else { return Tightest::of([&own], nulls).share(0) };
+        let Origin::Condition(siblings, join) = origin else {
+            return Tightest::of([&self.bounds::<T>(own)], nulls).share(0);
+        };
         let conditions = self.conditions::<T>(siblings, join, arguments, own);
-        let tightest = Tightest::of(conditions.iter().map(|(_, bounds)| bounds), nulls);
+        let tightest = self.equality::<T>(conditions).unwrap_or_else(|| {
+            // SAFETY: the memory of the planner.
+            let bounds = unsafe { datum::slice(conditions.len(), |index| self.bounds::<T>(conditions[index].1)) };
+            Tightest::of(bounds.iter(), nulls)
+        });
         let is_own = |condition: NodeRef| arguments_of(condition) == Some(arguments);
         for (index, &(condition, _)) in conditions.iter().enumerate().filter(|(_, each)| !is_own(each.0)) {
             store_share(condition, tightest.share(index));
@@ -183,7 +181,7 @@ impl<'p> Column<'p> {
         let operand = of_source.iter().find(|&each| !equal(Some(each), Some(self.id)))?.without_relabel();
         let may_be_source = match expression::called(bound) {
             Some((_, of_bound)) => equal(Some(operand), of_bound.iter().next().map(NodeRef::without_relabel)),
-            None => bound.is_constant() && operand.is_constant() && exprType(operand) != self.type_,
+            None => bound.is_constant() && operand.is_constant() && exprType(operand) != self.statistics.vartype,
         };
         let stored = source.cast::<RestrictInfo>()?.norm_selec;
         if !may_be_source || stored < 0.0 {
@@ -201,15 +199,15 @@ impl<'p> Column<'p> {
         Some(stored.min(1.0).powf(1.0 / number as f64))
     }
 
-    /// Those of some conditions that are on the ID, and their bounds. The condition with the arguments `arguments` has the bounds `own`.
+    /// Those of some conditions that are on the ID, with their values. The condition with the arguments `arguments` has the value `own`.
     /// With `join`, without the conditions of joins of other tables.
     fn conditions<T: StoredId>(
         &mut self,
         siblings: Nodes<'p>,
         join: Option<*const Bitmapset>,
         arguments: Nodes<'p>,
-        own: Bounds,
-    ) -> &'p [(NodeRef<'p>, Bounds)] {
+        own: Value<'p>,
+    ) -> &'p [(NodeRef<'p>, Value<'p>)] {
         let siblings = siblings.as_slice();
         // SAFETY: the memory of the planner.
         let conditions = unsafe { datum::slice(siblings.len(), |index| (siblings[index], own)) };
@@ -221,37 +219,53 @@ impl<'p> Column<'p> {
             if join.is_some_and(|join| unsafe { !pg_sys::bms_equal(join, condition.required_relids) }) {
                 continue;
             }
+            if self.is_of_row(sibling) {
+                store_share(sibling, 1.0);
+            }
             let is_own = arguments_of(sibling) == Some(arguments);
-            if let Some(bounds) = if is_own { Some(own) } else { self.bounds_of_other::<T>(sibling) } {
-                conditions[count] = (sibling, bounds);
+            if let Some(value) = if is_own { Some(own) } else { self.value_of_other::<T>(sibling) } {
+                conditions[count] = (sibling, value);
                 count += 1;
             }
         }
         &conditions[..count]
     }
 
-    /// The bounds of another condition; `None` if it has another estimator, if it is not on the same ID, or if it compares the ID with a
+    /// The value of another condition; `None` if it has another estimator, if it is not on the same ID, or if it compares the ID with a
     /// column or with the result of a volatile function.
-    fn bounds_of_other<T: StoredId>(&mut self, condition: NodeRef<'p>) -> Option<Bounds> {
+    fn value_of_other<T: StoredId>(&mut self, condition: NodeRef<'p>) -> Option<Value<'p>> {
         let operator = condition.clause()?;
         if get_oprrest(operator.cast::<OpExpr>()?.opno) != self.estimator {
             return None;
         }
         let (function, arguments) = expression::called(operator)?;
-        let (test, other) = self.compared(&Condition::of::<T>(function, arguments)?)?;
+        let (comparison, other) = self.compared(&Condition::of::<T>(function, arguments)?)?;
         if contain_var_clause(other) {
             return None;
         }
         let value = self.value_of(other);
-        (value.is_constant() || !contain_volatile_functions(value)).then(|| self.bounds::<T>(test, value))
+        (value.is_constant() || !contain_volatile_functions(value)).then_some((comparison, value))
+    }
+
+    /// Whether a condition is a comparison of a row that begins with the time of the ID. It has no effect beside the bound that
+    /// [`time_condition`](super::time_condition) adds.
+    fn is_of_row(&self, condition: NodeRef<'p>) -> bool {
+        let Some(row) = condition.clause().and_then(NodeRef::cast::<RowCompareExpr>) else { return false };
+        // SAFETY: lists of operands.
+        [row.largs, row.rargs].into_iter().any(|operands| unsafe {
+            let first = Nodes::new(operands).iter().next().and_then(time_of_id::called);
+            first.is_some_and(|(_, id)| equal(Some(id.without_relabel()), Some(self.id.without_relabel())))
+        })
     }
 
     /// What a condition compares this ID with, with the ID on the left, and the other side; `None` if it has another ID.
-    fn compared(&self, condition: &Condition<'p>) -> Option<(Test, NodeRef<'p>)> {
+    fn compared(&self, condition: &Condition<'p>) -> Option<(Comparison, NodeRef<'p>)> {
         let is_id = |node| equal(Some(node), Some(self.id));
-        match condition.test {
-            test if is_id(condition.id) => Some((test, condition.operand)),
-            Test::Id(operator) if is_id(condition.operand) => Some((Test::Id(operator.commuted()), condition.id)),
+        match condition.comparison {
+            comparison if is_id(condition.id) => Some((comparison, condition.operand)),
+            Comparison::Id(operator) if is_id(condition.operand) => {
+                Some((Comparison::Id(operator.commuted()), condition.id))
+            }
             _ => None,
         }
     }
@@ -273,27 +287,18 @@ impl<'p> Column<'p> {
         expression::estimated(self.root, expression::call(function, exprType(operand), [copy_node(value)]))
     }
 
-    /// The bounds that a condition sets on the ID, with the value of what it compares the ID with.
-    fn bounds<T: StoredId>(&mut self, test: Test, value: NodeRef<'p>) -> Bounds {
-        let constant = value.cast::<Const>();
-        if constant.is_some_and(|constant| constant.constisnull) {
+    /// The bounds that a condition sets on the ID.
+    fn bounds<T: StoredId>(&self, (comparison, value): Value<'p>) -> Bounds {
+        if value.cast::<Const>().is_some_and(|constant| constant.constisnull) {
             return Bounds::NONE;
         }
-        match test {
-            Test::Id(operator) => {
-                // SAFETY: the operator takes an ID.
-                let id = constant.map(|id| unsafe { T::Stored::from_datum(id.constvalue) });
-                self.bound(operator, id.map(|id| T::from_stored(id).unwrap_or(T::MAX)))
-            }
-            Test::Time(operator) => {
-                let micros = constant.map(|time| epoch::saturated_unix_micros(time.constvalue.value() as i64));
-                match micros.map(|micros| operator.at_time::<T>(micros)) {
-                    Some((operator, id)) => self.bound(operator, Some(id)),
-                    None => self.bound::<T>(operator, None),
-                }
-            }
-            Test::Range => {
-                let Some(range) = constant else { return Bounds::UNKNOWN };
+        match comparison {
+            Comparison::Id(operator) | Comparison::Time(operator) => match known::<T>((comparison, value)) {
+                Some((operator, id)) => self.bound(operator, Some(id)),
+                None => self.bound::<T>(operator, None),
+            },
+            Comparison::Range => {
+                let Some(range) = value.constant() else { return Bounds::UNKNOWN };
                 // SAFETY: the operator takes a range.
                 let (first, last): (T, T) = first_and_last(unsafe { epoch::range_bounds(range.constvalue) });
                 if first > last {
@@ -307,50 +312,100 @@ impl<'p> Column<'p> {
     }
 
     /// The bound that an operator sets with an ID on its right; `None` if the ID is unknown.
-    fn bound<T: StoredId>(&mut self, operator: Operator, id: Option<T>) -> Bounds {
+    fn bound<T: StoredId>(&self, operator: Operator, id: Option<T>) -> Bounds {
         let selectivity = id.and_then(|id| self.selectivity(operator, id));
         Bounds::one(operator.is_lower_bound(), selectivity.unwrap_or(UNKNOWN_BOUND))
     }
 
-    /// The fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Tests the most common
-    /// ticks or values one by one, and estimates the others from the histogram.
-    fn selectivity<T: StoredId>(&mut self, operator: Operator, id: T) -> Option<f64> {
-        let (operator, id) = operator.among_ids(id);
-        // SAFETY: the column has the type of the ID. The arguments are those of the server's estimators, except for the types.
+    /// The fraction of the column's rows that satisfy an operator; `None` if there are no statistics. Estimated by the times if some are
+    /// common: their rows have different IDs.
+    fn selectivity<T: StoredId>(&self, operator: Operator, id: T) -> Option<f64> {
+        let ((operator, id), row, type_) =
+            (operator.among_ids(id), self.statistics.statsTuple, self.statistics.vartype);
+        if row.is_null() {
+            return None;
+        }
+        // SAFETY: the statistics are those of a column with IDs, and `times` those of a column of times.
         unsafe {
-            if self.statistics.statsTuple.is_null() {
-                return None;
+            if time_statistics::has_common_times(row)
+                && let Some(mut times) = self.of_times()
+            {
+                let time = epoch::of(id);
+                let is_better = time_statistics::divide_at(times.statsTuple, time, id == T::first_of(id.tick()));
+                let found = is_better.then(|| self.fraction(&mut times, pg_sys::TIMESTAMPTZOID, operator, time.into()));
+                heap_freetuple(times.statsTuple);
+                if let Some(found) = found {
+                    return found;
+                }
             }
-            let native = Native::of(self.type_, operator)?;
-            let (mut function, none) = (FmgrInfo::default(), Oid::INVALID);
-            fmgr_info(native.function, &mut function);
-            let (stored, row, scalar) = (id.to_stored(), self.statistics.statsTuple, T::Stored::SCALAR);
-            let value = stored.as_datum();
-            let mut is_allowed = || statistic_proc_security_check(&mut self.statistics, function.fn_oid);
-            let ticks = self.ticks.filter(|_| is_allowed());
-            let of_ticks = ticks.and_then(|ticks| Some((ticks.others(), ticks.common(operator, id)?)));
-            let (histogram, (common_within, common)) = of_ticks.unwrap_or_else(|| {
-                let (column, mut common) = (&mut self.statistics, 0.0);
-                let within = mcv_selectivity(column, &mut function, none, value, true, &mut common);
-                (row, (within, common))
-            });
-            let (is_greater, is_equal) = (operator.is_lower_bound(), operator.includes_bound());
-            (self.statistics.vartype, self.statistics.statsTuple) = (scalar, histogram);
+            let mut of_ids = VariableStatData { vartype: T::Stored::SCALAR, ..self.statistics };
+            self.fraction(&mut of_ids, type_, operator, id.to_stored().as_datum())
+        }
+    }
+
+    /// The fraction of rows that satisfy an operator of a type with a value, by these statistics. Tests the most common values one by
+    /// one, and estimates the others from the histogram.
+    unsafe fn fraction(
+        &self,
+        column: &mut VariableStatData,
+        type_: Oid,
+        operator: Operator,
+        value: Datum,
+    ) -> Option<f64> {
+        let native = Native::of(type_, operator)?;
+        let (mut function, none, mut common) = (FmgrInfo::default(), Oid::INVALID, 0.0);
+        let (is_greater, is_equal, constant_type) =
+            (operator.is_lower_bound(), operator.includes_bound(), column.vartype);
+        fmgr_info(native.function, &mut function);
+        // SAFETY: the statistics have the type of the value. The arguments are those of the server's estimators.
+        let (within, others) = unsafe {
+            let within = mcv_selectivity(column, &mut function, none, value, true, &mut common);
             let others = ineq_histogram_selectivity(
                 self.root,
-                &mut self.statistics,
+                column,
                 native.operator,
                 &mut function,
                 is_greater,
                 is_equal,
                 none,
                 value,
-                scalar,
+                constant_type,
             );
-            (self.statistics.vartype, self.statistics.statsTuple) = (self.type_, row);
-            let others = if others >= 0.0 { others } else { 0.5 };
-            Some((common_within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
-        }
+            (within, if others >= 0.0 { others } else { 0.5 })
+        };
+        Some((within + (1.0 - self.null_fraction() - common) * others).clamp(0.0, 1.0))
+    }
+
+    /// The fraction of rows with one time, if two conditions in a row are its bounds, as the share of the first.
+    fn equality<T: StoredId>(&self, conditions: &[(NodeRef<'p>, Value<'p>)]) -> Option<Tightest> {
+        let index = conditions.windows(2).position(|pair| are_of_one_time::<T>(pair[0].1, pair[1].1))?;
+        let ((_, value), none) = (conditions[index].1, Oid::INVALID);
+        let time = known::<T>(conditions[index].1).map(|(_, id)| Datum::from(epoch::of(id)));
+        let mut times = self.of_times()?;
+        // SAFETY: the statistics are those of a column of times.
+        let fraction = unsafe {
+            let fraction = match time {
+                Some(time) => var_eq_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, time, false, true, false),
+                None => var_eq_non_const(&mut times, TIMESTAMPTZ_EQUAL.into(), none, value, true, false),
+            };
+            heap_freetuple(times.statsTuple);
+            fraction
+        };
+        Some(Tightest::one(index, fraction))
+    }
+
+    /// The statistics of the times of the IDs, whose row the caller frees; `None` if there are none.
+    fn of_times(&self) -> Option<VariableStatData> {
+        // SAFETY: the statistics are null or a row of pg_statistic.
+        let row = unsafe { time_statistics::of_times(self.statistics.statsTuple) }?;
+        let (type_, is_unique) = (pg_sys::TIMESTAMPTZOID, false);
+        Some(VariableStatData {
+            statsTuple: row,
+            vartype: type_,
+            atttype: type_,
+            isunique: is_unique,
+            ..self.statistics
+        })
     }
 
     /// The fraction of NULLs in the column, and 0 if there are no statistics.
@@ -361,6 +416,39 @@ impl<'p> Column<'p> {
         }
         // SAFETY: the statistics are a row of pg_statistic.
         unsafe { f64::from((*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac) }
+    }
+}
+
+/// What a condition compares an ID with, as far as it can be evaluated.
+type Value<'p> = (Comparison, NodeRef<'p>);
+
+/// The comparison with an ID that a condition with a constant is among IDs; `None` for a range.
+fn known<T: StoredId>((comparison, value): Value) -> Option<(Operator, T)> {
+    let constant = value.constant()?.constvalue;
+    let (operator, id) = match comparison {
+        Comparison::Id(operator) => {
+            // SAFETY: the operator takes an ID.
+            let stored = unsafe { T::Stored::from_datum(constant) };
+            (operator, T::from_stored(stored).unwrap_or(T::MAX))
+        }
+        Comparison::Time(operator) => operator.at_time(epoch::saturated_unix_micros(constant.value() as i64)),
+        Comparison::Range => return None,
+    };
+    Some(operator.among_ids(id))
+}
+
+/// Whether two conditions are the bounds of one tick, or those of an unknown time that [`time_condition`](super::time_condition) sets.
+fn are_of_one_time<T: StoredId>(lower: Value, upper: Value) -> bool {
+    match (known::<T>(lower), known::<T>(upper)) {
+        (Some((Operator::GreaterOrEqual, first)), Some((Operator::Less, end))) => {
+            first.tick() + 1 == end.tick() && [first, end].iter().all(|id| *id == T::first_of(id.tick()))
+        }
+        (None, None) => {
+            let both = (Comparison::Time(Operator::Greater), Comparison::Time(Operator::LessOrEqual));
+            let time = time_of_id::argument_of_before(lower.1);
+            (lower.0, upper.0) == both && time.is_some() && equal(time, Some(upper.1))
+        }
+        _ => false,
     }
 }
 
@@ -375,10 +463,10 @@ enum Origin<'p> {
     Alone,
 }
 
-/// The lists in which [`find`] last found something, with the index, by depth: the conditions of a table, the arms of one that is an
-/// OR, and the conditions of an arm or of a list below it. The planner asks for the conditions in their order: a search that starts
-/// there compares one or two of thousands. A list that has been freed since then is never read.
-static LAST_FOUND: PerProcess<Cell<[(*const List, usize); 3]>> = PerProcess::new(Cell::new([(ptr::null(), 0); 3]));
+/// Where [`find`] last found something, by depth: in the conditions of a table, in the arms of one that is an OR, and in the conditions
+/// of an arm or of a list below it. The planner asks for the conditions in their order: a search that starts there compares one or two
+/// of thousands.
+static LAST_FOUND: PerProcess<Cell<[usize; 3]>> = PerProcess::new(Cell::new([0; 3]));
 
 /// A result of [`find`]: the conjunction that contains the condition, `None` if it is a whole arm; the condition; the test's result.
 type Found<'p, R> = (Option<Nodes<'p>>, NodeRef<'p>, R);
@@ -405,14 +493,13 @@ fn from_last_found<'p, R>(depth: usize, list: Nodes<'p>, test: &dyn Fn(NodeRef<'
     let nodes = list.as_slice();
     let mut places = LAST_FOUND.get();
     let depth = depth.min(places.len() - 1);
-    let (last_list, last) = places[depth];
-    let start = if last_list == list.as_ptr().cast_const() && last < nodes.len() { last } else { 0 };
+    let start = if places[depth] < nodes.len() { places[depth] } else { 0 };
     for index in (start..nodes.len()).chain(0..start) {
         clock::check_for_interrupts();
         if let Some(result) = test(nodes[index]) {
             // The test may have stored a place in a list below.
             places = LAST_FOUND.get();
-            places[depth] = (list.as_ptr(), index);
+            places[depth] = index;
             LAST_FOUND.set(places);
             return Some(result);
         }

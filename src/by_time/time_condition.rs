@@ -15,11 +15,11 @@
 
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::ops::Range;
+use core::ptr;
 
 use pgrx::pg_sys::{
-    self, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid, OpExpr,
-    PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction,
+    self, ArrayExpr, BoolExpr, BoolExprType, FromExpr, IndexOptInfo, JoinExpr, List, Node, NodeTag, NullTest, Oid,
+    OpExpr, PlannerInfo, RelOptInfo, RowCompareExpr, SQLValueFunction, ScalarArrayOpExpr, SortGroupClause, TargetEntry,
 };
 use scru_server::time_compare::Operator;
 
@@ -28,9 +28,9 @@ use crate::by_time::time_of_id::{self, TimeOfId};
 use crate::call::epoch::{self, MICROS_PER_DAY};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::unguarded::{
-    check_stack_depth, contain_var_clause, copy_node, exprType, get_op_opfamily_strategy, getBaseType,
-    make_ands_explicit, make_ands_implicit, makeBoolExpr, makeConst, makeRelabelType, predicate_implied_by,
-    pull_varnos,
+    check_stack_depth, contain_var_clause, copy_node, equal, exprType, get_op_opfamily_strategy, getBaseType,
+    lookup_type_cache, make_ands_explicit, make_ands_implicit, makeBoolExpr, makeRelabelType, makeTargetEntry,
+    pg_detoast_datum, predicate_implied_by, pull_varnos,
 };
 
 const LESS: u32 = pg_sys::BTLessStrategyNumber;
@@ -39,8 +39,10 @@ const EQUAL: u32 = pg_sys::BTEqualStrategyNumber;
 const GREATER_OR_EQUAL: u32 = pg_sys::BTGreaterEqualStrategyNumber;
 const GREATER: u32 = pg_sys::BTGreaterStrategyNumber;
 
-/// The btree operator family of timestamptz, timestamp and date.
+/// The btree operator family of timestamptz, timestamp and date, and two of its operators.
 pub const TIME_FAMILY: u32 = 434;
+pub const TIMESTAMPTZ_EQUAL: u32 = 1320;
+pub const TIMESTAMPTZ_LESS: u32 = 1322;
 
 /// The btree strategy of a comparison of times; `None` for another operator.
 fn strategy_of(operator: Oid) -> Option<u32> {
@@ -71,6 +73,7 @@ pub unsafe fn rewrite(root: *mut PlannerInfo, relation: *mut RelOptInfo, is_pare
                         *level = rewrite(level.cast()).cast();
                     }
                 }
+                table.order_by_id();
             }
             for index in Nodes::new(relation.indexlist).iter() {
                 let index = index.as_ptr::<IndexOptInfo>();
@@ -179,10 +182,73 @@ impl<'p> Table<'p> {
                 }
             };
             let mut indexes = Nodes::new(relation.indexlist).structs::<IndexOptInfo>();
-            indexes.any(|index| has_time(index.indexprs) && is_usable(index.indpred))
+            let is_real = |index: &IndexOptInfo| index.relam != Oid::INVALID;
+            indexes.any(|index| is_real(index) && has_time(index.indexprs) && is_usable(index.indpred))
                 || relation.part_scheme.as_ref().is_some_and(|scheme| {
                     (0..scheme.partnatts as usize).any(|column| has_time(*relation.partexprs.add(column)))
                 })
+        }
+    }
+
+    /// Lets ORDER BY name an ID in place of its time, if that is the order of the same rows: if the ID is the next key, and if the time is
+    /// the last key of a table with partitions, which the server appends in the order of their key only.
+    unsafe fn order_by_id(&self) {
+        // SAFETY: the planner owns the query, whose keys have target entries.
+        unsafe {
+            let parse = &mut *self.root.parse;
+            let is_plain = parse.commandType == pg_sys::CmdType::CMD_SELECT
+                && [parse.distinctClause, parse.groupClause, parse.groupingSets, parse.windowClause]
+                    == [ptr::null_mut(); 4]
+                && parse.setOperations.is_null()
+                && !(parse.hasAggs || parse.hasTargetSRFs)
+                && parse.limitOption != pg_sys::LimitOption::LIMIT_OPTION_WITH_TIES;
+            let keys = Nodes::new(parse.sortClause).as_slice();
+            for (index, key) in keys.iter().enumerate().filter(|_| is_plain) {
+                let next = keys.get(index + 1).map(|next| *next.as_ptr::<SortGroupClause>());
+                self.order_key_by_id(&mut *key.as_ptr(), next);
+            }
+        }
+    }
+
+    unsafe fn order_key_by_id(&self, key: &mut SortGroupClause, next: Option<SortGroupClause>) -> Option<()> {
+        // SAFETY: as in `order_by_id`. Entries of the type cache are never freed.
+        unsafe {
+            let root = self.root.as_ptr();
+            let entries = Nodes::new((*root).processed_tlist);
+            let entry_of = |key: &SortGroupClause| {
+                let mut all = entries.iter().map(NodeRef::as_ptr::<TargetEntry>);
+                all.find(|&entry| (*entry).ressortgroupref == key.tleSortGroupRef)
+            };
+            let entry = entry_of(key)?;
+            let (function, id) = self.id_of(NodeRef::new((*entry).expr)?)?;
+            let flags = pg_sys::TYPECACHE_EQ_OPR | pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_GT_OPR;
+            let operators = &*lookup_type_cache(function.id_type, flags as c_int);
+            let operator = if strategy_of(key.sortop)? == LESS { operators.lt_opr } else { operators.gt_opr };
+            if let Some(next) = next {
+                let is_id = equal(
+                    NodeRef::new((*entry_of(&next)?).expr).map(NodeRef::without_relabel),
+                    Some(id.without_relabel()),
+                );
+                let is_same = is_id && (next.sortop, next.nulls_first) == (operator, key.nulls_first);
+                // The planner ignores the second of two equal keys.
+                return is_same.then(|| *key = next);
+            }
+            if self.relation.part_scheme.is_null() {
+                return None;
+            }
+            let id = as_id(copy_node(id), &function);
+            if (*entry).resjunk {
+                (*entry).expr = id.as_ptr();
+            } else {
+                let references = entries.iter().map(|entry| (*entry.as_ptr::<TargetEntry>()).ressortgroupref);
+                key.tleSortGroupRef = references.max()? + 1;
+                let new = makeTargetEntry(id, entries.as_slice().len() as i16 + 1, ptr::null_mut(), true);
+                (*new.as_ptr::<TargetEntry>()).ressortgroupref = key.tleSortGroupRef;
+                (*root).processed_tlist = list(entries.iter().chain([new])).as_ptr();
+                (*(*root).parse).targetList = (*root).processed_tlist;
+            }
+            (key.sortop, key.eqop) = (operator, operators.eq_opr);
+            Some(())
         }
     }
 
@@ -211,6 +277,7 @@ impl<'p> Table<'p> {
             NodeTag::T_BoolExpr => self.boolean(node),
             NodeTag::T_NullTest => self.null_test(node),
             NodeTag::T_RowCompareExpr => self.row_comparison(node),
+            NodeTag::T_ScalarArrayOpExpr => self.any(node),
             _ => None,
         };
         rewritten.unwrap_or(node)
@@ -229,7 +296,28 @@ impl<'p> Table<'p> {
             return (new != old).then(|| make_ands_explicit(new));
         }
         let new = self.each(old);
-        (new != old).then(|| makeBoolExpr(junction.boolop, new, junction.location))
+        // Below an OR, the planner expects no other.
+        let arms = |arm: NodeRef<'p>| match arm.cast::<BoolExpr>() {
+            Some(or) if [or.boolop, junction.boolop] == [BoolExprType::OR_EXPR; 2] => arm.arguments(),
+            _ => list([arm]),
+        };
+        (new != old).then(|| makeBoolExpr(junction.boolop, list(new.iter().flat_map(|arm| arms(arm).iter())), -1))
+    }
+
+    /// `E = ANY (array)` of a few elements as an OR: an index on IDs takes two bounds for each.
+    fn any(&self, node: NodeRef<'p>) -> Option<NodeRef<'p>> {
+        const FEW: usize = 16;
+        let any = node.cast::<ScalarArrayOpExpr>().filter(|any| any.useOr)?;
+        // SAFETY: arguments are nodes.
+        let &[time, array] = unsafe { Nodes::new(any.args) }.as_slice() else { return None };
+        self.id_of(time)?;
+        let elements = elements(array).filter(|_| strategy_of(any.opno) == Some(EQUAL))?;
+        let arms = list(elements.iter().take(FEW + 1).map_while(|each| self.comparison(|| Some(EQUAL), time, each)));
+        match arms.as_slice() {
+            all if all.len() > FEW || all.len() != elements.as_slice().len() => None,
+            &[arm] => Some(arm),
+            _ => Some(makeBoolExpr(BoolExprType::OR_EXPR, arms, -1)),
+        }
     }
 
     /// The time of an ID is NULL if and only if the ID is.
@@ -261,7 +349,8 @@ impl<'p> Table<'p> {
             return None;
         }
         let bound = self.comparison(|| Some(strategy), left, right)?;
-        Some(make_ands_explicit(list([copy_node(node)].into_iter().chain(make_ands_implicit(bound).iter()))))
+        // The estimate of the bound is that of both.
+        Some(make_ands_explicit(list(make_ands_implicit(bound).iter().chain([copy_node(node)]))))
     }
 
     /// The comparison of two times, of which one is that of an ID, as a comparison of the ID.
@@ -298,11 +387,7 @@ impl<'p> Table<'p> {
         let time = match (strategy, time.constant()) {
             (GREATER | LESS_OR_EQUAL, _) => copy_node(time),
             // Computed here: the planner would set up an executor for a call.
-            (_, Some(time)) => {
-                let before = epoch::before(time.constvalue.value() as i64);
-                // SAFETY: a timestamptz is passed by value.
-                unsafe { makeConst(type_, -1, Oid::INVALID, size_of::<i64>() as c_int, before.into(), false, true) }
-            }
+            (_, Some(time)) => expression::constant(type_, epoch::before(time.constvalue.value() as i64)),
             _ => expression::call(function.before, type_, [copy_node(time)]),
         };
         let operator = if strategy >= GREATER_OR_EQUAL { Operator::Greater } else { Operator::LessOrEqual };
@@ -323,41 +408,55 @@ pub fn as_id<'p>(id: NodeRef<'p>, function: &TimeOfId) -> NodeRef<'p> {
     }
 }
 
-/// A time as a timestamptz; `None` if the cast of a date or a timestamp could fail, which comparisons never do.
-fn as_timestamptz(time: NodeRef) -> Option<NodeRef> {
-    let type_ = exprType(time);
-    let cast = match type_ {
-        pg_sys::TIMESTAMPTZOID => return Some(time),
-        pg_sys::DATEOID => pg_sys::F_TIMESTAMPTZ_DATE,
-        pg_sys::TIMESTAMPOID => pg_sys::F_TIMESTAMPTZ_TIMESTAMP,
-        _ => return None,
-    };
-    is_safe_to_cast(time, type_).then(|| expression::call(cast.into(), pg_sys::TIMESTAMPTZOID, [copy_node(time)]))
+/// The elements of an array of times; `None` if one is NULL, or if they are unknown.
+fn elements(array: NodeRef) -> Option<Nodes> {
+    if let Some(array) = array.cast::<ArrayExpr>().filter(|array| !array.multidims) {
+        // SAFETY: elements are expressions.
+        return Some(unsafe { Nodes::new(array.elements) });
+    }
+    let array = array.constant()?.constvalue;
+    let (mut values, mut nulls, mut count) = (ptr::null_mut(), ptr::null_mut(), 0);
+    // SAFETY: the operator takes an array of a time, whose types are passed by value.
+    unsafe {
+        let array = pg_detoast_datum(array.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+        let type_ = (*array).elemtype;
+        let (length, align) = if type_ == pg_sys::DATEOID { (4, b'i') } else { (8, b'd') };
+        pg_sys::deconstruct_array(array, type_, length, true, align as _, &mut values, &mut nulls, &mut count);
+        let value = |index| {
+            let value = (*values.add(index)).value();
+            expression::constant(type_, if length == 4 { i64::from(value as i32) } else { value as i64 })
+        };
+        let has_null = (0..count as usize).any(|index| *nulls.add(index));
+        (!has_null).then(|| list((0..count as usize).map(value)))
+    }
 }
 
-/// Whether the cast of a date or a timestamp to timestamptz cannot fail: that of `current_date` or `localtimestamp`, of a date up to a
-/// century from `current_date`, and of a constant more than two days from the limits, or infinite.
-fn is_safe_to_cast(time: NodeRef, type_: Oid) -> bool {
-    const CENTURY: i32 = 36_525;
-    // The limits of timestamptz, in days since 2000-01-01.
-    const DAYS: Range<i128> = -2_451_545..106_751_983;
-    let is_current = |node: NodeRef| node.cast::<SQLValueFunction>().is_some();
-    if is_current(time) {
-        return true;
-    }
-    if let Some((function, arguments)) = expression::called(time) {
-        let is_offset = [pg_sys::F_DATE_PLI, pg_sys::F_DATE_MII].contains(&function.to_u32());
-        let &[date, days] = arguments.as_slice() else { return false };
-        let days = days.constant().map(|days| days.constvalue.value() as i32);
-        return is_offset && is_current(date) && days.is_some_and(|days| (-CENTURY..CENTURY).contains(&days));
-    }
-    let Some(value) = time.constant().map(|time| time.constvalue.value()) else { return false };
-    let (is_infinite, days) = if type_ == pg_sys::DATEOID {
-        let days = value as i32;
-        (days == i32::MIN || days == i32::MAX, i128::from(days))
-    } else {
-        let micros = value as i64;
-        (micros == i64::MIN || micros == i64::MAX, i128::from(micros).div_euclid(MICROS_PER_DAY))
+/// A time as a timestamptz; `None` for another type. A date or a timestamp is first held within limits beyond which no ID has a time:
+/// the cast of others could fail, which comparisons never do.
+fn as_timestamptz(time: NodeRef) -> Option<NodeRef> {
+    // Days since 2000-01-01, two days within the limits of timestamptz.
+    const DAYS: [i64; 2] = [-2_451_543, 106_751_980];
+    let type_ = exprType(time);
+    let (cast, larger, smaller, unit) = match type_ {
+        pg_sys::TIMESTAMPTZOID => return Some(time),
+        pg_sys::DATEOID => (pg_sys::F_TIMESTAMPTZ_DATE, pg_sys::F_DATE_LARGER, pg_sys::F_DATE_SMALLER, 1),
+        pg_sys::TIMESTAMPOID => {
+            let functions = (pg_sys::F_TIMESTAMP_LARGER, pg_sys::F_TIMESTAMP_SMALLER);
+            (pg_sys::F_TIMESTAMPTZ_TIMESTAMP, functions.0, functions.1, MICROS_PER_DAY as i64)
+        }
+        _ => return None,
     };
-    is_infinite || (DAYS.start + 2..DAYS.end - 2).contains(&days)
+    let limits = DAYS.map(|days| days * unit);
+    let constant = time.constant().map(|time| time.constvalue.value());
+    let within = if let Some(value) = constant {
+        let value = if type_ == pg_sys::DATEOID { i64::from(value as i32) } else { value as i64 };
+        expression::constant(type_, value.clamp(limits[0], limits[1]))
+    } else if time.cast::<SQLValueFunction>().is_some() {
+        copy_node(time)
+    } else {
+        let [lowest, highest] = limits.map(|limit| expression::constant(type_, limit));
+        let above = expression::call(larger.into(), type_, [copy_node(time), lowest]);
+        expression::call(smaller.into(), type_, [above, highest])
+    };
+    Some(expression::call(cast.into(), pg_sys::TIMESTAMPTZOID, [within]))
 }

@@ -2,14 +2,13 @@
 //!
 //! The planner asks the support function of `T_timestamp` when it simplifies a query that calls the function. That is before it
 //! looks at the tables of the query, also in the first query of a session, which loads this library. The support function stores
-//! the OIDs that the hooks in [`super::time_condition`] and [`super::time_order`] need. Only a superuser can declare a support
-//! function, so that a function of another user is never taken for ours. A change of any function, operator or operator family removes
-//! the OIDs. Without them, the hooks return at once.
+//! the OIDs that the hooks in [`super::time_condition`] and [`super::time_order`] need, and lets the plan depend on the function, which
+//! tells the hooks the statements with a call. Only a superuser can declare a support function, so that a function of another user is
+//! never taken for ours. A change of any function, operator or operator family removes the OIDs. Without them, the hooks return at once.
 
-use core::cell::RefCell;
 use core::ffi::{CStr, c_int};
 
-use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, PlannerGlobal, PlannerInfo};
+use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, PlanInvalItem, PlannerInfo};
 use scru_server::time_compare::Operator;
 
 use crate::by_time::expression;
@@ -17,21 +16,23 @@ use crate::call::error::Error;
 use crate::call::stored::StoredId;
 use crate::call::{Call, internal_schema};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::process::{LookedUp, PerProcess};
-use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType};
-use crate::pg::{server, transaction};
+use crate::pg::process::LookedUp;
+use crate::pg::server;
+use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType, record_plan_function_dependency};
 use crate::settings::TIME_OF_ID;
 
 /// A function `T_timestamp`, and what replaces a comparison of its result.
 #[derive(Clone, Copy)]
 pub struct TimeOfId {
     pub function: Oid,
+    /// The hash value of the function in the system cache, by which plans depend on it.
+    hash: u32,
     pub id_type: Oid,
     /// The btree operator family of the type.
     pub family: Oid,
     /// The operators `>` and `<=` of an ID and a time, which compare ticks.
-    greater: Comparison,
-    less_or_equal: Comparison,
+    greater: TickOperator,
+    less_or_equal: TickOperator,
     /// `scru_before`
     pub before: Oid,
     pub on_time: OnTime,
@@ -39,7 +40,7 @@ pub struct TimeOfId {
 
 /// An operator, and its function.
 #[derive(Clone, Copy)]
-struct Comparison {
+struct TickOperator {
     operator: Oid,
     function: Oid,
 }
@@ -63,45 +64,21 @@ impl TimeOfId {
 /// The functions that this session has planned a call of.
 pub static KNOWN: LookedUp<TimeOfId> = LookedUp::new();
 
-/// The planner's states of the statements with a call, in a transaction. A statement can be planned while another one is.
-struct Statements {
-    transaction: u64,
-    states: Vec<*const PlannerGlobal>,
-}
-
-static STATEMENTS: PerProcess<RefCell<Statements>> =
-    PerProcess::new(RefCell::new(Statements { transaction: 0, states: Vec::new() }));
-
-/// With so many states, every later statement counts as one with a call.
-const MANY_STATEMENTS: usize = 32;
-
 /// Whether a query of this session has called a `T_timestamp`, and the setting is on: otherwise the hooks have nothing to do.
 #[inline]
 pub fn is_in_use() -> bool {
     !KNOWN.is_empty() && TIME_OF_ID.get()
 }
 
-/// Whether the statement that is planned may call a known function. A state of an earlier statement may have had the same address.
+/// Whether the statement that is planned calls a known function: whether its plan depends on one.
 ///
 /// # Safety
 /// `root` is the planner's state.
 #[inline]
 pub unsafe fn is_called_in(root: *const PlannerInfo) -> bool {
-    let states = &STATEMENTS.borrow().states;
     // SAFETY: guaranteed by the caller.
-    states.len() == MANY_STATEMENTS || states.contains(&unsafe { (*root).glob }.cast_const())
-}
-
-/// Notes that a statement calls a known function.
-fn note_call(root: &PlannerInfo) {
-    let (transaction, state) = (u64::from(transaction::local()), root.glob.cast_const());
-    let mut statements = STATEMENTS.borrow_mut();
-    if statements.transaction != transaction {
-        *statements = Statements { transaction, states: Vec::new() };
-    }
-    if statements.states.len() < MANY_STATEMENTS && !statements.states.contains(&state) {
-        statements.states.push(state);
-    }
+    let mut items = unsafe { Nodes::new((*(*root).glob).invalItems) }.structs::<PlanInvalItem>();
+    items.any(|item| KNOWN.find(|known| known.hash == item.hashValue).is_some())
 }
 
 /// The function of a call, and its argument; `None` if the expression is no call of a known function.
@@ -123,17 +100,16 @@ pub fn argument_of_before(node: NodeRef) -> Option<NodeRef> {
 pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error> {
     let request = call.datum(0).cast_mut_ptr::<pg_sys::SupportRequestSimplify>();
     // SAFETY: the server passes a support request, whose tag identifies the struct. The call is a node.
-    let simplified = unsafe {
+    unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
-        if is_simplify {
-            (*request).root.as_ref().into_iter().for_each(note_call);
-            NodeRef::new((*request).fcall)
-        } else {
-            None
+        let call = if is_simplify { NodeRef::new((*request).fcall).and_then(expression::called) } else { None };
+        if let Some((function, arguments)) = call {
+            KNOWN.find_or(|known| known.function == function, || look_up::<T>(function, arguments, on_time));
+            let root = (*request).root;
+            if root.as_ref().is_some_and(|root| !root.glob.is_null() && !is_called_in(root)) {
+                record_plan_function_dependency(root, function);
+            }
         }
-    };
-    if let Some((function, arguments)) = simplified.and_then(expression::called) {
-        KNOWN.find_or(|known| known.function == function, || look_up::<T>(function, arguments, on_time));
     }
     Ok(Datum::null())
 }
@@ -143,18 +119,22 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
 fn look_up<T: StoredId>(function: Oid, arguments: Nodes, on_time: OnTime) -> Option<TimeOfId> {
     let &[id] = arguments.as_slice() else { return None };
     let id_type = getBaseType(exprType(id));
-    let (schema, of_ids) = (internal_schema(), [id_type, pg_sys::TIMESTAMPTZOID]);
-    let comparison = |name: &str, symbol: &CStr| {
+    let (schema, of_ids, none) = (internal_schema(), [id_type, pg_sys::TIMESTAMPTZOID], Datum::null());
+    let of_ticks = |name: &str, symbol: &CStr| {
         let function = expression::function_in(schema, &[T::NAME, name], &of_ids)?;
         let operator = operator(symbol, of_ids);
-        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(Comparison { operator, function })
+        (operator != Oid::INVALID && get_opcode(operator) == function).then_some(TickOperator { operator, function })
     };
     Some(TimeOfId {
         function,
+        // SAFETY: a look-up.
+        hash: unsafe {
+            pg_sys::GetSysCacheHashValue(pg_sys::SysCacheIdentifier::PROCOID as _, function.into(), none, none, none)
+        },
         id_type,
         family: expression::family(id_type),
-        greater: comparison("_gt_timestamptz", c">")?,
-        less_or_equal: comparison("_le_timestamptz", c"<=")?,
+        greater: of_ticks("_gt_timestamptz", c">")?,
+        less_or_equal: of_ticks("_le_timestamptz", c"<=")?,
         before: expression::function_in(schema, &["scru_before"], &[pg_sys::TIMESTAMPTZOID])?,
         on_time,
     })

@@ -7,8 +7,9 @@ use core::ptr::{self, NonNull};
 use core::slice;
 
 use pgrx::pg_sys::{
-    BoolExpr, Const, FuncExpr, IndexOptInfo, List, Node, NodeTag, NullTest, OpExpr, Param, PlannerInfo, RangeTblEntry,
-    RelOptInfo, RelabelType, RestrictInfo, RowCompareExpr, SQLValueFunction, SubPlan, TargetEntry, Var,
+    ArrayExpr, BoolExpr, Const, FuncExpr, IndexOptInfo, List, Node, NodeTag, NullTest, OpExpr, Param, PlanInvalItem,
+    PlannerInfo, RangeTblEntry, RelOptInfo, RelabelType, RestrictInfo, RowCompareExpr, SQLValueFunction,
+    ScalarArrayOpExpr, SubPlan, TargetEntry, Var,
 };
 
 /// The state of the planner.
@@ -23,6 +24,10 @@ impl Root<'_> {
     /// The planner has passed the pointer.
     pub unsafe fn new(root: *mut PlannerInfo) -> Option<Self> {
         Some(Self(NonNull::new(root)?, PhantomData))
+    }
+
+    pub const fn as_ptr(self) -> *mut PlannerInfo {
+        self.0.as_ptr()
     }
 }
 
@@ -58,6 +63,7 @@ macro_rules! tagged {
 }
 
 tagged! {
+    ArrayExpr T_ArrayExpr
     BoolExpr T_BoolExpr
     Const T_Const
     FuncExpr T_FuncExpr
@@ -65,10 +71,12 @@ tagged! {
     NullTest T_NullTest
     OpExpr T_OpExpr
     Param T_Param
+    PlanInvalItem T_PlanInvalItem
     RangeTblEntry T_RangeTblEntry
     RelabelType T_RelabelType
     RestrictInfo T_RestrictInfo
     RowCompareExpr T_RowCompareExpr
+    ScalarArrayOpExpr T_ScalarArrayOpExpr
     SQLValueFunction T_SQLValueFunction
     SubPlan T_SubPlan
     TargetEntry T_TargetEntry

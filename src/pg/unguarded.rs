@@ -50,6 +50,8 @@ unsafe extern "C-unwind" {
     pub safe fn fmgr_info(function: Oid, info: &mut FmgrInfo);
     pub fn free_attstatsslot(slot: *mut AttStatsSlot);
     pub fn get_attstatsslot(slot: *mut AttStatsSlot, row: HeapTuple, kind: c_int, operator: Oid, flags: c_int) -> bool;
+    /// 0 if there is no such column.
+    pub safe fn get_atttype(table: Oid, column: i16) -> Oid;
     pub safe fn get_func_support(function: Oid) -> Oid;
     pub safe fn get_negator(operator: Oid) -> Oid;
     /// The strategy of an operator in an operator family; 0 if it is none of the family.
@@ -123,6 +125,14 @@ unsafe extern "C-unwind" {
         form: pg_sys::CoercionForm::Type,
     ) -> NodeRef<'p>;
     pub fn makeTargetEntry<'p>(expression: NodeRef<'p>, number: i16, name: *mut c_char, is_junk: bool) -> NodeRef<'p>;
+    pub safe fn makeVar<'p>(
+        table: c_int,
+        column: i16,
+        type_: Oid,
+        modifier: i32,
+        collation: Oid,
+        levels_up: pg_sys::Index,
+    ) -> NodeRef<'p>;
     pub fn mcv_selectivity(
         column: &mut VariableStatData,
         function: &mut FmgrInfo,
@@ -134,6 +144,7 @@ unsafe extern "C-unwind" {
     pub fn MemoryContextAlloc(context: pg_sys::MemoryContext, size: usize) -> *mut c_void;
     pub fn numeric_out(call: FunctionCallInfo) -> Datum;
     pub fn palloc(size: usize) -> *mut c_void;
+    pub fn palloc0(size: usize) -> *mut c_void;
     pub fn pg_detoast_datum(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub fn pg_detoast_datum_packed(datum: *mut pg_sys::varlena) -> *mut pg_sys::varlena;
     pub safe fn predicate_implied_by(predicate: Nodes, conditions: Nodes, is_weak: bool) -> bool;
@@ -146,17 +157,35 @@ unsafe extern "C-unwind" {
         upper: *mut pg_sys::RangeBound,
         is_empty: *mut bool,
     );
+    /// Lets the plan be made anew when the function changes.
+    pub fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     pub safe fn RecoveryInProgress() -> bool;
     pub fn ReleaseSysCache(row: HeapTuple);
     pub fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
     pub fn SearchSysCache3(cache: c_int, first: Datum, second: Datum, third: Datum) -> HeapTuple;
     pub fn ssup_datum_signed_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
     pub fn ssup_datum_unsigned_cmp(left: Datum, right: Datum, support: SortSupport) -> c_int;
-    pub safe fn statistic_proc_security_check(column: &mut VariableStatData, function: Oid) -> bool;
     pub fn std_typanalyze(column: *mut VacAttrStats) -> bool;
     pub fn SysCacheGetAttr(cache: c_int, row: HeapTuple, column: i16, is_null: &mut bool) -> Datum;
     pub fn timestamptz_date(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_mi_interval(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_pl_interval(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_trunc(call: FunctionCallInfo) -> Datum;
+    pub fn var_eq_const(
+        column: &mut VariableStatData,
+        operator: Oid,
+        collation: Oid,
+        value: Datum,
+        is_null: bool,
+        is_left: bool,
+        is_negated: bool,
+    ) -> f64;
+    pub fn var_eq_non_const(
+        column: &mut VariableStatData,
+        operator: Oid,
+        collation: Oid,
+        value: NodeRef,
+        is_left: bool,
+        is_negated: bool,
+    ) -> f64;
 }

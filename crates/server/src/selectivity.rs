@@ -54,6 +54,11 @@ impl Tightest {
         Self([lower, upper.map(|(index, upper)| (index, share(upper)))])
     }
 
+    /// One condition with this selectivity, whose index this is. The others have no effect.
+    pub const fn one(index: usize, selectivity: f64) -> Self {
+        Self([Some((index, selectivity)), None])
+    }
+
     /// The share of the condition with this index: that of each bound that is the condition's. It is 1 for a condition with looser
     /// bounds.
     pub fn share(&self, index: usize) -> f64 {
@@ -70,44 +75,6 @@ fn share_of_upper(lower: f64, upper: f64, nulls: f64) -> f64 {
         (lower + upper - 1.0 + nulls).max(EMPTY_RANGE)
     };
     if lower > 0.0 { (joint / lower).min(1.0) } else { 1.0 }
-}
-
-/// The rule by which ticks are among the most common ones of a sample: those that have more rows than the average tick of the table,
-/// by more than chance explains. As for PostgreSQL's most common values, these are two standard deviations.
-#[derive(Clone, Copy, Debug)]
-pub struct Commonness {
-    rows: f64,
-    /// The rows that a tick of the table has in the sample, on average.
-    average: f64,
-    /// The fraction of the table that is not in the sample.
-    unsampled: f64,
-    /// Whether all ticks of the table are common: each is more than once in the sample, and the statistics have room for all.
-    is_complete: bool,
-}
-
-impl Commonness {
-    /// The rule for a sample with these numbers of rows in its ticks. `sampled` is the fraction of the table that is in the
-    /// sample, and `target` the number of ticks that the statistics can have.
-    pub fn of(ticks: impl Iterator<Item = usize> + Clone, sampled: f64, target: usize) -> Self {
-        let (mut count, mut single, mut rows) = (0, 0, 0);
-        for length in ticks {
-            count += 1;
-            single += usize::from(length == 1);
-            rows += length;
-        }
-        let unsampled = (1.0 - sampled).max(0.0);
-        // The table has more ticks than the sample if many have a single row there. This is the estimator Duj1 of Haas and Stokes,
-        // which PostgreSQL uses.
-        let average = (rows as f64 - single as f64 * unsampled) / count as f64;
-        Self { rows: rows as f64, average, unsampled, is_complete: single == 0 && count <= target }
-    }
-
-    /// Whether a tick with this number of rows in the sample is common.
-    pub fn includes(&self, rows: usize) -> bool {
-        let rows = rows as f64;
-        let deviation = (rows * (1.0 - rows / self.rows) * self.unsampled).sqrt();
-        self.is_complete || rows > self.average + 2.0 * deviation + 0.5
-    }
 }
 
 #[cfg(test)]

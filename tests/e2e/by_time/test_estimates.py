@@ -1,5 +1,5 @@
 """Row estimates of conditions on an ID, compared with those of the same conditions on a `timestamptz` column, and the
-statistics of ticks.
+statistics of times.
 
 CI takes a sample with a fixed seed. `ESTIMATES=all` in the environment takes 200 ranges, and a million rows instead of
 50,000.
@@ -592,9 +592,9 @@ def test_planning_thousands_of_ranges_can_be_canceled(connection):
     assert time.monotonic() - begun < 30
 
 
-# -------------------------------------------------------------------------------------------------- statistics of ticks
+# -------------------------------------------------------------------------------------------------- statistics of times
 
-# ANALYZE collects the ticks in a column: a burst of IDs in one tick is a common time.
+# ANALYZE also collects the statistics of the times in a column: a burst of IDs in one tick is a common time.
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=7)
@@ -603,8 +603,8 @@ BURST = 50
 BURSTS = (2_000, 4_000, 9_000)
 
 # The kinds of the slots in pg_statistic.
-COMMON_TICKS = 15280
-OTHER_IDS = 15281
+COMMON_TIMES = 15282
+TIMES = 15283
 
 
 def moment(number: float) -> str:
@@ -636,25 +636,53 @@ def slots(connection: psycopg.Connection, relation: str, inherited: bool = False
 
 
 @each_type
-def test_the_common_ticks_and_a_histogram_of_the_other_ids(connection, id_type):
-    connection.execute(f"CREATE TABLE own AS {ids(id_type)}; ANALYZE own")
+def test_the_statistics_of_the_times_are_those_of_a_column(connection, id_type):
+    connection.execute(f"CREATE TABLE own AS {ids(id_type)}; ALTER TABLE own ADD at timestamptz")
+    connection.execute("UPDATE own SET at = id::timestamptz; ANALYZE own")
     found = slots(connection, "own")
-    values, fractions = found[COMMON_TICKS]
-    firsts = [connection.execute(f"SELECT {id_type}_floor({moment(n)})::text").fetchone()[0] for n in BURSTS]
-    assert values == "{" + ",".join(firsts) + "}"
-    of_all = BURST / (TICKS + len(BURSTS) * (BURST - 1))
-    assert fractions == pytest.approx([of_all] * len(BURSTS))
-    bounds = f"SELECT {id_type}_timestamp(id) FROM unnest('{found[OTHER_IDS][0]}'::{id_type}[]) AS id"
-    times = [time for (time,) in connection.execute(bounds)]
-    assert len(times) == 101
-    assert times == sorted(times)
-    numbers = [round((time - BEGIN) / STEP) for time in times]
-    assert (numbers[0], numbers[-1]) == (0, TICKS - 1)
-    assert not set(numbers) & set(BURSTS)
+    columns = "most_common_vals::text, most_common_freqs, histogram_bounds::text, n_distinct"
+    [twin] = connection.execute(f"SELECT {columns} FROM pg_stats WHERE tablename = 'own' AND attname = 'at'")
+    assert (*found[COMMON_TIMES], found[TIMES][0], *found[TIMES][1]) == twin
+    assert len(twin[1]) == len(BURSTS)
     # The statistics of the server are complete, and its views do not show others.
     assert {1, 2, 3} & set(found) == {2, 3}
     view = "SELECT cardinality(histogram_bounds::text::text[]), most_common_vals, correlation IS NULL FROM pg_stats"
-    assert connection.execute(f"{view} WHERE tablename = 'own'").fetchone() == (101, None, False)
+    assert connection.execute(f"{view} WHERE tablename = 'own' AND attname = 'id'").fetchone() == (101, None, False)
+
+
+# Rows in equal batches: the number of batches, and of rows.
+BATCHES = {"few": (50, 240_000), "more": (120, 240_000), "many": (200, 240_000), "single rows": (50_000, 50_000)}
+# Conditions and joins on the times, and what they find: {t} is one of the times.
+EQUAL = {
+    "constant": "SELECT FROM v WHERE created_at = {t}",
+    "clock": "SELECT FROM v WHERE created_at = now() - (now() - {t})",
+    "parameter": "EXECUTE one ({t})",
+    "date": "SELECT FROM v WHERE created_at = ({t} AT TIME ZONE current_setting('timezone'))",
+    "IN": "SELECT FROM v WHERE created_at IN ({t}, {t} + interval '1 h')",
+    "IS TRUE": "SELECT FROM v WHERE (created_at = {t}) IS TRUE",
+    "ALL": "SELECT FROM v WHERE created_at > ALL (ARRAY[{t}])",
+    "join": "SELECT FROM v JOIN v AS o USING (created_at)",
+    "join of one": "SELECT FROM v JOIN v AS o USING (created_at) WHERE v.created_at = {t}",
+    "groups": "SELECT FROM v GROUP BY created_at",
+}
+
+
+@each_type
+@pytest.mark.parametrize("batches", BATCHES)
+def test_estimates_of_equal_times(connection, id_type, batches):
+    """As dates that are migrated without a time: within a factor of 3 of the true number."""
+    count, rows = BATCHES[batches]
+    time = f"{moment(0)} + n % {count} * interval '1 h'"
+    query = f"SELECT {nth_of_tick(id_type, time, f'n / {count} + 1')} AS id FROM generate_series(1, {rows}) AS n"
+    connection.execute(f"CREATE TABLE own AS {query}; CREATE INDEX ON own (id); ANALYZE own")
+    connection.execute("CREATE VIEW v AS SELECT id, id::timestamptz AS created_at FROM own")
+    connection.execute("PREPARE one (timestamptz) AS SELECT FROM v WHERE created_at = $1")
+    connection.execute("SET plan_cache_mode = force_generic_plan")
+    each = rows / count
+    true = {"IN": 2 * each, "ALL": (count - 31) * each, "join": each * rows, "join of one": each**2, "groups": count}
+    for name, text in EQUAL.items():
+        found = estimate(connection, text.format(t=f"({moment(0)} + interval '30 h')"))
+        assert true.get(name, each) / 3 <= found <= true.get(name, each) * 3, name
 
 
 COLUMNS = {
@@ -687,7 +715,7 @@ def test_the_estimate_of_a_burst(connection, id_type, column):
         assert rows(burst - 200, burst) == pytest.approx(200, abs=5)
     assert rows(1_000, 9_500) == pytest.approx(8_500 + 3 * (BURST - 1), abs=10)
     relation = "own_greatest" if column == "expression" else "own"
-    assert COMMON_TICKS in slots(connection, relation, inherited=is_parent)
+    assert COMMON_TIMES in slots(connection, relation, inherited=is_parent)
 
 
 @each_type
@@ -722,7 +750,7 @@ def test_a_burst_in_a_foreign_key(connection, id_type):
         ANALYZE own
         """
     )
-    assert {1, COMMON_TICKS, OTHER_IDS} <= set(slots(connection, "own"))
+    assert {1, COMMON_TIMES, TIMES} <= set(slots(connection, "own"))
     low, high = BURSTS[1] - 0.1, BURSTS[1] + 0.1
     for a, b in (low, high), (BURSTS[1] - 1, high), (low, 8_000), (1_000, 5_000), (301, 1_000), (600, 601.5):
         found = [
@@ -749,18 +777,17 @@ def test_few_ticks_are_all_common(connection, id_type):
 @pytest.mark.parametrize(
     ("rows", "target"),
     [
-        pytest.param("SELECT id FROM ids LIMIT 1000", 100, id="no two IDs in a tick"),
         pytest.param("SELECT NULL::scru128 AS id FROM ids", 100, id="only NULLs"),
         pytest.param("SELECT id FROM ids WHERE false", 100, id="no rows"),
         pytest.param("SELECT id FROM ids", 0, id="no statistics"),
     ],
 )
-def test_no_statistics_of_ticks(connection, rows, target):
+def test_no_statistics_of_times(connection, rows, target):
     connection.execute(f"CREATE TEMP TABLE ids AS {ids(SCRU128)}")
     connection.execute(f"CREATE TABLE own AS {rows.format(early=moment(50))}")
     connection.execute(f"ALTER TABLE own ALTER id SET STATISTICS {target}")
     connection.execute("ANALYZE own")
-    assert not {COMMON_TICKS, OTHER_IDS} & set(slots(connection, "own"))
+    assert not {COMMON_TIMES, TIMES} & set(slots(connection, "own"))
     assert estimate(connection, f"SELECT FROM own WHERE id >= {moment(0)} AND id < {moment(1)}") >= 1
 
 
@@ -778,4 +805,4 @@ def test_a_dump_of_statistics_has_those_of_the_server(server, new_database):
         rows = estimate(connection, "SELECT FROM own")
         assert estimate(connection, half) == pytest.approx(rows / 2, rel=0.02)
         connection.execute("ANALYZE own")
-        assert set(slots(connection, "own")) == {2, 3, COMMON_TICKS, OTHER_IDS}
+        assert set(slots(connection, "own")) == {2, 3, COMMON_TIMES, TIMES}

@@ -12,14 +12,15 @@ import re
 import signal
 import subprocess
 from collections import Counter
+from datetime import datetime
 
 import psycopg
 import pytest
 from psycopg.types.string import TextLoader
 
-from differential import BOUNDS, Query, RandomTable, of_type
-from idtypes import IdType, each_type
-from plans import estimate, explain
+from differential import BOUNDS, ZONES, Query, RandomTable, of_type
+from idtypes import TYPES, IdType, each_type
+from plans import estimate, explain, nodes
 from server import BINDIR, IS_LONG, Server, as_server_user, long, oldest_and_newest
 
 TABLES = 200 if IS_LONG else 4
@@ -43,17 +44,41 @@ KINDS = [
     "SELECT count(*), sum(n) FROM t, b WHERE <E> = b.x OR <E> <= b.x AND n < 20",
     """SELECT e, n FROM (SELECT <E> AS e, n FROM t UNION ALL SELECT <E>, -n FROM t) AS u
        WHERE e >= '<T>' ORDER BY e, n LIMIT 9""",
+    "SELECT <E>, t.id FROM t WHERE <C> ORDER BY <E> <D>, t.id <D> LIMIT 20",
+    "SELECT n, t.id FROM t ORDER BY g <D>, <E> <D>, t.id <D>, n LIMIT 20",
+    "SELECT <E> FROM t WHERE <C> ORDER BY <E> <D> FETCH FIRST 5 ROWS WITH TIES",
+    "SELECT <E> FROM t WHERE <C> ORDER BY <E> <D> LIMIT 7 FOR UPDATE",
+    "SELECT e FROM (SELECT <E> AS e FROM t ORDER BY <E> <D> LIMIT 20) AS s ORDER BY e DESC LIMIT 5",
+    "SELECT i, count(t.n) FROM b LEFT JOIN t ON <E> >= b.d AND <E> < b.d + 1 GROUP BY i ORDER BY i",
+    "SELECT i, (SELECT max(<E>) FROM t WHERE <E> <= b.l) FROM b ORDER BY i",
 ]
 DIRECTIONS = ["", "DESC", "DESC NULLS LAST", "NULLS FIRST"]
-DATES = ["current_date", "current_date - 7", "localtimestamp", "date 'infinity'", "date '4714-11-24 BC'"]
+DATES = ["current_date", "current_date - 7", "localtimestamp", "date 'infinity'", "date '4714-11-24 BC'", "NULL::date"]
 DATES += ["date '5874897-12-31'", "timestamp '294276-12-31 23:59:59'", "timestamp '-infinity'", "date '2026-11-01'"]
+DATES += ["current_date - interval '7 days'", "now()::date - 10", "date_trunc('month', now())::date", "b.d", "b.l"]
+DATES += ["(now() AT TIME ZONE 'utc') - interval '1 day'", "(SELECT max(d) FROM b)", "(SELECT l FROM b WHERE i = 3)"]
+# Moments near which clocks go forward or back, a date repeats, or one is missing.
+MOMENTS = ["2010-11-07 00:00", "2011-12-29 06:00", "2026-03-08 03:00", "2026-03-28 22:00", "2026-11-01 00:00"]
+
+
+def local_of(table: RandomTable, parameters: list) -> str:
+    """Returns an expression for a date or a timestamp: near a row, a parameter, or one of some others."""
+    source = table.source
+    time = source.choice(table.times)
+    local = time.split("+")[0] + (" BC" if "BC" in time else "")
+    literal = source.choice([f"date '{local}'", f"timestamp '{local}'", source.choice(DATES)])
+    type_ = literal.split(" ")[0]
+    if type_ in ("date", "timestamp") and source.random() < 0.4:
+        parameters.append((type_, literal))
+        return f"${len(parameters)}"
+    return literal
 
 
 def time_of(table: RandomTable, parameters: list) -> str:
     """Returns an expression for a time, a date or a timestamp."""
     source = table.source
     literal = f"timestamptz '{source.choice(table.times)}'"
-    match source.randrange(8):
+    match source.randrange(10):
         case 0 | 1 | 2:
             return literal
         case 3 | 4:
@@ -63,7 +88,7 @@ def time_of(table: RandomTable, parameters: list) -> str:
             return f"(SELECT x FROM b WHERE i = {source.randrange(BOUNDS)})"
         case 6:
             return source.choice(["now()", "now() - interval '5000 years'", "NULL::timestamptz", "t.at"])
-    return source.choice(DATES)
+    return local_of(table, parameters)
 
 
 def condition_of(table: RandomTable, parameters: list, depth: int) -> str:
@@ -77,7 +102,7 @@ def condition_of(table: RandomTable, parameters: list, depth: int) -> str:
         return source.choice(forms if not parameters else forms[:3])
     time = time_of(table, parameters)
     operator = source.choice(["<", "<=", "=", ">=", ">", "<>"])
-    match source.randrange(8):
+    match source.randrange(10):
         case 0:
             return f"{time} {operator} <E>"
         case 1:
@@ -86,37 +111,76 @@ def condition_of(table: RandomTable, parameters: list, depth: int) -> str:
             return f"(<E>, n) {source.choice(['<', '<=', '>=', '>'])} ({time}, {source.randrange(200)})"
         case 3:
             return f"(<E> IS {source.choice(['', 'NOT '])}NULL OR <E> < {time})"
+        case 4:
+            type_ = source.choice(["timestamptz", "timestamptz", "timestamp", "date"])
+            some = (each for each in source.choices(table.times, k=source.choice([2, 3, 9, 20])) if "BC" not in each)
+            values = ", ".join(f"{type_} '{each if type_ == 'timestamptz' else each.split('+')[0]}'" for each in some)
+            return f"<E> {source.choice(['', 'NOT '])}IN ({values or 'NULL'})"
+        case 5:
+            others = ", ".join(f'"{each}"' for each in source.choices(table.times, k=source.choice([0, 1, 3])))
+            parameters.append(("timestamptz[]", f"'{{{others}}}'"))
+            return f"<E> {source.choice(['= ANY', '= ANY', '<> ALL', '>= ANY'])} (${len(parameters)})"
     return f"<E> {operator} {time}"
 
 
-def query_of(table: RandomTable) -> Query:
+def query_of(table: RandomTable, column: str = "{}at") -> Query:
     """Returns a random query, by the time of the ID and by the column."""
     parameters: list = []
     kind = table.source.choice(KINDS)
     condition = condition_of(table, parameters, 2) if "<C>" in kind else ""
+    if re.search(r"\bb\.[dl]", condition) and " b" not in kind:
+        other = " CROSS JOIN (SELECT * FROM b WHERE i = 4) AS b "
+        kind = kind.replace(" FROM t ", f" FROM t{other}").replace("FOR UPDATE", "")
     text = kind.replace("<C>", condition).replace("<D>", table.source.choice(DIRECTIONS))
     text = text.replace("<T>", table.source.choice(table.times))
     call = table.source.choice(["{}id::timestamptz", f"{table.system.name}_timestamp({{}}id)"])
-    forms = (call, "{}at")
+    forms = (call, column)
     by_id, by_time = (
         text.replace("<E>", form.format("t.")).replace("<other.E>", form.format("other.")) for form in forms
     )
     return Query(by_id, by_time, tuple(parameters))
 
 
+def table_of(connection: psycopg.Connection, id_type: IdType, seed: str) -> RandomTable:
+    """Returns a random table: its rows are within a few ticks, or within hours around a moment."""
+    source, system, first, step = random.Random(f"time of {id_type} {seed}"), of_type(id_type), None, 1
+    if source.random() < 0.6:
+        moment = datetime.fromisoformat(f"{source.choice(MOMENTS)}+00:00").timestamp() * 1000
+        first, step = max(0, int(moment - system.epoch) // system.tick), 600_000 // system.tick
+    table = RandomTable(connection, system, source, first=first, step=step)
+    connection.execute("ALTER TABLE b ADD d date, ADD l timestamp; UPDATE b SET d = x, l = y; ANALYZE b")
+    for index in ("(id)", "(g, id DESC NULLS LAST)"):
+        connection.execute(f"CREATE INDEX ON t {index}")
+    return table
+
+
+def result(query: Query, connection: psycopg.Connection, by_id: bool, zones: list[str]) -> list:
+    """Returns the rows of one form, of one plan in two time zones."""
+    if not query.parameters:
+        return query.result(connection, by_id)
+    types, values = (", ".join(each) for each in zip(*query.parameters, strict=True))
+    connection.execute(f"PREPARE query ({types}) AS {query.by_id if by_id else query.by_time}")
+    rows = []
+    for zone in zones:
+        connection.execute(f"SET timezone = '{zone}'")
+        rows.append(connection.execute(f"EXECUTE query ({values})").fetchall())
+    connection.execute(f"DEALLOCATE query; SET timezone = '{zones[0]}'")
+    return rows
+
+
 @each_type
 def test_the_time_of_an_id_is_a_column_of_times(connection, measured, id_type: IdType):
     """With the hooks on and off, and with workers: the same rows, in the same order."""
-    system, plans, different = of_type(id_type), Counter(), []
+    plans, different = Counter(), []
     # Years after 9999 are beyond Python's datetime.
     connection.adapters.register_loader("timestamptz", TextLoader)
     signal.alarm(300 + TABLES * QUERIES // 5)
     for seed in range(TABLES):
-        table = RandomTable(connection, system, random.Random(f"time of {system} {seed}"))
-        for index in ("(id)", "(g, id DESC NULLS LAST)"):
-            connection.execute(f"CREATE INDEX ON t {index}")
+        table = table_of(connection, id_type, seed)
         for number in range(QUERIES):
             table.settle()
+            zones = table.source.sample(ZONES, 2)
+            connection.execute(f"SET timezone = '{zones[0]}'")
             workers = 2 if table.source.random() < 0.1 else 0
             connection.execute(
                 f"""SET max_parallel_workers_per_gather = {workers}; SET parallel_setup_cost = {0 if workers else 1000};
@@ -126,19 +190,28 @@ def test_the_time_of_an_id_is_a_column_of_times(connection, measured, id_type: I
             query = query_of(table)
             with connection.transaction():
                 # One now() for all of them.
-                rows = query.result(connection, True)
+                rows = result(query, connection, True, zones)
                 if not query.parameters:
                     plan = "\n".join(line for (line,) in connection.execute(f"EXPLAIN (COSTS OFF) {query.by_id}"))
-                    plans.update(node for node in ("Index Cond: (id", "Merge Append", "Gather") if node in plan)
-                by_time = query.result(connection, False)
+                    plans.update(node for node in ("Index Cond: (id", "Append", "BitmapOr", "Gather") if node in plan)
+                by_time = result(query, connection, False, zones)
                 connection.execute("SET scru.time_of_id = off")
-                off = query.result(connection, True)
+                off = result(query, connection, True, zones)
             if not rows == by_time == off:
                 different.append((seed, number, table.layout, query, rows, by_time, off))
     counts = ", ".join(f"{node}: {count}" for node, count in sorted(plans.items()))
-    measured(f"time of {system}: {TABLES * QUERIES} queries on {TABLES} tables: {counts}")
+    measured(f"time of {id_type}: {TABLES * QUERIES} queries on {TABLES} tables: {counts}")
     assert not different, "\n".join(map(str, different[:3]))
     assert plans["Index Cond: (id"] > 0
+
+
+@oldest_and_newest("tests the test")
+def test_a_time_that_is_moved_by_a_microsecond_is_noticed(connection):
+    connection.adapters.register_loader("timestamptz", TextLoader)
+    for id_type in TYPES:
+        table = table_of(connection, id_type, "moved")
+        queries = [query_of(table, "({}at + interval '1 microsecond')") for _ in range(QUERIES)]
+        assert sum(query.differs(connection) for query in queries) >= 3
 
 
 # ------------------------------------------------------------------------------------------------------------ the plans
@@ -208,7 +281,7 @@ def test_estimates_and_plans_are_those_of_the_column(connection):
         assert blocks_of_id <= blocks * 2.5 + 5, name
     row = "SELECT * FROM {} WHERE (created_at, customer_id) > (timestamptz '2026-11-20', 5)"
     of_column, of_id = (estimate(connection, row.format(table)) for table in ("twin", "with_time"))
-    assert of_id == pytest.approx(of_column / 3, rel=0.1)
+    assert of_id == pytest.approx(of_column, rel=0.1)
 
 
 def test_a_function_that_the_planner_calls_can_plan_such_a_query(connection):
@@ -235,6 +308,47 @@ def test_a_function_that_the_planner_calls_can_plan_such_a_query(connection):
         plan = [line for (line,) in connection.execute(f"EXPLAIN (COSTS OFF) {query}")]
         assert any("Index Cond: (" in line and "id >" in line for line in plan), (query, plan)
         assert not any(node in line for line in plan for node in ("Filter: ((id)", "Seq Scan", "Sort")), (query, plan)
+
+
+PARTITIONS = """
+    CREATE TABLE p (id scru128 PRIMARY KEY, n int) PARTITION BY RANGE (id);
+    DO $$ BEGIN FOR day IN 0 .. 999 LOOP
+        EXECUTE format('CREATE TABLE p_%s PARTITION OF p FOR VALUES FROM (%L) TO (%L)', day,
+            scru128_lower(date_trunc('day', now(), 'UTC') - (day - 1) * interval '24 hours'),
+            scru128_lower(date_trunc('day', now(), 'UTC') - (day - 2) * interval '24 hours'));
+    END LOOP; END $$;
+    INSERT INTO p SELECT gen_scru128(now() - n * interval '1 h'), n FROM generate_series(1, 23000) AS n;
+    CREATE VIEW days AS SELECT *, id::timestamptz AS created_at FROM p;
+    CREATE TABLE calendar AS SELECT current_date - n AS day FROM generate_series(1, 3) AS n;
+    PREPARE since (date) AS SELECT * FROM days WHERE created_at >= $1 AND created_at < $1 + 1;
+    SET plan_cache_mode = force_generic_plan
+"""
+# Queries, and the largest number of partitions that they read.
+OF_DAYS = {
+    "SELECT * FROM days WHERE created_at >= current_date - 2": 5,
+    "SELECT * FROM days WHERE created_at >= current_date - interval '2 days'": 5,
+    "SELECT * FROM days WHERE created_at >= (now() AT TIME ZONE 'utc') - interval '2 days'": 5,
+    "SELECT * FROM days WHERE created_at >= (SELECT max(day) FROM calendar) AND created_at < 'infinity'::date": 4,
+    "EXECUTE since (current_date - 7)": 3,
+    "SELECT * FROM days WHERE created_at IN (now() - interval '7 days', now() - interval '9 days')": 2,
+    "SELECT * FROM days ORDER BY created_at DESC LIMIT 5": 3,
+    "SELECT created_at, n FROM days ORDER BY created_at DESC, id DESC LIMIT 5": 3,
+    "SELECT max(created_at) FROM days": 3,
+}
+
+
+def test_a_thousand_partitions_by_the_id_are_those_by_the_time(connection):
+    """Dates skip them, and the order by the time reads one after the other."""
+    connection.execute("SET max_parallel_workers_per_gather = 0; SET enable_bitmapscan = off; SET timezone = 'UTC'")
+    connection.execute(PARTITIONS)
+    connection.execute("VACUUM ANALYZE p")
+    for query, most in OF_DAYS.items():
+        [(plans,)] = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}")
+        plan = plans[0]["Plan"]
+        scans = [node for node in nodes(plan) if node.get("Relation Name", "").startswith("p_")]
+        assert sum(node["Actual Loops"] > 0 for node in scans) <= most, query
+        if "LIMIT" in query or "max" in query:
+            assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= 10, query
 
 
 @pytest.mark.alone
@@ -304,24 +418,36 @@ IN_ORDER = "SELECT * FROM unrelated WHERE at >= now() - interval '1 day' AND n =
 BY_ID = "SELECT * FROM orders WHERE id >= timestamptz '2026-11-10 00:00+00'"
 BY_TIME = "SELECT * FROM {} WHERE created_at >= timestamptz '2026-11-10 00:00+00'"
 BY_CLOCK = "SELECT * FROM {} WHERE created_at >= now() - interval '1 day'"
+# A twin with two bounds, as an index on IDs needs them, and equality: of one time, and of ten.
+BOUNDS_OF_TIME = "created_at >= '{0}' AND created_at <= '{0}'"
+EQUAL = "created_at = '{0}'"
+OF_TIMES = [(BOUNDS_OF_TIME, "with_column"), (EQUAL, "with_time")]
 
 
-def instructions(server: Server, query: str, *before: str) -> float:
-    """Returns the number of instructions in the planner for a query, in a session that has executed other statements.
+def of_times(form: str, table: str, count: int) -> str:
+    """Returns a query for some times, each in a form."""
+    times = (form.format(f"2026-11-10 00:00:{second:02}+00") for second in range(count))
+    return f"SELECT * FROM {table} WHERE {' OR '.join(times)}"
+
+
+def instructions(server: Server, query: str, *before: str, function: str = "planner") -> float:
+    """Returns the number of instructions in the planner for a query, or in another function of the server, in a session
+    that has executed other statements.
 
     Counts those of two sessions that plan it a different number of times.
     """
     counts = []
-    for plannings in (PLANNINGS, 2 * PLANNINGS):
-        loop = f"DO $$ BEGIN FOR i IN 1 .. {plannings} LOOP EXECUTE $q$EXPLAIN {query}$q$; END LOOP; END $$;"
-        valgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=planner", "--callgrind-out-file=/dev/null"]
+    statement, number = (f"EXPLAIN {query}", PLANNINGS) if function == "planner" else (query, 1)
+    for count in (number, 2 * number):
+        loop = f"DO $$ BEGIN FOR i IN 1 .. {count} LOOP EXECUTE $q${statement}$q$; END LOOP; END $$;"
+        valgrind = ["valgrind", "--tool=callgrind", f"--toggle-collect={function}", "--callgrind-out-file=/dev/null"]
         postgres = [str(BINDIR / "postgres"), "--single", "-D", str(server.data), "postgres"]
         statements = "\n".join([*before, loop, ""])
         command = as_server_user(*valgrind, *postgres)
         done = subprocess.run(command, input=statements, capture_output=True, text=True, check=True, cwd="/")
         assert "ERROR" not in done.stderr, done.stderr
         counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
-    return (counts[1] - counts[0]) / PLANNINGS
+    return (counts[1] - counts[0]) / number
 
 
 @long
@@ -335,12 +461,15 @@ def test_the_instructions_of_planning(new_server, measured):
         connection.execute("CREATE EXTENSION scru; CREATE TABLE unrelated (n int, at timestamptz PRIMARY KEY)")
         prepare(connection)
         connection.execute("CREATE VIEW with_column AS SELECT * FROM twin")
+        connection.execute("CREATE TABLE ids AS SELECT id FROM twin; CREATE TABLE times AS SELECT created_at FROM twin")
     server.stop()
     pairs = {
         "no ID": [(UNRELATED, (ORDERED.format("with_column"),)), (UNRELATED, (LEARN,))],
         "no ID, in order": [(IN_ORDER, (ORDERED.format("with_column"),)), (IN_ORDER, (LEARN,))],
         "an ID": [(BY_ID, (LEARN, OFF)), (BY_ID, (LEARN,))],
         "a view": [(BY_TIME.format(table), (LEARN,)) for table in ("with_column", "with_time")],
+        "one time": [(of_times(form, table, 1), (LEARN,)) for form, table in OF_TIMES],
+        "ten times": [(of_times(form, table, 10), (LEARN,)) for form, table in OF_TIMES],
         "a view by the clock": [(BY_CLOCK.format(table), (LEARN,)) for table in ("with_column", "with_time")],
     }
     found = {}
@@ -353,3 +482,8 @@ def test_the_instructions_of_planning(new_server, measured):
     assert more["an ID"] <= 0.03 * found["an ID"][0]
     for name in "a view", "a view by the clock":
         assert more[name] <= 0.2 * found[name][0]
+    for name in "one time", "ten times":
+        assert more[name] <= 0.3 * found[name][0]
+    of_time, of_id = (instructions(server, f"ANALYZE {each}", function="analyze_rel") for each in ("times", "ids"))
+    measured(f"instructions of ANALYZE: {of_time:.0f} for times, {of_id:.0f} for IDs")
+    assert of_id <= 1.3 * of_time

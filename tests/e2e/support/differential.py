@@ -173,11 +173,20 @@ class RandomTable:
     The same source of random numbers gives the same tables and conditions.
     """
 
-    def __init__(self, connection: psycopg.Connection, system: IdSystem, source: random.Random, rows: int = 200):
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        system: IdSystem,
+        source: random.Random,
+        rows: int = 200,
+        first: int | None = None,
+        step: int = 1,
+    ):
+        """Without `first`, the first tick of the rows is a random one. They are `step` ticks apart."""
         self.connection, self.system, self.source = connection, system, source
         self.layout = source.choice(list(LAYOUTS))
-        first = source.randrange(system.ticks // 4, system.ticks // 2)
-        of_rows = [first + source.randrange(rows // 3) for _ in range(rows)]
+        first = source.randrange(system.ticks // 4, system.ticks // 2) if first is None else first
+        of_rows = [first + step * source.randrange(rows // 3) for _ in range(rows)]
         if source.random() < 0.5:
             of_rows[:6] = [0, 0, 1, system.ticks - 2, system.ticks - 1, system.ticks - 1]
         places = [source.choice((0, 0.5, 0.5, 1)) for _ in of_rows]

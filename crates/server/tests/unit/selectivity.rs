@@ -1,26 +1,5 @@
 use super::*;
 
-/// Returns the smallest number of rows with which a tick is common in a sample of a fraction of the table.
-fn smallest(ticks: &[usize], sampled: f64) -> Option<usize> {
-    let commonness = Commonness::of(ticks.iter().copied(), sampled, 100);
-    (1..=100_000).find(|&rows| commonness.includes(rows))
-}
-
-#[test]
-fn a_tick_is_common_if_it_is_above_the_average_by_two_deviations() {
-    assert_eq!(smallest(&[1; 30_000], 0.03), Some(5));
-    assert_eq!(smallest(&[1; 30_000], 1.0), Some(2));
-    assert_eq!(smallest(&[100; 300], 0.03), Some(123));
-    assert_eq!(smallest(&[100; 300], 1.0), Some(101));
-}
-
-#[test]
-fn all_ticks_are_common_if_they_are_few() {
-    assert_eq!(smallest(&[300; 100], 0.03), Some(1));
-    assert!(smallest(&[1, 300, 300], 0.03).is_some_and(|rows| rows > 200));
-    assert_eq!(smallest(&[], 1.0), Some(1));
-}
-
 fn shares(conditions: &[Bounds], nulls: f64) -> Vec<f64> {
     let tightest = Tightest::of(conditions, nulls);
     (0..conditions.len()).map(|index| tightest.share(index)).collect()
