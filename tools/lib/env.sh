@@ -150,7 +150,21 @@ CARGO_SOURCE=(--locked)
 build_library() {
     local paths=()
     [ "$1" != release ] || paths=(--config "target.'cfg(all())'.rustflags = [$(remapped_paths)]")
-    cargo "${CARGO_SOURCE[@]}" "${paths[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"
+    counted cargo "${CARGO_SOURCE[@]}" "${paths[@]}" build --lib --package scru --profile "$1" "${FEATURES[@]}"
+}
+# Runs a build, and adds to the line of each crate how many there are. In a terminal, Cargo's bar has these numbers.
+counted() {
+    local crates line n=0
+    if [ -t 2 ]; then
+        "$@"
+        return
+    fi
+    crates=$(cargo "${CARGO_SOURCE[@]}" tree --package scru --edges normal,build "${FEATURES[@]}" --prefix none --format '{p}' |
+        cut -d ' ' -f 1,2 | sort -u | wc -l)
+    "$@" 2>&1 | while IFS= read -r line; do
+        [[ $line != *' Compiling '* ]] || line+=" ($((++n)) of $crates)"
+        printf '%s\n' "$line" >&2
+    done
 }
 # Prints the compiler's options for which the same sources become the same library, wherever they are and whether the crates are
 # vendored: the paths in the library are those of sources in /usr/src. The last option that matches a path is used. The caller's

@@ -20,7 +20,6 @@ from test_clients import PASSWORD, PROGRAMS, python, ruby, server  # noqa: F401 
 pytestmark = on_the_oldest("ORMs send the same statements to all versions")
 
 SQLALCHEMY = "import psycopg; from sqlalchemy.orm import DeclarativeBase"
-DJANGO = "import psycopg; from django.db.models import GeneratedField"
 REPORTED = {
     "has_time": ["true"],
     "since": ["three", "two", "one"],
@@ -50,10 +49,9 @@ def ruby_command(source: Path, _id_type, _directory: Path) -> list:
     ("command", "program"),
     [
         (python(SQLALCHEMY), "sqlalchemy_program.py"),
-        (python(DJANGO), "django_program.py"),
         (ruby_command, "activerecord.rb"),
     ],
-    ids=["SQLAlchemy", "Django", "ActiveRecord"],
+    ids=["SQLAlchemy", "ActiveRecord"],
 )
 def test_a_program_runs_on_the_table_and_on_the_view(new_database, tmp_path, request, command, program):
     if program.endswith(".rb"):

@@ -34,6 +34,21 @@ CREATE TABLE "items" (
 ALTER TABLE "items" ADD CONSTRAINT "items_order_id_fkey"
     FOREIGN KEY ("order_id") REFERENCES "orders"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 """
+TYPED = """
+import { customType, pgTable } from "drizzle-orm/pg-core";
+const scru128 = COLUMN;
+const orders = pgTable("orders", { id: scru128("id").primaryKey() });
+export const id = (order: typeof orders.$inferSelect): string => order.id;
+"""
+OLD_KEYS = """
+CREATE TABLE old (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz NOT NULL);
+INSERT INTO old (created_at) SELECT now() - n * interval '1 s' FROM generate_series(1, 9) AS n;
+"""
+CONVERT_OLD_KEYS = """
+SELECT pg_temp.convert_key('old', 'id', 'scru128', 'created_at');
+DO $$ BEGIN ASSERT 9 = (SELECT count(*) FROM old WHERE created_at - id::timestamptz < interval '1 ms'); END $$;
+DROP TABLE old, old_old_id;
+"""
 VALUES = list(dict.fromkeys(SCRU128.samples(12)))
 IDS = [SCRU128.text(value) for value in VALUES]
 IN_ORDER = [SCRU128.text(value) for value in sorted(VALUES)]
@@ -117,6 +132,9 @@ def test_drizzle(new_database, tmp_path):
     ):
         assert column in tables
     assert "No schema changes" in drizzle.run(database, DRIZZLE, "generate")
+    drizzle.run(database, DRIZZLE, "generate", "--custom", "--name=convert")
+    convert = (ROOT / "clients/python/src/scru_postgres/convert_key.sql").read_text()
+    (drizzle.directory / "migrations" / "0002_convert.sql").write_text(f"{OLD_KEYS}{convert}{CONVERT_OLD_KEYS}")
     drizzle.run(database, DRIZZLE, "migrate")
     assert "No changes detected" in drizzle.run(database, DRIZZLE, "push")
     found = reported(drizzle.run(database, "program.mjs", "orders", *IDS))
@@ -131,6 +149,23 @@ def test_drizzle(new_database, tmp_path):
         "joined": ["made"],
         "malformed": [expect.INVALID_TEXT],
     }
+
+
+def test_drizzle_in_typescript(tmp_path):
+    """The values of a column have the type that the page names. Without it, the compiler has the error of the page."""
+    page = (ROOT / "docs" / "clients.md").read_text()
+    [column] = re.findall(r"`(customType<.*?)`", section_of("Drizzle"))
+    (tmp_path / "node_modules").symlink_to(PACKAGES)
+    if not node(18) or not (PACKAGES / "typescript").exists():
+        missing("Node.js 18 or TypeScript is not installed (tools/lib/clients.sh)")
+    for type_, errors in (column, 0), (column.replace("<{ data: string }>", ""), 1):
+        (tmp_path / "schema.ts").write_text(TYPED.replace("COLUMN", type_))
+        command = [node(18), PACKAGES / "typescript/bin/tsc", "--noEmit", "--strict", "--skipLibCheck"]
+        done = subprocess.run(
+            [*command, "--module", "nodenext", "schema.ts"], cwd=tmp_path, capture_output=True, text=True
+        )
+        found = re.findall(r"error (.*)\.", done.stdout)
+        assert len(found) == errors and all(f"`{error}`" in page for error in found), done.stdout
 
 
 def test_prisma(new_database, tmp_path):

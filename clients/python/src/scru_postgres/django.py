@@ -1,4 +1,4 @@
-"""Django fields, functions for ``db_default``, path converters, and an operation that creates the extension."""
+"""Django fields, functions, the guard of a feed, path converters, and operations for migrations."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING, TypeVar
 
 from django import forms
 from django.contrib.postgres.operations import CreateExtension
+from django.core import checks
 from django.core.exceptions import EmptyResultSet, FieldError, ValidationError
-from django.db import models
+from django.db import DEFAULT_DB_ALIAS, models
+from django.db.backends.ddl_references import Statement
+from django.db.migrations import AddField, AlterField, CreateModel
+from django.db.migrations.loader import MigrationLoader
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact, Lookup
 from django.urls import register_converter
 
+from scru_postgres import statements
 from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
     from typing import Any, ClassVar, Literal, TypedDict, overload
 
     from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+    from django.db.migrations.state import ProjectState
     from django.db.models import Field as _Field
     from django.db.models.expressions import Expression
     from django.db.models.sql.compiler import SQLCompiler
-    from typing_extensions import Unpack
+    from typing_extensions import Never, Unpack
 
     class _Options(TypedDict, total=False):
         name: str | None
@@ -42,7 +50,10 @@ if TYPE_CHECKING:
         validators: Iterable[Callable[[Any], None]]
         error_messages: Mapping[str, Any] | None
 
+    _DateTimeField = models.DateTimeField[Never, datetime]
+
 else:
+    _DateTimeField = models.DateTimeField
 
     class _Field(models.Field):
         """Accepts the type arguments that type checkers know from django-stubs."""
@@ -342,6 +353,164 @@ class IdDuring(Lookup):
         lhs, lhs_params = self.process_lhs(compiler, connection)
         rhs, rhs_params = self.process_rhs(compiler, connection)
         return f"{lhs} <@ {rhs}::tstzrange", [*lhs_params, *rhs_params]
+
+
+class TimeOf(models.Func):
+    """The time of an ID, as in ``TimeOf("id")``. Conditions on it, and the order by it, use the index on the ID."""
+
+    template = "(%(expressions)s)::timestamptz"
+    arity = 1
+    output_field = models.DateTimeField()
+
+
+class TimeOfField(_DateTimeField):
+    """A field without a column, whose value is the time of an ID in the same row: ``created_at = TimeOfField("id")``.
+
+    Lookups, order, aggregates and the admin use it like a DateTimeField. It is not in migrations, forms and fixtures.
+    """
+
+    description = "the time of an ID"
+    generated = True  # so that Django does not validate, assign or save it
+
+    def __init__(self, key: str, verbose_name: Any = None) -> None:
+        self.key = key
+        super().__init__(verbose_name, editable=False)
+
+    def get_attname_column(self) -> tuple[str, None]:
+        return self.get_attname(), None
+
+    def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = True, **_: Any) -> None:
+        super().contribute_to_class(cls, name, private_only=True)
+        setattr(cls, name, property(self._time))
+
+    def _time(self, instance: models.Model) -> datetime | None:
+        key = getattr(instance, self.key)
+        # The key of an object that is not saved yet can be None or an expression, such as that of db_default.
+        return key.datetime if isinstance(key, SortableId) else None
+
+    def get_col(self, alias: str, output_field: Any = None) -> Any:
+        key: Any = self.model._meta.get_field(self.key)
+        # A model that inherits from another has its own column for the primary key.
+        column = self.model._meta.pk if key.primary_key else key
+        return TimeOf(column.get_col(alias), output_field=output_field or self)
+
+
+class FeedGuard(models.BaseConstraint):
+    """The guard of a feed, for ``Meta.constraints``: the table refuses IDs that are older than the lag.
+
+    The readers of the feed must have the same lag. The guard is a trigger, which refuses a row when it is inserted.
+    """
+
+    def __init__(self, *, name: str, field: str = "id", lag: str = "0", **options: Any) -> None:
+        self.field = field
+        self.lag = lag
+        super().__init__(name=name, **options)
+
+    def deconstruct(self) -> Any:
+        path, args, options = super().deconstruct()
+        return path, args, {**options, "field": self.field, "lag": self.lag}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeedGuard) and self.deconstruct() == other.deconstruct()
+
+    def constraint_sql(self, model: Any, schema_editor: Any) -> Any:
+        # CREATE TABLE cannot contain it.
+        schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+
+    def create_sql(self, model: Any, schema_editor: Any) -> Any:
+        name, table = map(schema_editor.quote_name, (self.name, model._meta.db_table))
+        column = model._meta.get_field(self.field).column
+        return Statement("%(guard)s", guard=statements.create_guard(name, table, column, self.lag))
+
+    def remove_sql(self, model: Any, schema_editor: Any) -> Any:
+        name, table = map(schema_editor.quote_name, (self.name, model._meta.db_table))
+        return Statement("DROP TRIGGER %(name)s ON %(table)s", name=name, table=table)
+
+    def validate(self, model: Any, instance: Any, exclude: Any = None, using: str = DEFAULT_DB_ALIAS) -> None:
+        """The server validates the row."""
+
+
+class ConvertKey(AlterField):
+    """Changes the type of a key, as AlterField does, and gives each row a new ID with the time of the field ``time``.
+
+    The foreign keys that refer to it follow. The table TABLE_old_COLUMN has the old keys: the reverse operation
+    restores them, and drops this table.
+    """
+
+    def __init__(
+        self, model_name: str, name: str, field: models.Field[Any, Any], time: str, preserve_default: bool = True
+    ) -> None:
+        self.time = time
+        super().__init__(model_name, name, field, preserve_default)
+
+    def deconstruct(self) -> Any:
+        name, args, options = super().deconstruct()
+        return name, args, {**options, "time": self.time}
+
+    def describe(self) -> str:
+        return f"Convert the key {self.name} on {self.model_name} to IDs with the time of {self.time}"
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        model: Any = to_state.apps.get_model(app_label, self.model_name)
+        id_type = model._meta.get_field(self.name).id_type
+        time = model._meta.get_field(self.time).column
+        self._convert(schema_editor, model, "SELECT pg_temp.convert_key(%s, %s, %s, %s)", id_type.pg_type, time)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        model: Any = to_state.apps.get_model(app_label, self.model_name)
+        type_ = model._meta.get_field(self.name).db_type(schema_editor.connection)
+        self._convert(schema_editor, model, "SELECT pg_temp.revert_key(%s, %s, %s)", type_)
+
+    def _convert(self, schema_editor: BaseDatabaseSchemaEditor, model: Any, call: str, *arguments: str) -> None:
+        if not self.allow_migrate_model(schema_editor.connection.alias, model):
+            return
+        field = model._meta.get_field(self.name)
+        table, column = map(schema_editor.quote_name, (model._meta.db_table, field.column))
+        # Foreign keys of models that this migration creates are among the deferred statements.
+        for statement in [*schema_editor.deferred_sql, *statements.CONVERT_KEY]:
+            schema_editor.execute(statement, None)
+        schema_editor.deferred_sql.clear()
+        schema_editor.execute(call, [table, field.column, *arguments])
+        if field.db_default is not models.NOT_PROVIDED:
+            default, params = schema_editor.db_default_sql(field)
+            schema_editor.execute(f"ALTER TABLE {table} ALTER {column} SET DEFAULT {default}", params)
+        elif isinstance(field, IdField):
+            schema_editor.execute(f"ALTER TABLE {table} ALTER {column} DROP DEFAULT")
+
+
+@checks.register(checks.Tags.models)
+def _check_migrations(app_configs: Any = None, **_: Any) -> list[checks.CheckMessage]:
+    """Warns of migrations that read UUIDs as IDs, which succeeds, and gives most of them a time in the future."""
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    labels = None if app_configs is None else {config.label for config in app_configs}
+    fields: dict[tuple[str, str, str], Any] = {}
+    warnings: list[checks.CheckMessage] = []
+    for (label, name), migration in sorted(loader.disk_migrations.items()):
+        for operation in migration.operations:
+            if isinstance(operation, CreateModel):
+                fields |= {(label, operation.name_lower, field): type_ for field, type_ in operation.fields}
+            elif isinstance(operation, (AddField, AlterField)):
+                key = label, operation.model_name_lower, operation.name
+                reads_uuids = isinstance(fields.get(key), models.UUIDField) and isinstance(operation.field, IdField)
+                if reads_uuids and not isinstance(operation, ConvertKey) and (labels is None or label in labels):
+                    warnings.append(_reads_uuids(f"{label}.{name}", operation))
+                fields[key] = operation.field
+    return warnings
+
+
+def _reads_uuids(migration: str, operation: Any) -> checks.CheckMessage:
+    return checks.Warning(
+        f"The migration {migration} reads the UUIDs in {operation.model_name}.{operation.name} as IDs. The time of an"
+        " ID is then random, unless its UUID is of version 7.",
+        hint='In the migration, write scru_postgres.django.ConvertKey(time="created_at", …) in place of'
+        " migrations.AlterField(…). For UUIDs of version 7, silence scru_postgres.W001.",
+        id="scru_postgres.W001",
+    )
 
 
 class IdConverter:

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import Boolean, DateTime, event, literal
+from sqlalchemy import DDL, Boolean, DateTime, event, literal
 from sqlalchemy.dialects.postgresql import TSTZRANGE, Range
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
+from scru_postgres import statements
 from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from sqlalchemy import Table
     from sqlalchemy.engine import Dialect, Engine
     from sqlalchemy.sql.elements import ColumnElement
     from sqlalchemy.sql.operators import OperatorType
@@ -100,3 +102,11 @@ def register(engine: Engine) -> None:
     from scru_postgres.psycopg import register as register_connection
 
     event.listen(engine, "connect", lambda connection, _: register_connection(connection))
+
+
+def guard(table: Table, column: str = "id", *, lag: str = "0") -> None:
+    """Creates the guard of a feed with the table: it refuses IDs that are older than the lag, which readers share."""
+    names = [name for name in (table.schema, table.name) if name]
+    qualified = ".".join(map(statements.quoted_name, names))
+    statement = statements.create_guard("feed_guard", qualified, column, lag)
+    event.listen(table, "after_create", DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]

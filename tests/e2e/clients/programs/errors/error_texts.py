@@ -15,7 +15,8 @@ import psycopg
 import psycopg2
 import pyarrow
 from django.conf import settings
-from sqlalchemy import create_engine, text
+from scru_postgres.sqlalchemy import SCRU128
+from sqlalchemy import Column, MetaData, String, Table, create_engine, func, select, text, tuple_
 from sqlmodel import Field, Session, SQLModel
 
 [old] = sys.argv[1:2]
@@ -41,6 +42,34 @@ def insert_with_sqlmodel() -> None:
 def find_with_sqlmodel() -> None:
     with Session(engine) as session:
         session.get(Order, old)
+
+
+def horizon_with_sqlalchemy() -> None:
+    with engine.connect() as connection:
+        connection.execute(select(func.scru128_horizon(old)))
+
+
+def tuples_with_sqlalchemy() -> None:
+    orders = Table("orders", MetaData(), Column("id", SCRU128), Column("note", String))
+    with engine.connect() as connection:
+        in_order = select(orders).where(tuple_(orders.c.note, orders.c.id) > ("z", old))
+        assert connection.execute(in_order).fetchall() == []
+        connection.execute(select(orders).where(tuple_(orders.c.note, orders.c.id) > tuple_("z", old)))
+
+
+def without_the_extension() -> None:
+    with psycopg.connect(url.rpartition("/")[0] + "/postgres") as connection:
+        connection.execute("CREATE TABLE orders (id scru128)")
+
+
+def show_a_setting() -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("SHOW scru.scru64_node")
+
+
+def group_by_the_id() -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT extract(epoch FROM id) FROM orders")
 
 
 def append_with_pandas() -> None:
@@ -105,6 +134,11 @@ def read_with_polars() -> None:
 for attempt in (
     insert_with_sqlmodel,
     find_with_sqlmodel,
+    horizon_with_sqlalchemy,
+    tuples_with_sqlalchemy,
+    without_the_extension,
+    show_a_setting,
+    group_by_the_id,
     append_with_pandas,
     ingest_with_adbc,
     filter_with_adbc,

@@ -1,5 +1,6 @@
 """Tests of the application. `manage.py test` runs them on a separate database, which the migrations create."""
 
+import base64
 import datetime
 import time
 
@@ -7,21 +8,21 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core import serializers
 from django.core.exceptions import FieldError, ValidationError
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db import models
-from django.db.models import F, Func, Max, Min, Value
-from django.db.models.functions import Now
-from django.db.models.lookups import GreaterThanOrEqual
+from django.db.models import Count, Func, Max, Min
+from django.db.models.functions import TruncDay
 from django.forms import modelform_factory
 from django.test import TestCase, TransactionTestCase
 from django.urls import reverse
 from django.utils import timezone
 from scru_postgres import TYPES, Scru128
-from scru_postgres.django import Scru128Field
+from scru_postgres.django import Scru128Field, TimeOf
 
-from shop.models import All, Document, Item, Order
+from shop.models import All, Document, Gift, Item, Order
 
+DAY = datetime.timedelta(days=1)
+OLD = datetime.datetime(2025, 6, 1, 12, tzinfo=datetime.timezone.utc)
 MALFORMED = "!"
 SMALLEST = "0" * 25
 
@@ -69,11 +70,10 @@ class Models(TestCase):
         order = Order.objects.create(note="now")
         since = timezone.now() - datetime.timedelta(minutes=1)
         during = Order.objects.filter(id__during=DateTimeTZRange(since, None))
-        last_minute = Order.objects.filter(GreaterThanOrEqual(F("id"), Now() - datetime.timedelta(minutes=1)))
-        after = Order.objects.filter(GreaterThanOrEqual(F("id"), Value(since, models.DateTimeField())))
+        recent = Order.objects.alias(time=TimeOf("id")).filter(time__gte=since)
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL enable_seqscan = off")
-        for orders in during, last_minute, after:
+        for orders in during, recent:
             self.assertEqual(list(orders), [order])
             self.assertIn("Index Cond", orders.explain())
 
@@ -85,6 +85,39 @@ class Models(TestCase):
         self.assertEqual(Item.objects.filter(order__during=before).count(), 0)
         with self.assertRaises(FieldError):
             LogEntry.objects.filter(user__during=before)
+
+    def test_the_time_is_a_field(self):
+        """Lookups, order, aggregates and days, each by the index or as those of a DateTimeField."""
+        old = Order.objects.create(id=Scru128.lower_bound(OLD), note="old")
+        new = Order.objects.create(note="new")
+        self.assertEqual((Order(note="n").created_at, old.created_at), (None, OLD))
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        for orders, expected in (
+            (Order.objects.filter(created_at__gte=OLD + DAY), [new]),
+            (Order.objects.filter(created_at__year=2025), [old]),
+        ):
+            self.assertEqual(list(orders), expected)
+            self.assertIn("Index Cond", orders.explain())
+        newest = Order.objects.order_by("-created_at")
+        self.assertEqual(list(newest), [new, old])
+        self.assertNotIn("Sort", newest.explain())
+        self.assertEqual(Order.objects.latest("created_at"), new)
+        self.assertEqual(Order.objects.aggregate(Min("created_at"))["created_at__min"], OLD)
+        self.assertEqual(Order.objects.dates("created_at", "day")[0], OLD.date())
+        self.assertEqual(list(Order.objects.filter(created_at__date=OLD.date()).values_list("created_at")), [(OLD,)])
+        days = Order.objects.values(day=TruncDay("created_at")).annotate(Count("id")).order_by("day")
+        self.assertEqual([row["id__count"] for row in days], [1, 1])
+        item = Item.objects.create(order=old, what="of the old order")
+        self.assertEqual(list(Item.objects.filter(order__created_at=OLD)), [item])
+        gift = Gift.objects.create(note="gift", card="to you")
+        self.assertEqual(list(Gift.objects.filter(created_at__gte=OLD)), [gift])
+        self.assertEqual([field.name for field in Order._meta.concrete_fields], ["id", "note", "parent"])
+
+    def test_the_guard_refuses_an_old_id(self):
+        with self.assertRaisesMessage(DatabaseError, "too old for a feed"), transaction.atomic():
+            Document.objects.create(id=Scru128.lower_bound(OLD))
+        Document.objects.create()
 
     def test_ids_of_python(self):
         documents = Document.objects.bulk_create([Document(), Document()])
@@ -149,6 +182,14 @@ class Admin(TestCase):
             cursor.execute("SET LOCAL enable_seqscan = off")
         self.assertIn("Index Cond", Order.objects.filter(id__iexact=self.order.id).explain())
 
+    def test_days(self):
+        Order.objects.create(id=Scru128.lower_bound(OLD), note="old")
+        day = {f"created_at__{part}": getattr(OLD, part) for part in ("year", "month", "day")}
+        since = {"created_at__gte": timezone.now() - DAY}
+        for query, count in (({}, 3), (day, 1), (since, 2)):
+            response = self.client.get("/admin/shop/order/", query)
+            self.assertEqual((response.status_code, response.context["cl"].result_count), (200, count))
+
     def test_change(self):
         page = f"/admin/shop/order/{self.order.id}/change/"
         self.assertEqual(self.client.get(page).status_code, 200)
@@ -157,8 +198,25 @@ class Admin(TestCase):
         self.assertEqual(self.client.get("/admin/shop/order/!/change/").status_code, 302)
 
 
+class Pages(TestCase):
+    def setUp(self):
+        for note in "first", "second", "third":
+            Order.objects.create(note=note)
+
+    def test_pages(self):
+        first = self.client.get("/api/orders/").json()
+        self.assertEqual([order["note"] for order in first["results"]], ["first", "second"])
+        second = self.client.get(first["next"]).json()
+        self.assertEqual([order["note"] for order in second["results"]], ["third"])
+        after = first["results"][1]["id"]
+        self.assertEqual(self.client.get(f"/orders/?after={after}").json()["orders"][0]["note"], "third")
+        cursor = base64.b64encode(f"p={after}0".encode()).decode()
+        for malformed in f"orders/?after={after}0", f"api/orders/?cursor={cursor}", "api/orders/?cursor=A":
+            self.assertEqual(self.client.get(f"/{malformed}").status_code, 400)
+
+
 class Feed(TransactionTestCase):
-    """Outside of a transaction, which would hold the horizon."""
+    """Not a TestCase: a reader sees no rows of its own transaction."""
 
     def test_each_order_arrives_once(self):
         after = Scru128.from_int(0)
