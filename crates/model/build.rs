@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprIf, Item, Local, Stmt};
+use syn::{Block, Expr, ExprForLoop, ExprIf, Item, Local, Stmt};
 
 /// The text of the protocol.
 const PROTOCOL: [&str; 2] = ["../server/src/protocol.rs", "../server/src/draw.rs"];
@@ -28,6 +28,42 @@ const HEAD: &str = "
     use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
     use crate::Changed;
 ";
+
+/// Mistakes that are not a change of a statement: the function, the mistake, and the text that it replaces in the function.
+const MISTAKES: &[(&str, &str, &str, &str)] = &[
+    ("draw", "covers the start of a tick", "mark::end::<T>(id.tick())", "T::TICKS.start(id.tick())"),
+    ("draw", "what a process knows outlives the era", "known.era != era || ", ""),
+    ("draw", "keeps an ID of an earlier era", "access.era()? != era", "false"),
+    ("next", "starts at the clock", "access.start(Mark::Draws)?.max(access.from())", "access.from()"),
+    ("next", "ignores the floor", ".max(access.from())", ""),
+    ("renew_locked", "new servers start at the clock", "mark::first(access.clock()?)", "access.clock()?"),
+    (
+        "renew_locked",
+        "counts before it is flushed",
+        "Ok(Some(position))\n}",
+        "access.reserve(of, until)?;\nOk(Some(position))\n}",
+    ),
+    (
+        "renew_locked",
+        "is pending before it is logged",
+        "let position = access.log(of, until)?;",
+        "let position = access.pending(of)?.position;\n\
+         access.set_pending(of, Pending { until, position })?;\n\
+         let position = access.log(of, until)?;",
+    ),
+    (
+        "raise",
+        "returns before it is durable",
+        "if access.reserved(of)? < raised {
+            renew(access, of, |access| time(access).map(Some), true)?;
+        }
+        // A superuser may have set the mark back.
+        if access.raise_start(of, era, raised)? && access.reserved(of)? >= raised {",
+        "if access.raise_start(of, era, raised)? {",
+    ),
+    ("adopt", "adopts above the clock", "access.clock()?", "access.clock()?.saturating_add(1_000_000)"),
+    ("set_marks_locked", "sets to the clock", "mark::lowest(time, access.clock()?)", "time.max(access.clock()?)"),
+];
 
 /// A change of a function: its name, the bytes of the protocol that it replaces, and their replacement.
 struct Change {
@@ -99,6 +135,7 @@ impl<'a> Changes<'a> {
             Stmt::Local(Local { pat, .. }) => format!("let {}", self.short(pat)),
             Stmt::Expr(Expr::If(ExprIf { cond, .. }), _) => format!("if {}", self.short(cond)),
             Stmt::Expr(Expr::Loop(_), _) => "loop".to_owned(),
+            Stmt::Expr(Expr::ForLoop(ExprForLoop { expr, .. }), _) => format!("for {}", self.short(expr)),
             _ => self.short(statement),
         }
     }
@@ -209,6 +246,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             found: Vec::new(),
         };
         changes.visit_block(&function.block);
+        for (_, mistake, old, new) in MISTAKES.iter().filter(|(name, ..)| *name == changes.function) {
+            let found: Vec<usize> = text[body.clone()].match_indices(old).map(|(at, _)| body.start + at).collect();
+            let &[start] = &found[..] else { return Err(format!("{mistake}: {} places", found.len()).into()) };
+            let name = format!("{}: {mistake}", changes.function);
+            changes.found.push(Change { name, bytes: start..start + old.len(), new: (*new).to_owned() });
+        }
         writeln!(output, "pub {head} {{\n    match access.change() {{")?;
         for Change { name, bytes, new } in changes.found {
             names.push(name);

@@ -13,11 +13,12 @@ use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
 use crate::settings;
-use crate::shared::id_type::Type;
+use crate::shared::id_type::{Terms, Type};
 use crate::shared::mark_page::{self, Pinned};
-use crate::shared::marks::{Backend, Terms};
-use crate::shared::memory::{self, MarksMemory};
+use crate::shared::marks::Backend;
+use crate::shared::memory;
 use crate::shared::random::Random;
+use crate::shared::state::MarksMemory;
 use crate::shared::word::SharedWord;
 use crate::shared::{mark_sequence, waits};
 

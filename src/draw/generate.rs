@@ -11,8 +11,8 @@ use crate::draw::node;
 use crate::feed::publication;
 use crate::pg::{clock, transaction, wal};
 use crate::settings::{self, Common};
-use crate::shared::id_type::{Draw, Type};
-use crate::shared::marks::{Backend, Generator, Terms};
+use crate::shared::id_type::{Draw, Terms, Type};
+use crate::shared::marks::{Backend, Generator};
 use crate::shared::random::Random;
 use crate::shared::{memory, waits};
 

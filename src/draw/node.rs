@@ -17,7 +17,8 @@ use crate::pg::{catalog, transaction};
 use crate::settings::sources::Deciding;
 use crate::settings::{self, hosts};
 use crate::shared::id_type::Type;
-use crate::shared::memory::{self, TypeMemory};
+use crate::shared::memory;
+use crate::shared::state::TypeMemory;
 
 /// `T_is_local(T) → boolean`: whether the ID has this server's number
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {

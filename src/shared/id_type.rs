@@ -2,13 +2,12 @@
 
 use core::cell::Cell;
 
-use scru_ids::{GeneratedId, Setting, SqlId, State, Stored};
+use scru_ids::{Context, GeneratedId, OnClockRollback, Setting, SqlId, State, Stored};
 
 use crate::call::stored::StoredId;
-use crate::settings::{Configured, Settings};
-use crate::shared::marks::Terms;
-use crate::shared::memory::{MarksMemory, TypeMemory};
-use crate::shared::word::SharedWord;
+use crate::settings::{self, Configured, Settings};
+use crate::shared::state::{MarksMemory, TypeMemory};
+use crate::shared::word::{Atomic, SharedWord};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
 pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>> {
@@ -23,7 +22,7 @@ pub struct Process<T: Type> {
     /// The value of [`changes`](crate::settings::changes) for which this process has announced the server's node, which it does before its first ID.
     pub announced: Cell<Option<u32>>,
     /// The shared memory; `None` until it is looked up.
-    pub memory: Cell<Option<&'static TypeMemory<T>>>,
+    pub memory: Cell<Option<&'static TypeMemory<Atomic<T>>>>,
     /// What the last draw had found; `None` before the first.
     pub draw: Cell<Option<Draw<T>>>,
 }
@@ -35,7 +34,25 @@ pub struct Draw<T: Type> {
     pub as_of: u64,
     pub terms: Terms<T>,
     /// The state that the backends share; `None` for that of the process.
-    pub shared: Option<(&'static MarksMemory, &'static TypeMemory<T>)>,
+    pub shared: Option<(&'static MarksMemory, &'static TypeMemory<Atomic<T>>)>,
+}
+
+/// What the draws of a transaction have in common.
+#[derive(Clone, Copy)]
+pub struct Terms<T: Type> {
+    /// The settings, without a reading of the clock.
+    pub context: Context<T::Settings>,
+    /// The time at or above which the process draws.
+    pub from: i64,
+    /// The time that has arrived with the database, for which draws from shared state wait; 0 if there is none.
+    pub arrived: i64,
+}
+
+impl<T: Type> Terms<T> {
+    /// The terms before the transaction has published.
+    pub fn new(on_clock_rollback: OnClockRollback) -> Self {
+        Self { context: Context { settings: settings::of::<T>(), on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
+    }
 }
 
 impl<T: Type> Process<T> {

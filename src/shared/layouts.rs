@@ -5,12 +5,15 @@
 
 use core::mem::offset_of;
 
+use portable_atomic::{AtomicU64, AtomicU128};
+
 use crate::shared::mark_page::{self, Content};
-use crate::shared::memory::{self, Entry, Header, MarkMemory, MarksMemory, Slot, TypeMemory};
+use crate::shared::memory::{self, Entry, Header, Slot};
+use crate::shared::state::{MarkMemory, MarksMemory, TypeMemory};
 
 /// The layout of a type with a word of 64 bits, and of one with 128.
-type Of64 = TypeMemory<scru_ids::Scru64>;
-type Of128 = TypeMemory<scru_ids::Scru128>;
+type Of64 = TypeMemory<AtomicU64>;
+type Of128 = TypeMemory<AtomicU128>;
 
 /// Asserts that a condition on the name holds, the size of a struct, and the offsets of all of its fields, in bytes.
 macro_rules! layouts {

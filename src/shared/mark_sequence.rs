@@ -14,6 +14,7 @@ use scru_server::mark::Mark;
 use scru_server::protocol::{Carried, Known, Lsn};
 
 use crate::call::error::{Error, sql_error};
+use crate::call::internal_schema;
 use crate::pg::buffer::{LockedPage, Place};
 use crate::pg::catalog;
 use crate::pg::process::PerProcess;
@@ -21,8 +22,7 @@ use crate::pg::server;
 use crate::shared::mark_page::LAST;
 use crate::shared::waits;
 
-/// The schema of the sequences, in which only its owner can create objects, and their names.
-const SCHEMA: &CStr = c"scru_internal";
+/// The name of a sequence in the internal schema, in which only its owner can create objects.
 const fn name(of: Mark) -> &'static CStr {
     match of {
         Mark::Draws => c"draws",
@@ -180,7 +180,7 @@ fn data(page: &LockedPage) -> *mut FormData_pg_sequence_data {
 fn find(of: Mark) -> Result<Oid, Error> {
     // SAFETY: look-ups in the catalogs, whose rows have these structs.
     unsafe {
-        let schema = pg_sys::get_namespace_oid(SCHEMA.as_ptr(), true);
+        let schema = internal_schema();
         let number = pg_sys::get_relname_relid(name(of).as_ptr(), schema);
         let row =
             |cache: pg_sys::SysCacheIdentifier::Type, number| pg_sys::SearchSysCache1(cache as _, Datum::from(number));
@@ -202,7 +202,7 @@ fn system_identifier() -> i64 {
 }
 
 fn qualified(of: Mark) -> String {
-    format!("{}.{}", SCHEMA.to_string_lossy(), name(of).to_string_lossy())
+    format!("scru_internal.{}", name(of).to_string_lossy())
 }
 
 #[cold]

@@ -14,13 +14,13 @@ use scru_server::protocol::{Carried, Known, Lsn, Marks, Pending};
 use crate::call::error::Error;
 use crate::pg::process::PerProcess;
 use crate::pg::{clock, wal};
-use crate::settings;
-use crate::shared::id_type::Type;
+use crate::shared::id_type::{Terms, Type};
 use crate::shared::mark_page::{LAST, MarkPage, Pinned};
 use crate::shared::mark_sequence;
-use crate::shared::memory::{self, MarkMemory, MarksMemory, TypeMemory};
+use crate::shared::memory;
 use crate::shared::random::Random;
-use crate::shared::word::SharedWord;
+use crate::shared::state::{MarkMemory, MarksMemory, TypeMemory};
+use crate::shared::word::{Atomic, SharedWord};
 
 /// The reservation that this process has last asked to renew.
 static ASKED: PerProcess<Cell<i64>> = PerProcess::new(Cell::new(0));
@@ -100,6 +100,10 @@ impl<G> Marks for Backend<G> {
         Ok((self.of(of).start.load(Ordering::SeqCst) & ((1 << TIME_BITS) - 1)) as i64)
     }
 
+    fn era_of_start(&mut self, of: Mark) -> Result<u64, Error> {
+        Ok(self.of(of).start.load(Ordering::SeqCst) >> TIME_BITS)
+    }
+
     fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Error> {
         let new = start_in(era, time);
         let raise = |old: u64| (old == 0 || old >> TIME_BITS == new >> TIME_BITS).then_some(new.max(old));
@@ -172,7 +176,7 @@ impl<G> Marks for Backend<G> {
     fn lower_words(&mut self, time: i64) -> Result<(), Error> {
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
             let terms = &Terms::<Id>::new(OnClockRollback::default());
-            let generator = Generator { memory: memory::of_type()?, terms };
+            let generator = Generator { memory: memory::of_type::<Id>()?, terms };
             draw::lower_word(&mut Backend::at(self.memory).with(generator), time)?;
         });
         Ok(())
@@ -221,26 +225,8 @@ impl<G> Marks for Backend<G> {
 /// A type's state that the backends share, and what this process draws from it.
 #[derive(Clone, Copy)]
 pub struct Generator<'t, T: Type> {
-    pub memory: &'static TypeMemory<T>,
+    pub memory: &'static TypeMemory<Atomic<T>>,
     pub terms: &'t Terms<T>,
-}
-
-/// What the draws of a transaction have in common.
-#[derive(Clone, Copy)]
-pub struct Terms<T: Type> {
-    /// The settings, without a reading of the clock.
-    pub context: Context<T::Settings>,
-    /// The time at or above which the process draws.
-    pub from: i64,
-    /// The time that has arrived with the database, for which draws from shared state wait; 0 if there is none.
-    pub arrived: i64,
-}
-
-impl<T: Type> Terms<T> {
-    /// The terms before the transaction has published.
-    pub fn new(on_clock_rollback: OnClockRollback) -> Self {
-        Self { context: Context { settings: settings::of::<T>(), on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
-    }
 }
 
 impl<T: Type> Access<T> for Backend<Generator<'_, T>> {

@@ -16,8 +16,9 @@ use scru_server::horizon::ENTRIES;
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::process::PerProcess;
-use crate::pg::{clock, datum, server, transaction};
+use crate::pg::{datum, server, transaction};
 use crate::shared::id_type::Type;
+use crate::shared::state::{MarksMemory, TypeMemory};
 use crate::shared::word::{Atomic, SharedWord};
 
 /// The size of a cache line, in bytes. The server rounds each allocation in the main segment up to it.
@@ -30,60 +31,6 @@ pub const HORIZON: &CStr = c"scru horizon v2";
 
 fn name<T: Type>() -> CString {
     datum::c_string(format!("scru {} {TYPE}", T::NAME))
-}
-
-/// What the backends share of the marks. All fields are initially 0.
-#[repr(C, align(64))]
-pub struct MarksMemory {
-    /// The number of times that a superuser has changed the marks, plus 1; 0 before the page is read.
-    pub era: AtomicU64,
-    /// The time that a flush takes, in microseconds; 0 if none has been measured.
-    pub flush_time: AtomicI64,
-    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
-    pub failed: AtomicI64,
-    /// By [`Mark`](scru_server::mark::Mark). Readers write one of them, so each has a cache line.
-    pub marks: [MarkMemory; 2],
-}
-
-/// What the backends share of a mark. The protocol documents the fields.
-#[repr(C, align(64))]
-pub struct MarkMemory {
-    /// As `set_start` of the accesses packs it.
-    pub start: AtomicU64,
-    pub reserved: AtomicI64,
-    pub pending_until: AtomicI64,
-    pub pending_position: AtomicU64,
-}
-
-impl MarksMemory {
-    /// Records that the page could not be accessed.
-    #[cold]
-    pub fn note_failure(&self) {
-        self.failed.store(clock::now(), Ordering::Relaxed);
-    }
-}
-
-/// What the backends share of a type. All fields are initially 0.
-#[repr(C, align(64))]
-pub struct TypeMemory<T: Type> {
-    pub(super) word: Padded<Atomic<T>>,
-    /// The checksum of the last log message that names the node of the server; 0 if there is none.
-    pub announced: AtomicU64,
-    /// The log messages that name nodes of databases, as a set of one bit for each.
-    pub announced_of_databases: AtomicU64,
-    /// 1 if a session of a Citus node has been warned that the node is not set.
-    pub warned: AtomicU64,
-}
-
-/// 16 bytes, so that the layout is the same for all types.
-#[repr(C, align(16))]
-pub struct Padded<A>(A);
-
-impl<T: Type> TypeMemory<T> {
-    #[inline(always)]
-    pub fn word(&self) -> &Atomic<T> {
-        &self.word.0
-    }
 }
 
 /// What all processes share for the horizon. All fields are initially 0.
@@ -171,7 +118,7 @@ pub fn of_marks() -> Result<&'static MarksMemory, Error> {
 
 /// 0A000 if the processor has no atomic instructions for the word, 53200 if not enough shared memory is left.
 #[inline]
-pub fn of_type<T: Type>() -> Result<&'static TypeMemory<T>, Error> {
+pub fn of_type<T: Type>() -> Result<&'static TypeMemory<Atomic<T>>, Error> {
     match T::process().memory.get() {
         Some(memory) => Ok(memory),
         None if !Word::<T>::is_lock_free() => Err(sql_error!(
@@ -265,7 +212,7 @@ unsafe extern "C-unwind" fn request() {
         }
         // Alignment may take another cache line of each.
         let request = |size| pg_sys::RequestAddinShmemSpace(size + CACHE_LINE);
-        id_systems!(|Id| request(size_of::<TypeMemory<Id>>()));
+        id_systems!(|Id| request(size_of::<TypeMemory<Atomic<Id>>>()));
         request(size_of::<MarksMemory>());
         request(HorizonMemory::size());
     }
@@ -281,7 +228,7 @@ unsafe extern "C-unwind" fn startup() {
         }
         let allocate = |name: &CStr, size| pg_sys::ShmemInitStruct(name.as_ptr(), size, &mut false);
         id_systems!(|Id| if Word::<Id>::is_lock_free() {
-            let memory = allocate(&name::<Id>(), size_of::<TypeMemory<Id>>()).cast::<TypeMemory<Id>>();
+            let memory = allocate(&name::<Id>(), size_of::<TypeMemory<Atomic<Id>>>()).cast::<TypeMemory<Atomic<Id>>>();
             Id::process().memory.set(Some(&*memory));
         });
         let marks = &*allocate(MARKS, size_of::<MarksMemory>()).cast::<MarksMemory>();

@@ -7,5 +7,6 @@ pub mod mark_sequence;
 pub mod marks;
 pub mod memory;
 pub mod random;
+pub mod state;
 pub mod waits;
 pub mod word;

@@ -70,7 +70,7 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
     T::state_after(T::TICKS.nearest(time).saturating_sub(1), rng)
 }
 
-/// One step from shared state. `start` is the time at or above which all IDs are. `arrived` is the time that has arrived with
+/// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are. `arrived` is the time that has arrived with
 /// the database: nothing shared may be ahead of the clock because of that, so the step waits for it.
 #[inline(always)]
 pub fn step<T: GeneratedId>(
@@ -85,17 +85,17 @@ pub fn step<T: GeneratedId>(
         return delay;
     }
     let state = T::State::unpack(word);
-    // A state above the start may be left again, but not by a type that is strictly increasing.
-    if now >= start || T::SERVER_WIDE && end::<T>(T::state_tick(state)) > start {
+    if now >= start || end::<T>(T::state_tick(state)) > start {
         return T::step(state, context, rng);
     }
-    let first = T::TICKS.start(T::TICKS.nearest(start));
-    if !T::SERVER_WIDE {
-        let step = || T::step(state, &Context { now: start, ..*context }, rng);
-        return delay(first, now, MAX_PATIENCE_MICROS).unwrap_or_else(step);
-    }
     // The state moves, and not the clock: the step adds its own lead to the clock.
-    delay(first, now, MAX_AHEAD_MICROS).unwrap_or_else(|| T::step(before::<T>(start, rng), context, rng))
+    let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };
+    let first = T::TICKS.start(T::TICKS.nearest(start));
+    delay(first, now, patience).unwrap_or_else(|| match T::step(before::<T>(start, rng), context, rng) {
+        // The tick before the first has no room, but no ID either.
+        Step::Refused(Refusal::Exhausted) => Step::Wait(first),
+        step => step,
+    })
 }
 
 /// The wait until a time is no more than `patience` ahead of the clock, or the refusal to wait; `None` if there is no need.

@@ -56,7 +56,9 @@ pub trait Marks {
     fn era(&mut self) -> Result<u64, Self::Error>;
     /// Loads the time at or above which every ID is.
     fn start(&mut self, of: Mark) -> Result<i64, Self::Error>;
-    /// Raises it, if it is lower. Returns `false` and changes nothing if it was set in a later era.
+    /// Loads the era in which it was set, and which a raise keeps.
+    fn era_of_start(&mut self, of: Mark) -> Result<u64, Self::Error>;
+    /// Raises it, if it is lower. Returns `false` and changes nothing if it was set in another era.
     fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Self::Error>;
     /// Loads the time up to which IDs may be drawn, or horizons returned.
     fn reserved(&mut self, of: Mark) -> Result<i64, Self::Error>;
@@ -206,7 +208,7 @@ fn settle_locked<A: Marks>(access: &mut A, of: Mark) -> Result<(), A::Error> {
 /// Raises the start of a mark to a time, which is durable first. Returns the time.
 fn raise<A: Marks>(access: &mut A, of: Mark, time: impl Fn(&mut A) -> Result<i64, A::Error>) -> Result<i64, A::Error> {
     loop {
-        let era = access.era()?;
+        let era = access.era_of_start(of)?;
         let raised = time(access)?;
         if access.reserved(of)? < raised {
             renew(access, of, |access| time(access).map(Some), true)?;
@@ -300,12 +302,8 @@ pub fn raise_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> 
     }
     // A backend that has loaded a lower start discards its ID.
     locked(access, |access| {
-        let era = access.era()? + 1;
-        for of in Mark::ALL {
-            let start = access.start(of)?;
-            access.set_start(of, era, start)?;
-        }
-        access.set_era(era)
+        let era = access.era()?;
+        access.set_era(era + 1)
     })?;
     Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, |carried, _| carried.max(time)))
 }

@@ -181,7 +181,7 @@ def test_dashboards(connection):
     for time in "2026-10-31 23:59Z", "2026-11-01 10:05Z", "2026-11-01 10:55Z", "2026-11-02 00:01Z":
         connection.execute("INSERT INTO orders VALUES (gen_scru128(%s), 'x')", [time])
     page = (ROOT / "docs/clients.md").read_text().partition("## Dashboards")[2]
-    grafana, view = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)[:2]
+    grafana, view = re.findall(r"```(?:sql)?\n(.*?)```", page, re.DOTALL)[:2]
     for macro, text in GRAFANA.items():
         grafana = re.sub(macro, text, grafana)
     connection.execute(view)

@@ -132,8 +132,8 @@ def test_base32hex_is_the_text_of_a_scru160(connection):
 @since(19, "pg_get_dsm_registry_allocations()")
 def test_the_server_lists_the_memory_of_generators(connection):
     connection.execute("SELECT gen_scru64()")
-    query = "SELECT size FROM pg_get_dsm_registry_allocations() WHERE name = 'scru scru64 generator v1'"
-    assert connection.execute(query).fetchone() == (16,)
+    query = "SELECT size FROM pg_get_dsm_registry_allocations() WHERE name = 'scru scru64 generator v2'"
+    assert connection.execute(query).fetchone() == (64,)
 
 
 # ----------------------------------------------------------------------------------------------------------- generation

@@ -122,7 +122,7 @@ def test_the_statements_of_the_page(primary):
 def test_who_holds_the_horizon(primary):
     """The time since the first ID of an open transaction, in its database only, and not on a standby."""
     [holders] = [query for query in re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S) if "scru_horizon" in query]
-    none = {"datname": "postgres", "holders": 0, "held_seconds": 0.0}
+    none = {"datname": "postgres", "holders": 0, "held_seconds": 0.0, "mark_ahead_seconds": None}
     assert scrape(primary, "scru_horizon") == [none]
     with primary.connect(autocommit=False) as writer, primary.connect(user="monitor") as monitor:
         writer.execute("SELECT gen_scru64(), pg_sleep(0.2)")
@@ -185,6 +185,7 @@ def test_postgres_exporter_reads_the_file(primary):
         assert nan == {
             "scru_generator_last_failure_age_seconds{scru64}",
             "scru_generator_last_failure_age_seconds{ulidflake}",
+            "scru_horizon_mark_ahead_seconds{}",
         }
         wait = found.pop("scru_generator_wait_seconds{ulidflake}")
         assert 0 <= wait < 2, "below the threshold of the page"

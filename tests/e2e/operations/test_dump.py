@@ -12,6 +12,7 @@ import expect
 import orders
 from idtypes import TYPES, each_type, of_types
 from marks import carried
+from server import Server
 
 
 def schema(server, dbname: str) -> list[bytes]:
@@ -97,9 +98,7 @@ def test_a_partial_dump_and_the_documented_statement_repeat_nothing(new_server, 
     clock.shift(-3600)
     target.psql("postgres", source.pg_dump("postgres", "--table=orders"))
     assert carried(target) == 1
-    page = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
-    [block] = re.findall(r"\n```sql\n(.*?)```\n", page.split("\n## Dumps\n")[1].split("\n## ")[0], re.DOTALL)
-    target.psql("postgres", block.encode())
+    documented(target)
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="behind the high-water mark"):
         target.value("SELECT gen_scru64()")
     clock.shift(0)
@@ -123,6 +122,14 @@ def test_an_older_dump_of_the_same_database_heals_at_the_next_draw(new_server):
     server.value("SELECT (gen_scru64(), gen_ulidflake(), scru128_horizon())")
     [healed] = server.rows(values)
     assert all(now >= then for now, then in zip(healed, before, strict=True))
+
+
+def documented(server: Server) -> None:
+    """Runs the block of docs/operations.md about dumps as it is written."""
+    page = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
+    section = page.split("\n## Dumps\n")[1].split("\n## ")[0]
+    [block] = re.findall(r"^```sql\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    server.psql("postgres", block.encode())
 
 
 @each_type

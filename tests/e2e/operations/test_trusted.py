@@ -307,6 +307,8 @@ def test_the_schema_is_the_one_that_is_named(alice, extension):
     alice.execute('CREATE SCHEMA "$user"; CREATE SCHEMA postgres')
     with expect.error("42939", 'unacceptable extension schema name "$user"'):
         alice.execute(f'CREATE EXTENSION {extension} SCHEMA "$user"')
+    if extension == "scru_text":
+        return  # It creates no object in its schema.
     alice.execute("CREATE TEMP TABLE temporary ()")
     [(temporary,)] = alice.execute("SELECT nspname FROM pg_namespace WHERE oid = pg_my_temp_schema()")
     with pytest.raises((psycopg.errors.ReservedName, psycopg.errors.UndefinedFunction)):

@@ -117,7 +117,8 @@ SELECT plan('SELECT * FROM p WHERE id::timestamptz >= ''2026-12-05''');
 SELECT plan('SELECT * FROM p WHERE id::timestamptz >= timestamp ''2026-12-05''');
 SELECT plan('SELECT * FROM p ORDER BY id::timestamptz DESC LIMIT 3');
 SELECT plan('SELECT id::timestamptz FROM p ORDER BY 1 LIMIT 3');
-SELECT plan('SELECT max(id::timestamptz) FROM p');
+-- From PostgreSQL 17 on, a column that is NOT NULL has no condition.
+SELECT line FROM plan('SELECT max(id::timestamptz) FROM p') AS line WHERE line !~ 'id IS NOT NULL';
 
 -- UNION ALL: conditions are not served, and no LIMIT reads a whole table in its order.
 SELECT plan('SELECT * FROM (SELECT created_at FROM v UNION ALL SELECT created_at FROM v) AS u

@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
         let mut times =
             self.answers.iter().filter_map(|answer| if let Answer::Time(now) = answer { Some(*now) } else { None });
         let first = times.next().unwrap_or(0);
-        (first, times.last().unwrap_or(first))
+        (first, times.next_back().unwrap_or(first))
     }
 
     fn stop<R>(&mut self) -> Result<R, Halt> {
@@ -293,6 +293,10 @@ impl Marks for Run<'_> {
 
     fn start(&mut self, of: Mark) -> Result<i64, Halt> {
         self.load(|world| world.shared.marks[of as usize].start as u64).map(|start| start as i64)
+    }
+
+    fn era_of_start(&mut self, of: Mark) -> Result<u64, Halt> {
+        self.load(|world| world.shared.marks[of as usize].era)
     }
 
     fn raise_start(&mut self, of: Mark, era: u64, time: i64) -> Result<bool, Halt> {

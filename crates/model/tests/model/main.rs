@@ -95,6 +95,8 @@ pub struct Bounds {
     pub marks: Option<u8>,
     /// Whether every state is examined for an operation or a wait that does not end.
     pub checks_ends: bool,
+    /// Whether it takes long to visit all states.
+    pub is_long: bool,
     /// The text of the protocol.
     pub protocol: Protocol,
     /// The number of the change, if that is the changed protocol.
@@ -162,7 +164,6 @@ impl Bounds {
             let begins = call == Call::Draw && self.has_transactions() && !transaction.has_begun;
             let call = if begins { Call::Begin } else { call };
             *operation = Some(Operation { call, answers: Vec::new() });
-            world.backends[backend].precedes_raise = false;
         }
         let Some(Operation { call, answers }) = &world.backends[backend].operation else { return false };
         let (call, before) = (*call, answers.len());
@@ -223,7 +224,6 @@ impl Bounds {
             }
             Ok(Done::Repeat | Done::Drawn(None) | Done::Private(None)) | Err(_) => {}
         }
-        world.backends[backend].precedes_raise = false;
         true
     }
 
@@ -241,12 +241,9 @@ impl Bounds {
     fn correct(&self, world: &mut World, backend: usize, call: Call) {
         let Backend { database, node, kind, .. } = world.backends[backend];
         if let Call::Set(time) = call {
-            world.set_to = Some((database, node, kind, time));
+            world.set_to = (!world.is_set_late).then_some((database, node, kind, time));
         } else if let Call::Raise(time) = call {
             world.raised = Some(Raised { time, database, is_local: false });
-            for other in &mut world.backends {
-                other.precedes_raise = other.operation.is_some();
-            }
         }
     }
 
@@ -418,6 +415,7 @@ impl Model for Bounds {
             Action::Set(backend, ticks) => {
                 counts.mark_sets += 1;
                 next.may_refuse = true;
+                next.is_set_late &= next.is_setting();
                 self.go(&mut next, backend, Call::Set(at(ticks)), false).then_some(())?;
             }
             Action::Raise(backend, ticks) => {
@@ -430,6 +428,8 @@ impl Model for Bounds {
                 if ticks > 0 {
                     counts.clock_moves += 1;
                     next.set_to = None;
+                    // Others draw with the wrong clock after the marks were set back.
+                    next.is_set_late = next.is_setting();
                 } else {
                     counts.clock_setbacks += 1;
                     next.may_refuse = true;

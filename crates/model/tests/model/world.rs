@@ -35,6 +35,8 @@ pub struct World {
     pub(crate) raised: Option<Raised>,
     /// The backend that has set the marks back, as it was, and the time; `None` once an ID is generated or the clock advances.
     pub(crate) set_to: Option<(usize, usize, Kind, i64)>,
+    /// Whether the clock has moved forward while the marks are set back.
+    pub(crate) is_set_late: bool,
     /// The database that was restored from the dump of another server, and the horizon that the dump has.
     pub(crate) restored: Option<(usize, i64)>,
     /// The databases that carry an older mark since they were restored, as bits: the next ID of each covers all again.
@@ -239,8 +241,6 @@ pub(crate) struct Backend {
     pub(crate) known: [Known; 2],
     pub(crate) due: i64,
     pub(crate) transaction: Transaction,
-    /// Whether its operation began before the marks were raised last.
-    pub(crate) precedes_raise: bool,
 }
 
 /// What a backend has learned at the beginning of its transaction.
@@ -332,6 +332,7 @@ impl World {
             horizons: [0; DATABASES],
             raised: None,
             set_to: None,
+            is_set_late: false,
             restored: None,
             uncovered: 0,
             marks_logged: 0,
@@ -382,6 +383,12 @@ impl World {
         for position in positions {
             *position -= durable.min(*position % VERSION);
         }
+    }
+
+    /// Whether a backend sets the marks back.
+    pub(crate) fn is_setting(&self) -> bool {
+        let calls = self.backends.iter().filter_map(|backend| backend.operation.as_ref());
+        calls.map(|operation| operation.call).any(|call| matches!(call, Call::Set(_)))
     }
 
     pub(crate) fn are_idle(&self) -> bool {
@@ -467,7 +474,7 @@ impl World {
 
     /// An ID to its client, which inserts it. Records a violation of an invariant. `tick` is the start and the end of its tick.
     pub(crate) fn hand_out(&mut self, bounds: &Bounds, backend: usize, word: u64, tick: (i64, i64), now: i64) {
-        let Backend { database, kind, last, transaction, precedes_raise, .. } = self.backends[backend];
+        let Backend { database, kind, last, transaction, .. } = self.backends[backend];
         let (bit, is_private) = (1 << database, kind == Kind::Private);
         let given = self.given.get(&(kind, word)).copied();
         if given.is_some_and(|databases| databases & bit != 0) {
@@ -482,7 +489,6 @@ impl World {
             self.fail(Fault::AheadOfArrived);
         } else if let Some(raised) = self.raised
             && (raised.database == database || !raised.is_local)
-            && !precedes_raise
             && tick.1 <= raised.time
         {
             self.fail(Fault::BelowRaisedMark);

@@ -1,0 +1,59 @@
+//! What the backends share, except for readers: the marks and the state of each type. [`memory`](crate::shared::memory) finds it.
+
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use crate::pg::clock;
+
+/// What the backends share of the marks. All fields are initially 0.
+#[repr(C, align(64))]
+pub struct MarksMemory {
+    /// The number of times that a superuser has changed the marks, plus 1; 0 before the page is read.
+    pub era: AtomicU64,
+    /// The time that a flush takes, in microseconds; 0 if none has been measured.
+    pub flush_time: AtomicI64,
+    /// The time of the last failure to access the page, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    pub failed: AtomicI64,
+    /// By [`Mark`](scru_server::mark::Mark). Readers write one of them, so each has a cache line.
+    pub marks: [MarkMemory; 2],
+}
+
+/// What the backends share of a mark. The protocol documents the fields.
+#[repr(C, align(64))]
+pub struct MarkMemory {
+    /// As `set_start` of the accesses packs it.
+    pub start: AtomicU64,
+    pub reserved: AtomicI64,
+    pub pending_until: AtomicI64,
+    pub pending_position: AtomicU64,
+}
+
+impl MarksMemory {
+    /// Records that the page could not be accessed.
+    #[cold]
+    pub fn note_failure(&self) {
+        self.failed.store(clock::now(), Ordering::Relaxed);
+    }
+}
+
+/// What the backends share of a type whose word is `A`. All fields are initially 0.
+#[repr(C, align(64))]
+pub struct TypeMemory<A> {
+    pub(super) word: Padded<A>,
+    /// The checksum of the last log message that names the node of the server; 0 if there is none.
+    pub announced: AtomicU64,
+    /// The log messages that name nodes of databases, as a set of one bit for each.
+    pub announced_of_databases: AtomicU64,
+    /// 1 if a session of a Citus node has been warned that the node is not set.
+    pub warned: AtomicU64,
+}
+
+/// 16 bytes, so that the layout is the same for all types.
+#[repr(C, align(16))]
+pub struct Padded<A>(A);
+
+impl<A> TypeMemory<A> {
+    #[inline(always)]
+    pub fn word(&self) -> &A {
+        &self.word.0
+    }
+}
