@@ -53,7 +53,7 @@ pub fn lead(of: Mark, flush: i64) -> i64 {
     }
 }
 
-/// The length of the last part of a reservation, for the same flush.
+/// The length of the last part of a reservation. `flush` is as in [`lead`].
 #[inline(always)]
 pub fn low(flush: i64) -> i64 {
     LOW_MICROS.saturating_add(flush)

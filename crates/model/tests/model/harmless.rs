@@ -19,8 +19,7 @@ pub const HARMLESS: &[&str] = &[
      change_carried(of, |carried, _| carried.max(time)))",
 ];
 
-/// The changes that a world finds only beyond the number of states which the default test visits, if at all. `make test-model` explores
-/// them.
+/// The changes that no world of the default test finds. They are not shown to be harmless. `make test-model` explores them.
 pub const LONG: &[&str] = &[
     "begin: without if era()? != 0",
     "begin: without result",
