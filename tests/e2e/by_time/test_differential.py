@@ -13,7 +13,9 @@ import psycopg
 import pytest
 
 from differential import SYSTEMS, IdSystem, RandomTable
-from server import IS_LONG, oldest_and_newest
+from server import IS_LONG, on_every_version
+
+pytestmark = on_every_version
 
 TABLES = 2_000 if IS_LONG else 20
 QUERIES = 40
@@ -42,7 +44,6 @@ def test_conditions_on_an_id_are_those_on_its_time(extensions, measured, system:
     assert not different, "\n".join(map(str, different[:3]))
 
 
-@oldest_and_newest("tests the test")
 @pytest.mark.parametrize("micros", [-1, 1])
 def test_a_bound_that_is_moved_by_a_microsecond_is_noticed(extensions, micros):
     """The conditions by the column of times truncate a time that is moved by one microsecond."""

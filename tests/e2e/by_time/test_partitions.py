@@ -23,7 +23,9 @@ import orders
 import plans
 from bench.server import timed
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
-from server import IS_LONG, Server, oldest_and_newest, since
+from server import IS_LONG, Server, on_every_version, since
+
+pytestmark = on_every_version
 
 # ----------------------------------------------------------------------------------------------------------- pg_partman
 
@@ -216,7 +218,6 @@ def test_rows_are_moved_from_the_default_partition(events):
     assert events.connection.execute(move).fetchone() == (0,)
 
 
-@oldest_and_newest("the catalogs of operator classes are the same on all servers")
 def test_domains_have_brin_indexes(connection):
     """Each operator class indexes a domain over each type, before and after its index is summarized."""
     orders.create_brin_on_domains(connection)

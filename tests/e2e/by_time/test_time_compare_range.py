@@ -18,11 +18,10 @@ import pytest
 
 import expect
 from plans import create_planning_times, estimate, explain, nodes
-from server import Server, oldest_and_newest
+from server import Server
 
 # ------------------------------------------------------------------------------------------- one hour of a million rows
 
-of_comparisons = oldest_and_newest("the regression test `time_compare` compares the plans on every version")
 
 ROWS = 1_000_000
 STEP = timedelta(seconds=8.64)
@@ -74,7 +73,6 @@ def touched(connection: psycopg.Connection, query: str) -> tuple[int, int]:
     return node["Actual Rows"], node["Shared Hit Blocks"] + node["Shared Read Blocks"]
 
 
-@of_comparisons
 @pytest.mark.parametrize("query", [BY_TIME, BY_VARIABLE], ids=["constants", "variables"])
 def test_one_hour_touches_the_pages_that_bounds_touch(orders, measured, query):
     by_time, by_hand = touched(orders, query), touched(orders, BY_HAND)
@@ -83,13 +81,11 @@ def test_one_hour_touches_the_pages_that_bounds_touch(orders, measured, query):
     assert by_time[0] == ROWS_OF_THE_HOUR
 
 
-@of_comparisons
 def test_one_hour_by_the_clock_touches_the_pages_that_bounds_touch(orders):
     with orders.transaction():
         assert touched(orders, BY_CLOCK) == touched(orders, BY_CLOCK_BY_HAND)
 
 
-@of_comparisons
 @pytest.mark.alone
 @pytest.mark.parametrize(
     ("queries", "is_constant"),
@@ -119,7 +115,6 @@ def test_planning_takes_little_longer(orders, measured, queries, is_constant):
 
 # ----------------------------------------------------------------------------------------- one hour of ten million rows
 
-of_ranges = oldest_and_newest("the regression test `range` compares the plans on every version")
 
 TEN_MILLION = 10_000_000
 HOUR = "'[2026-02-20 02:00+00,2026-02-20 03:00+00)'"
@@ -147,7 +142,6 @@ def buffers(connection, query: str) -> tuple[int, int]:
     return node["Actual Rows"], node["Shared Hit Blocks"] + node["Shared Read Blocks"]
 
 
-@of_ranges
 def test_one_hour_of_ten_million_rows(ten_million_orders, measured):
     """A range touches no more pages than bounds written by hand. The planner estimates its rows within a factor of two,
     although the range has far fewer rows than a histogram bucket."""
@@ -160,7 +154,6 @@ def test_one_hour_of_ten_million_rows(ten_million_orders, measured):
     assert rows / 2 < expected < rows * 2
 
 
-@of_ranges
 def test_an_error_of_the_server_is_unchanged(new_server):
     """An error of a server function that the extension calls is unchanged, even with Rust backtraces enabled."""
     server = new_server({}, {"RUST_BACKTRACE": "1"})

@@ -21,7 +21,9 @@ from psycopg.types.string import TextLoader
 from differential import BOUNDS, ZONES, Query, RandomTable, of_type
 from idtypes import TYPES, IdType, each_type
 from plans import estimate, explain, nodes
-from server import BINDIR, IS_LONG, Server, as_server_user, long, oldest_and_newest
+from server import BINDIR, IS_LONG, Server, as_server_user, long, on_every_version
+
+pytestmark = on_every_version
 
 TABLES = 200 if IS_LONG else 4
 QUERIES = 50
@@ -205,7 +207,6 @@ def test_the_time_of_an_id_is_a_column_of_times(connection, measured, id_type: I
     assert plans["Index Cond: (id"] > 0
 
 
-@oldest_and_newest("tests the test")
 def test_a_time_that_is_moved_by_a_microsecond_is_noticed(connection):
     connection.adapters.register_loader("timestamptz", TextLoader)
     for id_type in TYPES:
@@ -260,7 +261,6 @@ def scans(plan: dict) -> list[tuple[str, float, int]]:
     return own + [scan for child in plan.get("Plans", []) for scan in scans(child)]
 
 
-@oldest_and_newest("the planner costs these plans alike on all versions")
 def test_estimates_and_plans_are_those_of_the_column(connection):
     prepare(connection)
     for table in ("twin", "with_time"):

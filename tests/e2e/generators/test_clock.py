@@ -14,9 +14,7 @@ import pytest
 import expect
 from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULID, ULIDFLAKE, each_server_wide_type, each_type, of_types
 from load import Load, background, forever, wait_until_it_waits
-from server import oldest_and_newest, wait_until
-
-pytestmark = oldest_and_newest("the generators are in crates/ids, which does not depend on the server")
+from server import wait_until
 
 # ------------------------------------------------------------------------------------------------------------ each type
 

@@ -23,11 +23,10 @@ from conftest import Database
 from idtypes import SCRU64, SCRU128, TYPES, ULIDFLAKE, each_server_wide_type, each_type, of_types
 from load import Load, background, forever, wait_until_it_waits
 from plans import analyze, explain, prefer_parallel_plans
-from server import Server, oldest_and_newest, wait_until
+from server import Server, wait_until
 
 # ----------------------------------------------------------------------------------------------- concurrent connections
 
-of_generators = oldest_and_newest("the generators are in crates/ids, which does not depend on the server")
 
 CONNECTIONS = 50
 IDS_EACH = 20_000
@@ -63,7 +62,6 @@ def any_database(request) -> Iterator[Database]:
         assert server.crashes() == []
 
 
-@of_generators
 @pytest.mark.parametrize(("id_type", "scope"), GENERATORS, ids=[f"{id_type}-{scope}" for id_type, scope in GENERATORS])
 def test_many_ids_of_many_connections_are_all_different(database, id_type, scope):
     """The IDs of each connection are in order of creation."""
@@ -87,7 +85,6 @@ def test_many_ids_of_many_connections_are_all_different(database, id_type, scope
     assert drawn == (connections * ids_each, connections * ids_each)
 
 
-@of_generators
 @of_types([SCRU128])
 def test_fifty_connections_draw_no_duplicate(any_database, id_type):
     def draw(connection, number):
@@ -108,7 +105,6 @@ def test_fifty_connections_draw_no_duplicate(any_database, id_type):
     assert out_of_order == (0,)
 
 
-@of_generators
 @of_types([id_type for id_type in TYPES if not id_type.is_server_wide])
 def test_concurrent_connections_share_no_randomness(any_database, id_type):
     """Each session seeds its own random numbers, neither from a common parent process nor from the clock.
@@ -127,7 +123,6 @@ def test_concurrent_connections_share_no_randomness(any_database, id_type):
     assert all({body >> bit & 1 for body in bodies} == {0, 1} for bit in range(bits))
 
 
-@of_generators
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 def test_two_hundred_connections_at_once(new_server, preload):
     """All connections generate the server's first IDs, and initialize the shared state, at the same time."""
@@ -156,7 +151,6 @@ def test_two_hundred_connections_at_once(new_server, preload):
     assert server.crashes() == []
 
 
-@of_generators
 @each_type
 def test_index_order_is_order_of_creation(connection, id_type):
     connection.execute(
@@ -177,7 +171,6 @@ def test_index_order_is_order_of_creation(connection, id_type):
         assert in_index_order == list(range(1, 100_001))[::direction]
 
 
-@of_generators
 @each_type
 def test_ids_bear_the_time_of_their_creation(connection, id_type):
     """The times are exact to the tick. IDs of a shared state may be ahead of the clock by up to a second."""
@@ -187,7 +180,6 @@ def test_ids_bear_the_time_of_their_creation(connection, id_type):
     assert before - timedelta(milliseconds=id_type.tick) < id_time <= after + ahead
 
 
-@of_generators
 @each_type
 def test_parallel_workers_draw_no_duplicate(connection, id_type):
     """The generator is PARALLEL SAFE: several workers generate IDs at the same time."""
@@ -204,7 +196,6 @@ def test_parallel_workers_draw_no_duplicate(connection, id_type):
     assert connection.execute("SELECT count(*), count(DISTINCT id) FROM drawn").fetchone() == (300_000, 300_000)
 
 
-@of_generators
 @each_type
 def test_insert_select_under_parallel_settings_draws_no_duplicate(connection, id_type):
     prefer_parallel_plans(connection)

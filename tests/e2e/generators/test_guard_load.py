@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from load import FeedLoad
-from server import IS_LONG, Server, oldest_and_newest, wait_until
+from server import IS_LONG, Server, wait_until
 
 LAG = 1.0
 SECONDS = 25 if IS_LONG else 3
@@ -139,7 +139,6 @@ class Load(FeedLoad):
             return self.receive(lambda after: page(session, after, f"{LAG} s"), FIRST, 3 * LAG)
 
 
-@oldest_and_newest("the decisions are those of crates/server/src/horizon.rs")
 @pytest.mark.parametrize("preloaded", ["scru", ""] if IS_LONG else [""])
 def test_two_readers_miss_no_row_whose_id_was_made_elsewhere(new_server, measured, preloaded):
     server = new_server(

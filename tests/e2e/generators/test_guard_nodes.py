@@ -18,9 +18,7 @@ import pytest
 
 import expect
 from load import FeedLoad
-from server import IS_LONG, Server, oldest_and_newest, wait_until
-
-pytestmark = oldest_and_newest("the horizon of a node does not depend on the version")
+from server import IS_LONG, Server, wait_until
 
 SECONDS, MANY = (25, 5000) if IS_LONG else (3, 100)
 FIRST = "00000000-0000-7000-8000-000000000000"

@@ -12,7 +12,9 @@ import pytest
 
 import expect
 from idtypes import TYPES
-from server import wait_until
+from server import on_every_version, wait_until
+
+pytestmark = on_every_version
 
 TOO_OLD = "the snapshot is too old for a horizon"
 

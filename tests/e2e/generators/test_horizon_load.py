@@ -22,7 +22,7 @@ import pytest
 
 from clock import Clock
 from idtypes import BY_NAME
-from server import Server, oldest_and_newest, wait_until
+from server import Server, wait_until
 
 # ----------------------------------------------------------------------------------------- a reader beside disturbances
 
@@ -429,9 +429,6 @@ def write(server: Server, seconds: int) -> None:
         server.run("pgbench", "--no-vacuum", "--client=32", f"--time={seconds}", *scripts, "postgres")
 
 
-@oldest_and_newest(
-    "the decisions are those of crates/server/src/horizon.rs; test_a_reader_misses_nothing_under_load runs on all"
-)
 @pytest.mark.parametrize(("column", "scope"), CASES, ids=[f"{column.sql_type}-{scope}" for column, scope in CASES])
 def test_readers_receive_as_many_rows_as_were_committed(new_server, clock, measured, column, scope):
     """Each reader receives as many rows as were committed, in order of ID, and so each of them once."""

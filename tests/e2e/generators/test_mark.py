@@ -43,7 +43,7 @@ from server import (
     MAJOR,
     Server,
     give_to_server_user,
-    oldest_and_newest,
+    on_every_version,
     parent_and_state,
     send_signal,
     since,
@@ -51,7 +51,7 @@ from server import (
 )
 
 # 15 and 16, 17 and 18, and 19 each allocate shared memory in their own way.
-pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike", 18)
+pytestmark = on_every_version
 
 
 @pytest.fixture(params=["", "scru"], ids=["not preloaded", "preloaded"])

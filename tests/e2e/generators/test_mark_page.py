@@ -11,7 +11,9 @@ import pytest
 import expect
 from idtypes import TYPES
 from marks import HOUR, NODE, WITHOUT_CHECKSUMS, assert_later, create, draw, draw_all
-from server import BINDIR, Server
+from server import BINDIR, Server, on_every_version
+
+pytestmark = on_every_version
 
 PAGE = 8192
 INVALID = 'file "global/8672" has no valid high-water marks'

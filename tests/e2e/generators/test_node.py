@@ -9,11 +9,7 @@ import psycopg
 import pytest
 
 from programs import needs
-from server import Server, oldest_and_newest, wait_until
-
-pytestmark = oldest_and_newest(
-    "the number of the server is made by src/draw/node.rs, which does not depend on the version"
-)
+from server import Server, wait_until
 
 NODE, NUMBER = "scru.scru64_node", "scru.ulidflake_scalability"
 PAGE = (Path(__file__).parents[3] / "docs/several-servers.md").read_text()

@@ -19,9 +19,7 @@ import psycopg
 from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, ULID, ULIDFLAKE, IdType
 from marks import NODE, SEQUENCES
 from owner import SHOP, create_shop
-from server import IS_LONG, Server, oldest_and_newest
-
-pytestmark = oldest_and_newest("the versions differ in the memory that processes share")
+from server import IS_LONG, Server
 
 SECONDS = 300 if IS_LONG else 30
 OTHERS = ["one", "two", "three", "four"]

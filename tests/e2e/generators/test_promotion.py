@@ -11,10 +11,7 @@ import expect
 from faults import take_shared_memory
 from idtypes import SERVER_WIDE, TYPES
 from marks import ALONE, assert_later, create, draw, draw_all, each_difference, insert
-from server import MAJOR, Server, oldest_and_newest
-
-# 15 and 16, 17 and 18, and 19 each allocate shared memory in their own way.
-pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike", 18)
+from server import MAJOR, Server
 
 PREPARED = {"shared_preload_libraries": "scru", "max_prepared_transactions": "2"}
 AUTOVACUUM = {"autovacuum": "off"}

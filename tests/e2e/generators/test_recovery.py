@@ -16,10 +16,9 @@ import expect
 from faults import ENDS, bring_back
 from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, ULIDFLAKE
 from load import Load, assert_all_different, background, forever, wait_until_it_waits
-from server import MAJOR, oldest_and_newest, send_signal, wait_until
+from server import MAJOR, on_every_version, send_signal, wait_until
 
-# 15 and 16, 17 and 18, and 19 each allocate shared memory in their own way.
-pytestmark = oldest_and_newest("the mark is a page of the log, which all versions replay alike", 18)
+pytestmark = on_every_version
 
 NODE = {"scru.scru64_node": "5/20"}
 # The scru64 IDs of about two seconds. The first of them exhaust the second that they may be ahead of the clock.

@@ -22,7 +22,9 @@ import expect
 from faults import small_disk, take_shared_memory
 from idtypes import TYPES, IdType
 from load import Load, assert_all_different
-from server import MAJOR, Server, as_server_user, since
+from server import MAJOR, Server, as_server_user, on_every_version, since
+
+pytestmark = on_every_version
 
 # ---------------------------------------------------------------------------------------------------------- a full disk
 

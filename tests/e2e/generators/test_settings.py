@@ -14,7 +14,7 @@ from psycopg.pq import TransactionStatus
 
 import expect
 from idtypes import SCRU64
-from server import Server, oldest_and_newest, wait_until
+from server import Server, wait_until
 
 # ----------------------------------------------------------------------------------------------- scru.on_clock_rollback
 
@@ -112,10 +112,6 @@ def test_unknown_setting_names_are_rejected(connection):
 
 # ---------------------------------------------------------------------------------------- the settings of generators
 
-of_generators = oldest_and_newest(
-    "the rules are in src/settings/sources.rs, which does not depend on the version; the tests of"
-    " scru.on_clock_rollback run on all"
-)
 
 DEFAULTS = {
     "scru.scru64_node": "0/4",
@@ -185,7 +181,6 @@ def refusals(setting: str) -> dict[bool, tuple[str, str]]:
     return {True: for_all, False: privilege if setting in DECIDING else for_all}
 
 
-@of_generators
 @each_setting
 def test_no_session_changes_them(connection, database, plain_user, setting):
     """Not even a superuser's session can change them: two sessions with different values could generate the same ID."""
@@ -200,7 +195,6 @@ def test_no_session_changes_them(connection, database, plain_user, setting):
         assert show(session, setting) == DEFAULTS[setting]
 
 
-@of_generators
 @each_setting
 @pytest.mark.parametrize("superuser", [True, False])
 def test_values_set_before_the_library_is_loaded_are_discarded(database, plain_user, setting, superuser):
@@ -221,7 +215,6 @@ def test_values_set_before_the_library_is_loaded_are_discarded(database, plain_u
         assert show(connection, setting) == (OTHERS if is_shown else DEFAULTS)[setting]
 
 
-@of_generators
 @each_setting
 def test_a_setting_removed_from_the_file_has_its_default(own_server, setting):
     """A removed setting has its default, even in a session that has a placeholder for it until it loads the library."""
@@ -233,7 +226,6 @@ def test_a_setting_removed_from_the_file_has_its_default(own_server, setting):
         assert show(connection, setting) == DEFAULTS[setting]
 
 
-@of_generators
 @pytest.mark.parametrize("setting", sorted(DEFAULTS.keys() - DECIDING))
 def test_no_role_and_no_database_has_its_own(own_server, setting):
     for target in "ROLE postgres", "DATABASE postgres", "ROLE postgres IN DATABASE postgres":
@@ -250,7 +242,6 @@ def test_no_role_and_no_database_has_its_own(own_server, setting):
         execute(own_server, f"ALTER {target} RESET ALL")
 
 
-@of_generators
 @each_setting
 def test_alter_system_and_reload_reach_running_sessions(own_server, setting):
     with own_server.connect() as connection, own_server.connect() as fresh:
@@ -268,7 +259,6 @@ def test_alter_system_and_reload_reach_running_sessions(own_server, setting):
         wait_until(lambda: show(connection, setting) == DEFAULTS[setting], "the session has the default")
 
 
-@of_generators
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 def test_they_are_described(new_server, preload):
     server = new_server({**OTHERS, "shared_preload_libraries": preload})
@@ -338,13 +328,11 @@ def assert_is_refused(connection, setting: str, value: str, detail: str | None, 
         connection.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
 
 
-@of_generators
 @pytest.mark.parametrize("value", MALFORMED_NODES)
 def test_malformed_nodes_are_refused(session_with_library, value):
     assert_is_refused(session_with_library, "scru.scru64_node", value, MALFORMED_NODES[value], None)
 
 
-@of_generators
 @pytest.mark.parametrize(
     ("setting", "bounds", "values"),
     [
@@ -360,7 +348,6 @@ def test_numbers_out_of_bounds_are_refused(session_with_library, setting, bounds
     assert_is_refused(session_with_library, setting, "many", None, None)
 
 
-@of_generators
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
@@ -375,7 +362,6 @@ def test_other_words_are_refused(session_with_library, setting, words):
         assert_is_refused(session_with_library, setting, value, None, f"Available values: {words}.")
 
 
-@of_generators
 def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
     own_server.reload(**{"scru.scru64_node": "5/8"})
     with own_server.connect() as connection:
@@ -385,7 +371,6 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one(own_server):
         assert connection.execute("SELECT scru64_node_id(gen_scru64(), 8)").fetchone() == (5,)
 
 
-@of_generators
 def test_a_malformed_node_in_the_file_leaves_the_old_one_if_preloaded(new_server):
     server = new_server({"shared_preload_libraries": "scru", "scru.scru64_node": "5/8"})
     execute(server, "CREATE EXTENSION scru")
@@ -394,7 +379,6 @@ def test_a_malformed_node_in_the_file_leaves_the_old_one_if_preloaded(new_server
     assert server.value("SELECT scru64_node_id(gen_scru64(), 8)") == 5
 
 
-@of_generators
 @pytest.mark.parametrize("preload", ["", "scru"], ids=["not preloaded", "preloaded"])
 @pytest.mark.parametrize(
     ("type_", "setting", "malformed", "default", "log"),
@@ -434,7 +418,6 @@ def test_a_malformed_value_at_the_start(new_server, preload, type_, setting, mal
 # -------------------------------------------------------------------------------------------------------------- effects
 
 
-@of_generators
 @pytest.mark.parametrize(
     ("node", "size", "node_id"),
     [("42/8", 8, 42), ("0xb00/12", 12, 0xB00), ("0XFF/8", 8, 255), ("1/1", 1, 1), ("0/23", 23, 0)],
@@ -447,7 +430,6 @@ def test_the_node_is_in_the_ids(own_server, node, size, node_id):
         assert show(connection, "scru.scru64_node") == node
 
 
-@of_generators
 def test_the_node_can_be_a_previous_id(own_server):
     """A previous ID sets the node, and the next ID is greater even if the clock is behind it."""
     with own_server.connect() as connection:
@@ -461,7 +443,6 @@ def test_the_node_can_be_a_previous_id(own_server):
     assert node == (SCRU64.value(previous) & 0xFFFFFF) >> 8
 
 
-@of_generators
 def test_the_microsecond_is_in_the_counter(own_server):
     """With `microsecond`, the specification's alternative, the upper 10 bits of the counter are 0 to 999."""
     own_server.reload(**{"scru.scru160_counter": "microsecond"})
@@ -474,7 +455,6 @@ def test_the_microsecond_is_in_the_counter(own_server):
     assert ids == sorted(set(ids))
 
 
-@of_generators
 def test_the_microsecond_is_that_of_the_clock(new_server, clock):
     server = new_server({"scru.scru160_counter": "microsecond"}, clock.environment)
     clock.freeze("2030-01-01 00:00:00.123456")
@@ -488,7 +468,6 @@ def test_the_microsecond_is_that_of_the_clock(new_server, clock):
     assert low < 32
 
 
-@of_generators
 def test_the_number_is_in_the_ulidflakes(own_server):
     own_server.reload(**{"scru.ulidflake_scalability": "7"})
     with own_server.connect() as connection:
@@ -497,7 +476,6 @@ def test_the_number_is_in_the_ulidflakes(own_server):
         assert connection.execute("SELECT count(DISTINCT id) FROM drawn").fetchone() == (10_000,)
 
 
-@of_generators
 @pytest.mark.parametrize("bits", [1, 3, 8])
 @pytest.mark.parametrize("number", ["-1", "31"])
 def test_steps_use_the_entropy_bits(own_server, bits, number):
@@ -515,7 +493,6 @@ def test_steps_use_the_entropy_bits(own_server, bits, number):
     assert found == set(range(1, 1 << bits))
 
 
-@of_generators
 def test_the_form_of_the_text(connection):
     """A session chooses the output form of scru160. Both forms are accepted as input, case-insensitively."""
     binary = bytes.fromhex("017bdf6431bb33750751eb63beb3c3f8c5969d86")
@@ -528,7 +505,6 @@ def test_the_form_of_the_text(connection):
         assert connection.execute("SELECT ARRAY[%s::scru160]::text", [text]).fetchone() == ("{" + text + "}",)
 
 
-@of_generators
 def test_the_form_of_the_text_stays_out_of_indexes(connection):
     """The conversion to text depends on a setting, so it is not immutable, and the server rejects an index on it."""
     connection.execute("CREATE TABLE ids (id scru160)")
@@ -536,7 +512,6 @@ def test_the_form_of_the_text_stays_out_of_indexes(connection):
         connection.execute("CREATE INDEX ON ids ((id::text))")
 
 
-@of_generators
 def test_scope_is_a_sessions_choice(connection):
     """A session can change the scope. The IDs of each statement are increasing in either scope."""
     for id_type in ("scru128", "ulid", "scru160"):

@@ -20,7 +20,6 @@ import expect
 from bench.server import processor_time
 from idtypes import BY_NAME, SCRU128, ULID, IdType, of_types
 from plans import estimate, explain
-from server import oldest_and_newest
 
 # --------------------------------------------------------------------------------------------------- docs/core-types.md
 
@@ -264,7 +263,6 @@ def test_bounds_of_uuids_are_those_of_the_page(connection):
 
 # -------------------------------------------------------------------------------------------- sql/contrib/scru_uuid.sql
 
-of_the_script = oldest_and_newest("the functions are SQL and PL/pgSQL of features that all versions have")
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "scru_uuid.sql").read_text()
@@ -285,7 +283,6 @@ def vectors(id_type: IdType, kind: str = "valid") -> list[dict]:
     return json.loads((ROOT / "tests" / "vectors" / f"{id_type.name}.json").read_text())[kind]
 
 
-@of_the_script
 def test_it_needs_no_extension(new_database):
     """The schema can be created, used and dropped on a server without the extension."""
     with new_database(extension=False).connect() as connection:
@@ -297,7 +294,6 @@ def test_it_needs_no_extension(new_database):
         connection.execute("DROP SCHEMA scru_uuid CASCADE")
 
 
-@of_the_script
 @of_both
 def test_texts_and_times_of_the_vectors(scripted, id_type):
     """Texts and times equal those of the specifications' examples. Input is case-insensitive."""
@@ -311,7 +307,6 @@ def test_texts_and_times_of_the_vectors(scripted, id_type):
         assert row == (vector["text"], True, [id])
 
 
-@of_the_script
 @of_both
 def test_the_same_texts_and_times_as_the_extension(scripted, id_type):
     """Conversions in both directions agree on random values of every magnitude."""
@@ -325,7 +320,6 @@ def test_the_same_texts_and_times_as_the_extension(scripted, id_type):
     assert scripted.execute(query, [ids]).fetchone() == (1000,)
 
 
-@of_the_script
 @of_both
 def test_bounds_by_time(scripted, id_type):
     """Bounds equal the extension's for times in microseconds, at ticks and next to them, and for infinite times."""
@@ -343,7 +337,6 @@ def test_bounds_by_time(scripted, id_type):
     assert (count, equal) == (3001 + 2003 + 4, count)
 
 
-@of_the_script
 @of_both
 def test_malformed_texts(scripted, id_type):
     """Invalid texts raise the same SQLSTATE and message as in the extension. Only the extension adds a DETAIL."""
@@ -357,7 +350,6 @@ def test_malformed_texts(scripted, id_type):
             scripted.execute(f"SELECT scru_uuid.from_{id_type}(%s)", [text])
 
 
-@of_the_script
 def test_times_out_of_range(scripted):
     """Generators reject the first and the last timestamp, which are reserved. lower() rejects times after the last
     timestamp, and upper() those before the first."""
@@ -372,7 +364,6 @@ def test_times_out_of_range(scripted):
     assert scripted.execute("SELECT scru_uuid.generate(NULL)").fetchone() == (None,)
 
 
-@of_the_script
 def test_a_random_id_of_a_time(scripted):
     query = """
         SELECT count(DISTINCT id), array_agg(DISTINCT scru_uuid.timestamp(id)) = '{2026-11-01 12:00:00.001+00}'
@@ -380,7 +371,6 @@ def test_a_random_id_of_a_time(scripted):
     assert scripted.execute(query).fetchone() == (1000, True)
 
 
-@of_the_script
 @pytest.mark.parametrize("generator", ["generate", "generate_increasing"])
 def test_an_id_has_the_time_and_random_bits(scripted, generator):
     """An ID contains the time of the call in milliseconds. Each of the other 80 bits is set in some IDs. With
@@ -398,7 +388,6 @@ def test_an_id_has_the_time_and_random_bits(scripted, generator):
         assert each_bit == "0" * 80
 
 
-@of_the_script
 def test_increasing_within_a_session(scripted):
     """Each ID is greater than the one before and has new random low bits, even after a rollback."""
     made = []
@@ -412,7 +401,6 @@ def test_increasing_within_a_session(scripted):
     assert len(tails) > 9_990
 
 
-@of_the_script
 @pytest.mark.parametrize(
     ("ahead", "continues"), [("0", True), ("9 seconds", True), ("11 seconds", False)], ids=["now", "9 s", "11 s"]
 )
@@ -430,7 +418,6 @@ def test_increasing_when_the_clock_has_moved_back(scripted, ahead, continues):
         assert id.int >> 80 == (before.int >> 80) + 1
 
 
-@of_the_script
 def test_moving_to_the_extension_rewrites_nothing(scripted):
     """The table keeps its file, and the texts and order of its IDs."""
     scripted.execute("CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT scru_uuid.generate_increasing(), n serial)")
@@ -449,7 +436,6 @@ def test_moving_to_the_extension_rewrites_nothing(scripted):
     assert scripted.execute("SELECT n FROM orders ORDER BY id DESC LIMIT 1").fetchone() == (1001,)
 
 
-@of_the_script
 def test_the_page_lists_the_functions(scripted):
     """docs/migrate.md names exactly the functions for users."""
     query = """SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'scru_uuid'::regnamespace
@@ -458,7 +444,6 @@ def test_the_page_lists_the_functions(scripted):
     assert {name for (name,) in scripted.execute(query)} == set(re.findall(r"`scru_uuid\.(\w+)\(", page))
 
 
-@of_the_script
 @pytest.mark.alone
 def test_the_speed_of_the_generators(scripted, measured):
     """Measures the script's generators relative to gen_scru128(). The header of the script states the ratios."""

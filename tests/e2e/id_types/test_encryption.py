@@ -11,9 +11,7 @@ import psycopg
 import pytest
 
 from programs import missing
-from server import oldest_and_newest, on_the_oldest
-
-pytestmark = oldest_and_newest("tests functions that use nothing of the server")
+from server import on_the_oldest
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors/encryption/vectors.json").read_text())
 # The prefix of the functions of each kind, and the SQL expression for an ID with the hexadecimal digits `id`.

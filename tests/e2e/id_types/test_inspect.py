@@ -9,9 +9,6 @@ import psycopg
 import pytest
 
 from idtypes import SCRU64, SCRU128, SCRU160, TYPES, ULID, ULIDFLAKE, IdType, each_type
-from server import oldest_and_newest
-
-pytestmark = oldest_and_newest("forms and fields are those of crates/ids, which does not depend on the server")
 
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -12,12 +12,8 @@ from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 import expect
 from conftest import Database
 from idtypes import CROCKFORD, SCRU128, SCRU160, TYPES, IdType, each_type, of_types
-from server import oldest_and_newest, since
+from server import since
 from wire import binary_copy, copy_in, copy_out, send_binary
-
-pytestmark = oldest_and_newest(
-    "crates/ids converts text and bytes, and src/pg/server.rs raises errors in one way on 15, in another on all others"
-)
 
 # ---------------------------------------------------------------------------------------------------------- round trips
 

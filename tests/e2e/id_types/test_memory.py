@@ -10,13 +10,9 @@ import psycopg
 import pytest
 
 from idtypes import TYPES, each_type, of_types
-from server import oldest_and_newest
 
 # --------------------------------------------------------------------------------------------------------------- memory
 
-of_sessions = oldest_and_newest(
-    "the memory of a session is allocated by pgrx and the extension, which do not depend on the version"
-)
 
 MEGABYTE = 1024
 
@@ -43,7 +39,6 @@ def growth(connection, work, times: int) -> int:
     return private_memory(connection.info.backend_pid) - before
 
 
-@of_sessions
 @each_type
 def test_a_sort_releases_its_memory(session, id_type):
     """Completed and aborted sorts release their memory. The IDs have many timestamps, which a sort may record."""
@@ -63,7 +58,6 @@ def test_a_sort_releases_its_memory(session, id_type):
     assert growth(session, fail, 20) < 4 * MEGABYTE
 
 
-@of_sessions
 @each_type
 def test_an_error_releases_its_memory(session, id_type):
     """The error quotes the beginning of the text, which can be long."""
@@ -76,7 +70,6 @@ def test_an_error_releases_its_memory(session, id_type):
     assert growth(session, fail, 100) < 20 * MEGABYTE
 
 
-@of_sessions
 def test_an_error_about_the_longest_text_releases_its_memory(session):
     """A message about a text of almost 1 GB would exceed the limit of the server if it quoted the whole text."""
     session.execute(
@@ -97,7 +90,6 @@ def test_an_error_about_the_longest_text_releases_its_memory(session):
     assert growth(session, fail, 1) < 20 * MEGABYTE
 
 
-@of_sessions
 @each_type
 @pytest.mark.parametrize(
     "expression",
@@ -112,7 +104,6 @@ def test_a_row_releases_its_memory(session, id_type, expression):
 
 # --------------------------------------------------------------------------------------------------- tables and indexes
 
-of_pages = oldest_and_newest("tuples and pages have the same layout on all versions")
 
 ROWS = 50_000
 
@@ -129,7 +120,6 @@ def sizes(connection, table: str) -> dict[str, int]:
     return dict(connection.execute(query, {"table": table}).fetchall())
 
 
-@of_pages
 @each_type_with_a_baseline
 def test_sizes_are_those_of_the_baseline(connection, id_type):
     """Compares tables and their indexes: grown or built at once, with one column or two, with tenfold duplicates."""

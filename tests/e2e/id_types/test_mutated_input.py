@@ -20,12 +20,7 @@ from psycopg.pq import Format
 import expect
 from conftest import Database
 from idtypes import SCRU128, IdType, each_type
-from server import oldest_and_newest
 from wire import EXECUTE, SYNC, RawConnection, binary_copy, bind, copy_in, message, outcome, sqlstate
-
-pytestmark = oldest_and_newest(
-    "crates/ids reads the input, and src/pg/server.rs raises errors in one way on 15 and in another on all others"
-)
 
 COUNT = 100_000
 BATCH = 1000

@@ -14,12 +14,10 @@ import expect
 import plans
 from idtypes import IdType, each_server_wide_type, each_type
 from plans import analyze, explain, nodes, prefer_parallel_plans
-from server import oldest_and_newest, since
+from server import since
 from wire import binary_copy, copy_in
 
 # ---------------------------------------------------------------------------------------------------------------- sorts
-
-of_comparisons = oldest_and_newest("comparison and abbreviated keys are the same code on all versions")
 
 
 def crowded(id_type: IdType, count: int) -> list[int]:
@@ -62,7 +60,6 @@ def sorted_by_us(id_type: IdType, values: list[int], order: str) -> list[bytes |
     return [None, None, *inner] if nulls_first else [*inner, None, None]
 
 
-@of_comparisons
 @each_type
 @pytest.mark.parametrize("memory", ["64kB", "256MB"])
 def test_order_is_that_of_the_bytes(connection, id_type, memory):
@@ -77,7 +74,6 @@ def test_order_is_that_of_the_bytes(connection, id_type, memory):
         connection.execute("DROP TABLE ids")
 
 
-@of_comparisons
 @each_type
 def test_order_across_parallel_workers(connection, id_type):
     """Each worker sorts its part, and the leader merges the parts."""
@@ -90,7 +86,6 @@ def test_order_across_parallel_workers(connection, id_type):
     assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
 
 
-@of_comparisons
 @each_type
 @pytest.mark.parametrize("workers", [0, 4])
 def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
@@ -110,7 +105,6 @@ def test_an_index_is_in_order_whoever_builds_it(connection, id_type, workers):
     assert sorted_by_server(connection, "ASC") == sorted_by_us(id_type, values, "ASC")
 
 
-@of_comparisons
 @each_type
 def test_a_grown_index_is_in_order(connection, id_type):
     """Tests an index with duplicates after insertions and deletions."""
@@ -125,7 +119,6 @@ def test_a_grown_index_is_in_order(connection, id_type):
         expect.intact(connection, "ids_id")
 
 
-@of_comparisons
 @each_type
 def test_min_and_max_read_the_index(connection, id_type):
     values = id_type.samples(20_000, seed=10)
@@ -144,7 +137,6 @@ def test_min_and_max_read_the_index(connection, id_type):
     assert connection.execute("SELECT min(id), max(id) FROM ids WHERE id IS NULL").fetchone() == (None, None)
 
 
-@of_comparisons
 @each_type
 def test_parallel_aggregates(connection, id_type):
     """Workers compute partial min and max, and the leader combines them. Grouping and joins find equal IDs."""

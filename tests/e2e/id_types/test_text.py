@@ -11,7 +11,7 @@ import pytest
 
 from idtypes import TYPES, each_type
 from plans import explain
-from server import MAJOR, oldest_and_newest
+from server import MAJOR
 from test_dump import carry, schema
 from test_sanity import bare, expressions, resolutions  # noqa: F401  (a fixture)
 
@@ -184,7 +184,6 @@ def test_dump_and_restore(server, new_database, form):
         assert dependent in raised.value.diag.message_detail
 
 
-@oldest_and_newest("test_sanity.py compares the resolution of the same expressions on all versions")
 def test_scru_text_changes_only_one_error(bare):  # noqa: F811  (the fixture)
     """What resolved before resolves alike. A text with a time or a range of times, and date_trunc()
     of a text, raise 42725 instead of 42883."""

@@ -10,9 +10,7 @@ import pytest
 from idtypes import SCRU64, SERVER_WIDE, ULIDFLAKE, IdType
 from marks import HOUR, NODE, assert_behind_mark, assert_later, create, draw_all
 from migration import blocks
-from server import Server, give_to_server_user, oldest_and_newest
-
-pytestmark = oldest_and_newest("the statements of the page are those that all versions have")
+from server import Server, give_to_server_user
 
 TABLES = {"orders": "scru128", "invoices": "scru64", "logs": "scru160", "flakes": "ulidflake"}
 # The node in the file of each type, as a 1 and the bits of the node.

@@ -12,7 +12,9 @@ import expect
 import orders
 from idtypes import TYPES, each_type, of_types
 from marks import carried
-from server import Server
+from server import Server, on_every_version
+
+pytestmark = on_every_version
 
 
 def schema(server, dbname: str) -> list[bytes]:

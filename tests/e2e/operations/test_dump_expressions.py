@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from idtypes import TYPES, IdType
-from server import BINDIR, OLD_BINDIR, Server, oldest_and_newest
+from server import BINDIR, OLD_BINDIR, Server
 
 DOCS = Path(__file__).parents[3] / "docs"
 DEFINITIONS = [
@@ -24,8 +24,6 @@ TABLES = """
     CREATE DOMAIN id_of_order AS scru128;
     CREATE TABLE named (n id_of_order);
 """
-
-pytestmark = oldest_and_newest("the server stores these expressions without regard to the type")
 
 
 def scripts(id_type: IdType) -> Iterator[str]:

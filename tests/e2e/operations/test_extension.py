@@ -17,6 +17,9 @@ import expect
 from conftest import Database
 from idtypes import TYPES, IdType, each_type
 from plans import explain
+from server import on_every_version
+
+pytestmark = on_every_version
 
 # ------------------------------------------------------------------------------------------------- creation and removal
 

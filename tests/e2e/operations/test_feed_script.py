@@ -20,10 +20,8 @@ import pytest
 
 from pooler import CLIENT, pgbouncer
 from programs import missing, needs
-from server import IS_LONG, long, oldest_and_newest, since, wait_until
+from server import IS_LONG, long, since, wait_until
 from test_javascript import PACKAGES, node
-
-pytestmark = oldest_and_newest("the script is the same for all versions")
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")

@@ -15,9 +15,7 @@ import expect
 import migration
 from load import background
 from migration import FILL_IN_BATCHES, PAGE, SCRU_UUID, Run, Writers, blocks, transaction
-from server import oldest_and_newest, wait_until
-
-pytestmark = oldest_and_newest("the statements of the page are those that all versions have")
+from server import wait_until
 
 ROWS = 300
 

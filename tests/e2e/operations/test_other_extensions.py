@@ -14,7 +14,9 @@ from conftest import Database
 from idtypes import IdType, each_type
 from plans import analyze, explain, nodes
 from programs import has_library, needs
-from server import Server
+from server import Server, on_every_version
+
+pytestmark = on_every_version
 
 # --------------------------------------------------------------------------------------------- tables on another server
 

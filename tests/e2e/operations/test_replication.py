@@ -15,7 +15,9 @@ import expect
 import orders
 from idtypes import SERVER_WIDE, TYPES, IdType, each_type
 from programs import has_library, skip_unless
-from server import Server, oldest_and_newest, since, wait_until
+from server import Server, on_every_version, since, wait_until
+
+pytestmark = on_every_version
 
 # ------------------------------------------------------------------------------------------------------------- physical
 
@@ -226,8 +228,6 @@ def unsubscribe(nodes: list[psycopg.Connection]) -> None:
 
 # ------------------------------------------------------------------------------------------------------- output plugins
 
-of_plugins = oldest_and_newest("plugins call the output functions, which test_io.py tests")
-
 
 def needs_plugin(name: str):
     """Returns a mark that skips tests unless the server has the plugin."""
@@ -292,7 +292,6 @@ def of_pgoutput(messages: list[bytes]) -> Iterator[tuple]:
                 yield message[:1].decode(), row(message[6:])
 
 
-@of_plugins
 @each_type
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_pgoutput(connection, changes, id_type, binary):
@@ -324,7 +323,6 @@ def test_pgoutput(connection, changes, id_type, binary):
     ]
 
 
-@of_plugins
 @each_type
 @needs_plugin("wal2json")
 def test_wal2json(connection, changes, id_type):
@@ -361,7 +359,6 @@ def of_protobuf(message: bytes) -> dict[int, list]:
     return fields
 
 
-@of_plugins
 @each_type
 @needs_plugin("decoderbufs")
 def test_decoderbufs(connection, changes, id_type):

@@ -7,7 +7,6 @@ import pytest
 
 from idtypes import TYPES, IdType
 from plans import explain
-from server import oldest_and_newest
 
 JANUARY = "tstzrange('2026-01-01 00:00+00', '2026-02-01 00:00+00')"
 LITERAL = "'[2026-01-10 00:00+00, 2026-01-12 00:00+00)'"
@@ -130,7 +129,6 @@ def check_changes(connection: psycopg.Connection, id_type: IdType) -> None:
             connection.execute("DELETE FROM orders")
 
 
-@oldest_and_newest("the server stores these conditions without regard to its version")
 def test_a_dump_restores_objects_with_conditions_on_time(server, new_database):
     """The restored objects give the same results as the dumped ones, with the same indexes."""
     source, target = new_database(), new_database(extension=False)

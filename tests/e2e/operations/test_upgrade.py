@@ -11,7 +11,9 @@ import catalog
 import expect
 import orders
 from idtypes import TYPES
-from server import MAJOR, Server, bindir_of, major_of, since
+from server import MAJOR, Server, bindir_of, major_of, on_every_version, since
+
+pytestmark = on_every_version
 
 
 @since(18, "temporal keys")

@@ -12,9 +12,7 @@ import psycopg
 import pytest
 
 from plans import explain
-from server import Server, oldest_and_newest
-
-pytestmark = oldest_and_newest("the forms of the page use what all versions have in common")
+from server import Server
 
 PAGE = Path(__file__).parents[3] / "docs/encryption.md"
 ROWS = 2000

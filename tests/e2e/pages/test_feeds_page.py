@@ -17,9 +17,11 @@ import psycopg
 import pytest
 
 from programs import missing
-from server import Server, on_the_oldest, wait_until
+from server import Server, on_every_version, on_the_oldest, wait_until
 from test_horizon_load import COLUMNS, Reader, Writers, running
 from test_javascript import PACKAGES, node
+
+pytestmark = on_every_version
 
 PAGE = (Path(__file__).parents[3] / "docs/feeds.md").read_text()
 SMALLEST = "0" * 25

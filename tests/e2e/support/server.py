@@ -91,7 +91,14 @@ def since(major: int, what: str):
 
 
 SHARES_TESTS = "TEST_ALL" in os.environ
-"""Whether the tests run on all versions, by tools/test-all.sh. Only then does a test run on some versions only."""
+"""Whether the tests run on all versions, by tools/test-all.sh. Only then does a test run on some versions only.
+
+By default these are the oldest version, by `make test`, and the newest one. A test marked with `since` also runs on the
+version that introduced its feature.
+"""
+
+on_every_version = pytest.mark.on_every_version
+"""A mark for tests of what depends on the version, or whose promise is worth a run on each."""
 
 
 def on_the_oldest(why: str, *also: int):
@@ -100,17 +107,6 @@ def on_the_oldest(why: str, *also: int):
     `why` is why their result is the same on all other versions.
     """
     return pytest.mark.on_the_oldest(why, *also)
-
-
-def oldest_and_newest(why: str, *also: int):
-    """Returns a mark for tests that `make test-all` runs on the newest version and those in `also` only.
-
-    `make test` covers the oldest one.
-
-    `why` is why their result is the same on the versions between. A test marked with `since` as well also runs on the
-    version that introduced its feature.
-    """
-    return pytest.mark.oldest_and_newest(why, *also)
 
 
 IS_LONG = "TEST_LONG" in os.environ
@@ -131,14 +127,12 @@ def reason_to_skip(item: pytest.Item, major: int = MAJOR, shares_tests: bool = S
         return None
     for mark in item.iter_markers("on_the_oldest"):
         why, *also = mark.args
-        if major not in (oldest, *also):
-            return f"runs on {' and '.join(map(str, (oldest, *also)))} only: {why}"
-    for mark in item.iter_markers("oldest_and_newest"):
-        why, *also = mark.args
-        if major not in (oldest, *also, newest):
-            return f"runs on {', '.join(map(str, (oldest, *also)))} and {newest} only: {why}"
+        versions = (oldest, *also)
+        return None if major in versions else f"runs on {' and '.join(map(str, versions))} only: {why}"
     if major != oldest and item.get_closest_marker("alone"):
         return f"runs on {oldest} only: compares times"
+    if major not in (oldest, newest) and not item.get_closest_marker("on_every_version"):
+        return f"runs on {oldest} and {newest} only: does not depend on the version"
     return None
 
 

@@ -16,7 +16,7 @@ from server import (
     TEMPORARY,
     Server,
     last_lines,
-    oldest_and_newest,
+    on_every_version,
     on_the_oldest,
     reason_to_skip,
     since,
@@ -47,24 +47,22 @@ class Item:
 @pytest.mark.parametrize(
     ("marks", "versions"),
     [
-        ([], MAJORS),
-        ([since(17, "…")], [major for major in MAJORS if major >= 17]),
+        ([], [OLDEST, NEWEST]),
+        ([since(17, "…")], [17, NEWEST]),
+        ([on_every_version], MAJORS),
+        ([on_every_version, since(17, "…")], [major for major in MAJORS if major >= 17]),
         ([on_the_oldest("…")], [OLDEST]),
         ([on_the_oldest("…", 18)], [OLDEST, 18]),
         ([pytest.mark.alone], [OLDEST]),
-        ([oldest_and_newest("…")], [OLDEST, NEWEST]),
-        ([oldest_and_newest("…"), since(17, "…")], [17, NEWEST]),
-        ([oldest_and_newest("…", 18)], [OLDEST, 18, NEWEST]),
     ],
     ids=[
         "no mark",
         "since 17",
+        "each",
+        "each since 17",
         "on the oldest",
         "on the oldest and 18",
         "alone",
-        "ends",
-        "ends since 17",
-        "ends and 18",
     ],
 )
 def test_a_test_runs_on_these_versions(marks, versions):
@@ -78,10 +76,8 @@ def test_a_test_runs_on_these_versions(marks, versions):
 @of_the_tests
 def test_a_skipped_test_says_why():
     assert reason_to_skip(Item(since(17, "a feature")), 16) == "requires PostgreSQL 17 (a feature)"
-    item = Item(oldest_and_newest("of this"))
-    assert reason_to_skip(item, 16, shares_tests=True) == f"runs on {OLDEST} and {NEWEST} only: of this"
-    reason = reason_to_skip(Item(oldest_and_newest("of this", 18)), 17, shares_tests=True)
-    assert reason == f"runs on {OLDEST}, 18 and {NEWEST} only: of this"
+    reason = reason_to_skip(Item(), 16, shares_tests=True)
+    assert reason == f"runs on {OLDEST} and {NEWEST} only: does not depend on the version"
     assert reason_to_skip(Item(on_the_oldest("of this", 18)), 17, True) == f"runs on {OLDEST} and 18 only: of this"
 
 
