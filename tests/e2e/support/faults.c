@@ -4,7 +4,7 @@
  *
  * A slow disk: each sync takes a number of milliseconds longer. The environment variable SLOW_DISK names the file that
  * holds the number, which a test can change while the server runs. A signal does not end the delay, because it does not
- * end a write to a disk either.
+ * end a write to a disk either. Each such sync adds a byte to the file SLOW_DISK.syncs.
  *
  * A record of what the server has synced: the content of each file of the write-ahead log, and of the page of the marks,
  * as of the file's last sync. Two environment variables hold absolute paths: WATCHED is the data directory, and SHADOW
@@ -43,6 +43,19 @@ static long delay(void)
 	}
 	text[length > 0 ? length : 0] = 0;
 	return atol(text);
+}
+
+/* Counts a sync that is delayed. */
+static void count(void)
+{
+	char path[PATH_MAX];
+	int file;
+
+	snprintf(path, sizeof path, "%s.syncs", getenv("SLOW_DISK"));
+	file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (file < 0 || write(file, ".", 1) != 1)
+		abort();
+	close(file);
 }
 
 /* Copies a file, and replaces the target atomically: the process may be killed before the rename. */
@@ -101,6 +114,7 @@ static int sync_with_faults(const char *name, int file)
 
 	if (milliseconds > 0)
 	{
+		count();
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		end.tv_sec += milliseconds / 1000;
 		end.tv_nsec += milliseconds % 1000 * 1000000;

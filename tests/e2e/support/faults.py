@@ -109,9 +109,12 @@ class SlowDisk:
     def __init__(self) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="scru-slow-", dir=TEMPORARY))
         self.file = self.directory / "milliseconds"
+        self.counter = self.directory / "milliseconds.syncs"
+        self.counter.touch()
         library = build_library(self.directory)
         self.delay(0)
         give_to_server_user(self.directory)
+        give_to_server_user(self.counter)
         self.environment = {"LD_PRELOAD": str(library), "SLOW_DISK": str(self.file)}
 
     def delay(self, seconds: float) -> None:
@@ -121,6 +124,10 @@ class SlowDisk:
         new.write_text(f"{round(seconds * 1000)}\n")
         new.chmod(0o644)
         os.replace(new, self.file)
+
+    def syncs(self) -> int:
+        """Returns the number of syncs that have begun and were delayed."""
+        return self.counter.stat().st_size
 
     def remove(self) -> None:
         """Deletes the library and the file that holds the delay."""
