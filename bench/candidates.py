@@ -104,8 +104,8 @@ NOTHING = Candidate(key="nothing", label="empty call (baseline)", type="int", ge
 def encrypting(prefix: str, type: str, id: str, length: int = 16, decrypt: bool = False) -> Candidate:
     """Returns the encryption of a table of IDs, or the decryption, by a key of 16 or 32 bytes."""
     key = f"'\\x{bytes(range(length)).hex()}'::bytea"
-    to_uuid = f"{prefix}_encrypted({id}, {key})"
-    function, values = (f"{prefix}_decrypted", to_uuid) if decrypt else (f"{prefix}_encrypted", id)
+    to_uuid = f"{prefix}_encrypt({id}, {key})"
+    function, values = (f"{prefix}_decrypt", to_uuid) if decrypt else (f"{prefix}_encrypt", id)
     label = f"{function}, {length} bytes"
     return Candidate(key=f"{function}_{length}", label=label, type=type, generate=values, at=f"{function}(id, {key})")
 
@@ -132,7 +132,7 @@ HORIZON_WITH_LAG = replace(
 )
 CLOCK = replace(HORIZON, key="clock", label="clock_timestamp()", horizon="clock_timestamp()")
 
-UUID_KEY = "uuidv7_encrypted(gen_uuidv7(), (SELECT key FROM keys))"
+UUID_KEY = "uuidv7_encrypt(gen_uuidv7(), (SELECT key FROM keys))"
 
 # The candidates of each suite.
 SIXTEEN = [UUID, again(UUID), UUIDV7, GEN_UUIDV7, IN_UUID, TEXT, SCRU128, ULID, SCRU160]
@@ -162,7 +162,7 @@ ENCRYPTION = [
     encrypting("uuidv7", "uuid", "gen_uuidv7()", decrypt=True),
     Candidate(
         key="of_view", label="uuidv7 in a view, 32 bytes", type="uuid", generate="gen_uuidv7()",
-        at="uuidv7_encrypted(id, (SELECT key FROM keys))",
+        at="uuidv7_encrypt(id, (SELECT key FROM keys))",
     ),
     Candidate(
         key="of_function", label="uuidv7 by a function, 32 bytes", type="uuid", generate=UUID_KEY, at="invoice_id(id)"

@@ -118,7 +118,7 @@ ENCRYPTION = {"encryption": Workload("for each row", "SELECT count({at}) FROM id
 PREPARE_ENCRYPTION = (
     "CREATE TABLE keys AS SELECT sha256('a benchmark') AS key",
     "CREATE FUNCTION invoice_id(public_id uuid) RETURNS uuid LANGUAGE sql STABLE STRICT PARALLEL SAFE SECURITY DEFINER"
-    " RETURN uuidv7_decrypted(public_id, (SELECT key FROM keys))",
+    " RETURN uuidv7_decrypt(public_id, (SELECT key FROM keys))",
     "CREATE UNLOGGED TABLE ids AS SELECT {generate} AS id FROM generate_series(1, {rows}) AS n",
     "VACUUM (FREEZE, ANALYZE) ids",
 )

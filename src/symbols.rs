@@ -80,7 +80,6 @@ macro_rules! system {
 
                 guarded [$name _horizon] reader::horizon::<Id>;
                 guarded [$name _horizon_after] reader::horizon_after::<Id>;
-                guarded [$name _horizon_with_lag] reader::horizon_with_lag::<Id>;
                 guarded [$name _prefixed] prefixed::prefixed::<Id>;
                 guarded [$name _unprefixed] prefixed::unprefixed::<Id>;
             }
@@ -162,8 +161,8 @@ macro_rules! sql_type {
 macro_rules! encryption {
     ($name:ident, $id:ident $(, $bytes:literal)?) => {
         export! {
-            guarded [$name _encrypted] |call| encryption::encrypted(call, call.id::<scru_ids::$id>(0));
-            guarded [$name _decrypted] |call| encryption::decrypted(call, scru_ids::$id::to_datum);
+            guarded [$name _encrypt] |call| encryption::encrypt(call, call.id::<scru_ids::$id>(0));
+            guarded [$name _decrypt] |call| encryption::decrypt(call, scru_ids::$id::to_datum);
         }
     };
 }
@@ -175,14 +174,15 @@ encrypted_registry!(encryption);
 core_registry!(encryption);
 
 export! {
-    guarded [scru_bigint_encrypted] |call| encryption::encrypted(call, call.int8(0));
-    guarded [scru_bigint_decrypted] |call| encryption::decrypted(call, i64::into_datum);
+    guarded [scru_bigint_encrypt] |call| encryption::encrypt(call, call.int8(0));
+    guarded [scru_bigint_decrypt] |call| encryption::decrypt(call, i64::into_datum);
 
     raw [scru_before] time::before;
     guarded [scru_inspect] inspect::of_text;
+    guarded [scru_inspect_uuid] inspect::of_uuid;
     guarded [scru_types] inspect::types;
     guarded [scru_snowflake_timestamp] snowflake::timestamp;
-    guarded [scru_snowflake_floor] snowflake::floor;
+    guarded [scru_snowflake_lower] snowflake::lower;
     guarded [scru_generators] admin::all;
     guarded [scru64_nodes_collide] node::collide;
     guarded [scru_set_mark] |call| admin::change_marks(call, false);

@@ -10,10 +10,15 @@ COMMENT ON CAST (ulid AS scru128) IS 'the same 16 bytes, read as scru128';
 
 --------------------------------------------------------------------------------------------------------------- inspect
 
+-- The functions of a uuid, and the list of the types, are STABLE: they look which extensions the database has.
 CREATE FUNCTION scru_inspect(id text, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
+    AS 'MODULE_PATHNAME', 'scru_inspect' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION scru_inspect(text) IS 'type (by the shape of the text), canonical text, time and fields of an ID; no row if the text is not an ID';
+CREATE FUNCTION scru_inspect(id uuid, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'scru_inspect_uuid' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 2;
+COMMENT ON FUNCTION scru_inspect(uuid) IS 'the row of each type with 16 bytes, and of uuidv7 if scru_uuidv7 is installed and the uuid is one';
 
 CREATE FUNCTION scru_inspect(id scru128, OUT type text, OUT canonical text, OUT "timestamp" timestamptz, OUT fields jsonb)
     RETURNS SETOF record
@@ -36,13 +41,15 @@ CREATE FUNCTION scru_inspect(id ulidflake, OUT type text, OUT canonical text, OU
     AS 'MODULE_PATHNAME', 'ulidflake_inspect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION scru_inspect(ulidflake) IS 'type, canonical text, time and fields of an ID';
 
+-- What later versions add to this function and to scru_generators() is a key of details: a column cannot be added, because views depend
+-- on the functions.
 CREATE FUNCTION scru_types(
-    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval,
-    OUT earliest timestamptz, OUT latest timestamptz, OUT smallest text, OUT largest text
+    OUT type text, OUT bytes integer, OUT digits integer, OUT tick interval, OUT earliest timestamptz, OUT latest timestamptz,
+    OUT details jsonb
 )
     RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID';
+    AS 'MODULE_PATHNAME', 'scru_types' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION scru_types() IS 'the types: length of an ID and of its text, unit and range of its time, smallest and largest ID in details; also of the ID systems for types of the server that are installed';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -54,21 +61,21 @@ COMMENT ON FUNCTION scru_internal.scru_before(timestamptz) IS 'internal: time on
 
 -- The time of IDs in columns of type bigint that other systems generate. The bound of a condition is a bigint, so that the server
 -- plans the condition as it plans any other on a bigint.
-CREATE FUNCTION scru_snowflake_timestamp(id bigint, epoch timestamptz, shift integer) RETURNS timestamptz
+CREATE FUNCTION scru_snowflake_timestamp(id bigint, epoch_ms bigint, shift integer) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru_snowflake_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_snowflake_floor(timestamptz, epoch timestamptz, shift integer) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'scru_snowflake_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer) IS 'time of a Snowflake ID, whose milliseconds since the epoch are above the lowest bits, as many as shift; NULL for a negative number';
-COMMENT ON FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer) IS 'smallest Snowflake ID of the millisecond that contains a time';
+CREATE FUNCTION scru_snowflake_lower(timestamptz, epoch_ms bigint, shift integer) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru_snowflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION scru_snowflake_timestamp(bigint, bigint, integer) IS 'time of a Snowflake ID, whose milliseconds since the epoch are above the lowest bits, as many as shift; epoch_ms is in milliseconds since 1970; NULL for a negative number';
+COMMENT ON FUNCTION scru_snowflake_lower(timestamptz, bigint, integer) IS 'first Snowflake ID of the millisecond that contains a time, or of the nearest one that has IDs';
 
 ------------------------------------------------------------------------------------------------------------ encryption
 
-CREATE FUNCTION scru_bigint_encrypted(id bigint, key bytea) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'scru_bigint_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-CREATE FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'scru_bigint_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION scru_bigint_encrypted(id bigint, key bytea) IS 'a uuid of version 4 that hides a bigint, by a key of 16 or 32 bytes';
-COMMENT ON FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea) IS 'the bigint that is encrypted to a uuid; NULL if there is none';
+CREATE FUNCTION scru_bigint_encrypt(id bigint, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'scru_bigint_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION scru_bigint_decrypt(encrypted uuid, key bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'scru_bigint_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION scru_bigint_encrypt(id bigint, key bytea) IS 'a uuid of version 4 that hides a bigint, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION scru_bigint_decrypt(encrypted uuid, key bytea) IS 'the bigint that is encrypted to a uuid; NULL if there is none';
 
 --------------------------------------------------------------------------------------------------------------- server
 
@@ -145,12 +152,11 @@ SELECT scru_adapt_to_server();
 ------------------------------------------------------------------------------------------------------------ generators
 
 CREATE FUNCTION scru_generators(
-        OUT type text, OUT scope text, OUT node text, OUT last_id text, OUT last_time timestamptz, OUT ahead interval,
-        OUT preloaded boolean, OUT node_source text, OUT mark timestamptz, OUT mark_ahead interval, OUT draw text,
-        OUT wait interval, OUT reason text, OUT last_failure timestamptz)
+        OUT type text, OUT scope text, OUT node text, OUT last_time timestamptz, OUT mark timestamptz, OUT draw text,
+        OUT wait interval, OUT reason text, OUT details jsonb)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'scru_generators' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 5;
-COMMENT ON FUNCTION scru_generators() IS 'last ID of each generator of the server, its high-water mark, and what the next draw does: continue, wait or refuse';
+COMMENT ON FUNCTION scru_generators() IS 'the generators of the server: time of the last ID, high-water mark, and what the next draw does: continue, wait or refuse';
 REVOKE EXECUTE ON FUNCTION scru_generators() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scru_generators() TO pg_monitor;
 

@@ -207,12 +207,9 @@ COMMENT ON FUNCTION gen_ulidflake() IS 'a new ulidflake, greater than the previo
 CREATE FUNCTION ulidflake_horizon() RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION ulidflake_horizon() IS 'an ID below which no further ulidflake of gen_ulidflake() will appear: the end of what a reader in the order of IDs can read';
-CREATE FUNCTION ulidflake_horizon(after ulidflake) RETURNS ulidflake
+CREATE FUNCTION ulidflake_horizon(after ulidflake, lag interval DEFAULT '0') RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_horizon_after' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake) IS 'the horizon; raises an error if the given ID is above all that the server may have generated';
-CREATE FUNCTION ulidflake_horizon(after ulidflake, lag interval) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_horizon_with_lag' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon minus the lag of the table''s guard';
+COMMENT ON FUNCTION ulidflake_horizon(ulidflake, interval) IS 'the horizon, minus the lag of the table''s guard; raises an error if the given ID is above all that the server may have generated';
 
 ------------------------------------------------------------------------------------------------------------------ time
 
@@ -385,12 +382,12 @@ COMMENT ON FUNCTION ulidflake_unprefixed(prefix text, value text) IS 'the ulidfl
 ------------------------------------------------------------------------------------------------------------ encryption
 
 -- STABLE, not IMMUTABLE, so that no key becomes part of an index or a generated column.
-CREATE FUNCTION ulidflake_encrypted(id ulidflake, key bytea) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'ulidflake_encrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-CREATE FUNCTION ulidflake_decrypted(encrypted uuid, key bytea) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_decrypted' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION ulidflake_encrypted(id ulidflake, key bytea) IS 'a uuid of version 4 that hides the time of a ulidflake, by a key of 16 or 32 bytes';
-COMMENT ON FUNCTION ulidflake_decrypted(encrypted uuid, key bytea) IS 'the ulidflake that is encrypted to a uuid; NULL if there is none';
+CREATE FUNCTION ulidflake_encrypt(id ulidflake, key bytea) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'ulidflake_encrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+CREATE FUNCTION ulidflake_decrypt(encrypted uuid, key bytea) RETURNS ulidflake
+    AS 'MODULE_PATHNAME', 'ulidflake_decrypt' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION ulidflake_encrypt(id ulidflake, key bytea) IS 'a uuid of version 4 that hides the time of a ulidflake, by a key of 16 or 32 bytes';
+COMMENT ON FUNCTION ulidflake_decrypt(encrypted uuid, key bytea) IS 'the ulidflake that is encrypted to a uuid; NULL if there is none';
 
 
 --------------------------------------------------------------------------------------------------------------- partman

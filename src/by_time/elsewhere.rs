@@ -86,10 +86,8 @@ fn horizon_of_subquery(root: Root, parameter: &Param) -> Option<&'static str> {
 }
 
 fn system_of_horizon(symbol: &str) -> Option<&'static str> {
-    id_systems!(
-        |Id| if let Some("_horizon" | "_horizon_after" | "_horizon_with_lag") = symbol.strip_prefix(Id::NAME) {
-            return Some(Id::NAME);
-        }
-    );
+    id_systems!(|Id| if let Some("_horizon" | "_horizon_after") = symbol.strip_prefix(Id::NAME) {
+        return Some(Id::NAME);
+    });
     None
 }

@@ -49,11 +49,6 @@ pub fn text(timestamptz: i64) -> String {
     text.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a number is a timestamptz that is not infinite.
-pub fn is_finite(timestamptz: i64) -> bool {
-    unix_micros(timestamptz).is_some() && TimestampWithTimeZone::try_from(timestamptz).is_ok()
-}
-
 /// The time of an ID as pgrx's type; `None` if the server has no such time.
 pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
     of_unix_micros(id.timestamp_micros())
@@ -62,6 +57,17 @@ pub fn timestamptz<T: SortableId>(id: T) -> Option<TimestampWithTimeZone> {
 /// Converts microseconds since 1970-01-01 UTC to pgrx's type; `None` if the server has no such time.
 pub fn of_unix_micros(micros: i64) -> Option<TimestampWithTimeZone> {
     TimestampWithTimeZone::try_from(micros - EPOCH_2000).ok()
+}
+
+/// Converts milliseconds since 1970-01-01 UTC to a timestamptz; `None` if the server has no such time.
+pub fn of_unix_millis(millis: i64) -> Option<i64> {
+    let timestamptz = millis.checked_sub(EPOCH_2000 / 1_000)?.checked_mul(1_000)?;
+    TimestampWithTimeZone::try_from(timestamptz).is_ok().then_some(timestamptz)
+}
+
+/// The millisecond since 1970-01-01 UTC that contains a timestamptz. Infinite times are beyond all others.
+pub fn unix_millis(timestamptz: i64) -> i64 {
+    timestamptz.div_euclid(1_000) + EPOCH_2000 / 1_000
 }
 
 /// Converts a timestamptz to microseconds since 1970-01-01 UTC. Infinite times, and times that would overflow, saturate.

@@ -2,11 +2,13 @@
 
 use core::sync::atomic::Ordering;
 
+use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
 use scru_ids::{Context, MAX_TEXT_LEN, State, Word, id_systems};
 use scru_server::mark::{self, Mark};
 use scru_server::protocol::{self, Carried, Marks};
+use serde_json::json;
 
 use crate::call::error::{Error, attempt, sql_error};
 use crate::call::{Call, epoch, row};
@@ -28,23 +30,17 @@ row! {
         system: &'static str,
         scope: &'static str,
         node: Option<String>,
-        last_id: Option<String>,
         last_time: Option<TimestampWithTimeZone>,
-        ahead: Option<Interval>,
-        preloaded: bool,
-        node_source: Option<String>,
         mark: Option<TimestampWithTimeZone>,
-        mark_ahead: Option<Interval>,
         draw: &'static str,
         wait: Option<Interval>,
         reason: Option<String>,
-        last_failure: Option<TimestampWithTimeZone>,
+        details: JsonB,
     }
 }
 
-/// `scru_generators() → setof (type text, scope text, node text, last_id text, last_time timestamptz, ahead interval,
-/// preloaded boolean, node_source text, mark timestamptz, mark_ahead interval, draw text, wait interval, reason text,
-/// last_failure timestamptz)`: one row per type. The last ID is that of the state that all backends share; scope and node follow this
+/// `scru_generators() → setof (type text, scope text, node text, last_time timestamptz, mark timestamptz, draw text, wait interval,
+/// reason text, details jsonb)`: one row per type. The last ID is that of the state that all backends share; scope and node follow this
 /// session's settings. The mark is that of draws for shared state, otherwise that of horizons.
 pub fn all(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
@@ -71,24 +67,22 @@ fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result
         (None, _) => "wait",
     };
     let mark = seen[usize::from(!is_shared)].as_ref().map_or(0, Seen::mark);
-    let mark = (mark != 0).then_some(mark);
-    let lead = |micros: i64| interval(micros - clock::now());
+    let time = |micros: i64| (micros != 0).then_some(micros).and_then(epoch::of_unix_micros);
     let last = state.map(|state| T::TICKS.start(T::state_tick(state)));
     Ok(Row {
         system: T::NAME,
         scope: if is_shared { "server" } else { "backend" },
         node,
-        last_id: state.and_then(T::last_id).map(text),
         last_time: last.and_then(epoch::of_unix_micros),
-        ahead: last.and_then(lead),
-        preloaded: settings::is_preloaded(),
-        node_source: settings::deciding::<T>().map(|deciding| deciding.source.to_string()),
-        mark: mark.and_then(epoch::of_unix_micros),
-        mark_ahead: mark.and_then(lead),
+        mark: time(mark),
         draw,
-        wait: (wait > 0).then_some(wait).and_then(interval),
+        wait: (wait > 0).then_some(wait).and_then(|wait| Interval::new(0, 0, wait).ok()),
         reason: reason.map(|error| error.message()),
-        last_failure: (failed != 0).then_some(failed).and_then(epoch::of_unix_micros),
+        details: JsonB(json!({
+            "last_id": state.and_then(T::last_id).map(text),
+            "node_source": settings::deciding::<T>().map(|deciding| deciding.source.to_string()),
+            "last_failure": time(failed),
+        })),
     })
 }
 
@@ -155,10 +149,6 @@ fn forecast<T: Type>(
         mark::forecast::<T>(clock::now(), |now| mark::private_step(state, from, &context(now), &mut random))
     };
     Ok((wait, refusal.map(|refusal| generate::refused::<T>(refusal, is_shared))))
-}
-
-fn interval(micros: i64) -> Option<Interval> {
-    Interval::new(0, 0, micros).ok()
 }
 
 fn text<T: Type>(id: T) -> String {

@@ -21,21 +21,12 @@ pub fn horizon<T: Type>(_call: Call) -> Result<Datum, Error> {
     horizon::of_statement().map(|micros| first_of::<T>(micros).to_datum())
 }
 
-/// `T_horizon(after T, lag interval) → T`: the horizon minus a lag. Raises the errors of `T_horizon(after)`.
-pub fn horizon_with_lag<T: Type>(call: Call) -> Result<Datum, Error> {
-    let lag = lag(call, 1)?;
-    let horizon = checked_horizon::<T>(call)?;
-    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
-}
-
-/// `T_horizon(after T) → T`: additionally raises 22023 if `after` is above all IDs that this server may have generated, and more than
-/// 1 s ahead of the clock, and 22004 if it is NULL: a reader without a position would receive nothing.
+/// `T_horizon(after T, lag interval DEFAULT '0') → T`: the horizon minus the lag
+///
+/// Additionally raises 22023 if `after` is above all IDs that this server may have generated, and more than 1 s ahead of the clock, or if
+/// the lag is negative, and 22004 if one of them is NULL: a reader without a position would receive nothing.
 pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
-    checked_horizon::<T>(call).map(|micros| first_of::<T>(micros).to_datum())
-}
-
-/// The horizon in microseconds since 1970-01-01 UTC. Raises an error if the first argument is not a possible position.
-fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
+    let lag = lag(call, 1)?;
     refuse_elsewhere::<T>()?;
     if call.is_null(0) {
         return Err(sql_error!(
@@ -55,7 +46,7 @@ fn checked_horizon<T: Type>(call: Call) -> Result<i64, Error> {
              Otherwise, read the table again from a position that all its readers have passed.",
             ));
     }
-    Ok(horizon)
+    Ok(first_of::<T>(horizon.saturating_sub(lag)).to_datum())
 }
 
 /// The last tick of which this server may have generated an ID. The marks include what is reserved.

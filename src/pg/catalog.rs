@@ -81,15 +81,20 @@ pub fn has_rows(catalog: Oid) -> bool {
     has_rows
 }
 
+/// Whether this database has an extension.
+pub fn has_extension(extension: &CStr) -> bool {
+    // SAFETY: a look-up.
+    unsafe { pg_sys::get_extension_oid(extension.as_ptr(), true) != Oid::INVALID }
+}
+
 /// As [`has_rows`], for a table of another extension, in the schema with its name. False if this database does not have it.
 pub fn extension_has_rows(extension: &CStr, table: &CStr) -> bool {
+    if !has_extension(extension) {
+        return false;
+    }
     // SAFETY: look-ups.
-    let table = unsafe {
-        if pg_sys::get_extension_oid(extension.as_ptr(), true) == Oid::INVALID {
-            return false;
-        }
-        pg_sys::get_relname_relid(table.as_ptr(), pg_sys::get_namespace_oid(extension.as_ptr(), true))
-    };
+    let table =
+        unsafe { pg_sys::get_relname_relid(table.as_ptr(), pg_sys::get_namespace_oid(extension.as_ptr(), true)) };
     table != Oid::INVALID && has_rows(table)
 }
 

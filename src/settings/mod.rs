@@ -7,4 +7,4 @@ pub mod hosts;
 pub mod sources;
 
 pub use definitions::{Common, TIME_OF_ID, define};
-pub use sources::{Configured, Settings, changes, check_none_refused, deciding, is_preloaded, of};
+pub use sources::{Configured, Settings, changes, check_none_refused, deciding, of};

@@ -84,7 +84,7 @@ pub fn changes() -> u32 {
 }
 
 /// Whether the server preloaded the library. If so, the settings are defined before a session starts.
-pub fn is_preloaded() -> bool {
+fn is_preloaded() -> bool {
     IS_PRELOADED.get()
 }
 

@@ -9,18 +9,18 @@ use crate::call::Call;
 use crate::call::error::{Error, sql_error};
 use crate::call::stored::StoredDatum;
 
-/// `T_encrypted(T, bytea) → uuid`, `scru_bigint_encrypted(bigint, bytea) → uuid`
+/// `T_encrypt(T, bytea) → uuid`, `scru_bigint_encrypt(bigint, bytea) → uuid`
 ///
 /// Raises 22023 for a key whose length is neither 16 nor 32 bytes, and for a uuid that is not of version 7.
-pub fn encrypted<T: Encryptable + Display + 'static>(call: Call, id: T) -> Result<Datum, Error> {
+pub fn encrypt<T: Encryptable + Display + 'static>(call: Call, id: T) -> Result<Datum, Error> {
     let uuid = cipher::<T>(call)?.encrypt(id);
     uuid.map(StoredDatum::into_datum).ok_or_else(|| not_of_version_7(&id))
 }
 
-/// `T_decrypted(uuid, bytea) → T`, `scru_bigint_decrypted(uuid, bytea) → bigint`: NULL if no ID is encrypted to the uuid
+/// `T_decrypt(uuid, bytea) → T`, `scru_bigint_decrypt(uuid, bytea) → bigint`: NULL if no ID is encrypted to the uuid
 ///
-/// Raises 22023 as [`encrypted`] for the key.
-pub fn decrypted<T: Encryptable + 'static>(call: Call, to_datum: fn(T) -> Datum) -> Result<Datum, Error> {
+/// Raises 22023 as [`encrypt`] for the key.
+pub fn decrypt<T: Encryptable + 'static>(call: Call, to_datum: fn(T) -> Datum) -> Result<Datum, Error> {
     // SAFETY: the SQL declares the argument as uuid.
     let uuid = unsafe { <[u8; 16]>::from_datum(call.datum(0)) };
     Ok(cipher(call)?.decrypt(uuid).map_or_else(|| call.null(), to_datum))

@@ -1,32 +1,63 @@
 //! `scru_inspect` and `scru_types`: descriptions of IDs and of the ID types.
 
+use std::ffi::CString;
+
 use pgrx::JsonB;
 use pgrx::datum::{Interval, TimestampWithTimeZone};
 use pgrx::pg_sys::Datum;
-use scru_ids::{SqlId, Stored, registry};
-use serde_json::{Map, Value};
+use scru_ids::{SortableId, SqlId, Stored, id_systems, registry};
+use serde_json::{Map, Value, json};
 
 use crate::call::error::Error;
-use crate::call::stored::StoredId;
+use crate::call::stored::{StoredDatum, StoredId};
 use crate::call::{Call, epoch, hints, row};
+use crate::pg::catalog;
 
 row! {
     /// A row of `scru_inspect`.
     struct Row { system: &'static str, canonical: String, timestamp: TimestampWithTimeZone, fields: JsonB, }
 }
 
-/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID,
-/// two rows (scru128 and ulid) if it is a uuid, no rows otherwise
+/// The columns of a row of `scru_inspect`.
+type Columns = (&'static str, String, TimestampWithTimeZone, JsonB);
+
+/// `scru_inspect(text) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row if the text is an ID, the
+/// rows of [`of_uuid`] if it is a uuid, no rows otherwise
 ///
 /// The text may be in any encoding.
 pub fn of_text(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let text = call.varlena(0);
-        let uuid = hints::uuid_bytes(text);
+        if let Some(uuid) = hints::uuid_bytes(text) {
+            return Ok(rows_of_uuid(&uuid));
+        }
         let mut rows = Vec::new();
-        registry!(|Id| rows.extend(read::<Id>(text, uuid).and_then(row).map(Row::columns)));
+        registry!(|Id| rows.extend(Id::parse(text).ok().and_then(row).map(Row::columns)));
         Ok(rows)
     })
+}
+
+/// `scru_inspect(uuid) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row for each type that has the
+/// bytes, and one for each installed ID system whose ID the uuid is
+pub fn of_uuid(call: Call) -> Result<Datum, Error> {
+    // SAFETY: the SQL declares the argument as uuid.
+    call.rows(|| Ok(rows_of_uuid(&unsafe { <[u8; 16]>::from_datum(call.datum(0)) })))
+}
+
+fn rows_of_uuid(bytes: &[u8; 16]) -> Vec<Columns> {
+    let mut rows = Vec::new();
+    id_systems!(|Id| if let Ok(id) = Id::from_be_bytes(bytes)
+        && id.is_id()
+        && is_installed::<Id>()
+    {
+        rows.extend(row(id).map(Row::columns));
+    });
+    rows
+}
+
+/// Whether this database has the functions of an ID system: those for a type of the server have an extension of their own.
+fn is_installed<T: SqlId>() -> bool {
+    T::CORE_TYPE.is_none() || CString::new(format!("scru_{}", T::NAME)).is_ok_and(|name| catalog::has_extension(&name))
 }
 
 /// `scru_inspect(T) → setof (type text, canonical text, "timestamp" timestamptz, fields jsonb)`: one row
@@ -35,11 +66,13 @@ pub fn of_id<T: StoredId>(call: Call) -> Result<Datum, Error> {
 }
 
 /// `scru_types() → setof (type text, bytes integer, digits integer, tick interval, earliest timestamptz, latest timestamptz,
-/// smallest text, largest text)`: one row per type
+/// details jsonb)`: one row per installed ID system
 pub fn types(call: Call) -> Result<Datum, Error> {
     call.rows(|| {
         let mut rows = Vec::new();
-        registry!(|Id| rows.extend(facts::<Id>().map(Facts::columns)));
+        id_systems!(|Id| if is_installed::<Id>() {
+            rows.extend(facts::<Id>().map(Facts::columns));
+        });
         Ok(rows)
     })
 }
@@ -53,8 +86,7 @@ row! {
         tick: Interval,
         earliest: TimestampWithTimeZone,
         latest: TimestampWithTimeZone,
-        smallest: String,
-        largest: String,
+        details: JsonB,
     }
 }
 
@@ -66,17 +98,8 @@ fn facts<T: SqlId>() -> Option<Facts> {
         tick: Interval::new(0, 0, T::TICKS.micros).ok()?,
         earliest: epoch::timestamptz(T::MIN)?,
         latest: epoch::timestamptz(T::MAX)?,
-        smallest: T::MIN.to_string(),
-        largest: T::MAX.to_string(),
+        details: JsonB(json!({ "smallest": T::MIN.to_string(), "largest": T::MAX.to_string() })),
     })
-}
-
-/// The ID with the bytes of `uuid` if given, otherwise the ID of `text`; `None` if there is no such ID.
-fn read<T: SqlId>(text: &[u8], uuid: Option<[u8; 16]>) -> Option<T> {
-    match uuid {
-        Some(bytes) => T::from_be_bytes(&bytes).ok(),
-        None => T::parse(text).ok(),
-    }
 }
 
 fn row<T: SqlId>(id: T) -> Option<Row> {

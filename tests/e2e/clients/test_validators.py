@@ -32,7 +32,7 @@ def test_validators_take_encrypted_ids(connection, kind, tmp_path):
     if not node(20) or not (PACKAGES / "zod").exists():
         missing("Node.js 20 or its packages are not installed (tools/lib/clients.sh)")
     connection.execute("CREATE EXTENSION scru_uuidv7")
-    encrypted = f"{kind}_encrypted({KINDS[kind]}, sha256(int8send(n % 10)))"
+    encrypted = f"{kind}_encrypt({KINDS[kind]}, sha256(int8send(n % 10)))"
     query = f"SELECT {encrypted}::text FROM generate_series(1, {IDS}::bigint) AS n"
     uuids = [uuid for (uuid,) in connection.execute(query)]
     (tmp_path / "node_modules").symlink_to(PACKAGES)

@@ -49,7 +49,7 @@ def test_a_standby_takes_over_the_stored_node(new_server, preload):
         with primary.connect(user="plain") as connection:
             assert node(connection) == 1
         standby.wait_until_replayed(primary)
-        nodes = "SELECT node, node_source FROM scru_generators() WHERE node IS NOT NULL ORDER BY type"
+        nodes = "SELECT node, details->>'node_source' FROM scru_generators() WHERE node IS NOT NULL ORDER BY type"
         assert standby.rows(nodes) == [("1/4", "ALTER ROLE ALL"), ("5", "ALTER ROLE ALL")]
         primary.kill()
         standby.promote()

@@ -202,8 +202,8 @@ def test_a_failed_allocation_blocks_no_session(new_server, query):
 
 
 LARGE_ARGUMENTS = [
-    "SELECT scru_bigint_encrypted(1, t::bytea) FROM large",
-    "SELECT scru128_decrypted(gen_random_uuid(), t::bytea) FROM large",
+    "SELECT scru_bigint_encrypt(1, t::bytea) FROM large",
+    "SELECT scru128_decrypt(gen_random_uuid(), t::bytea) FROM large",
     "SELECT t::scru128 FROM large",
     "SELECT scru128_time_decoder(t) FROM large",
     "SELECT scru128_unprefixed('order', t) FROM large",

@@ -36,9 +36,9 @@ def test_encrypted_ids_are_those_of_the_second_implementation(encrypting, kind):
     vectors = [[each["key"], each["id"], each["uuid"]] for each in VECTORS["encrypted"] if each["kind"] == kind]
     assert len(vectors) > 50
     query = f"""
-        SELECT key, id, {prefix}_encrypted({id}, decode(key, 'hex'))::text
+        SELECT key, id, {prefix}_encrypt({id}, decode(key, 'hex'))::text
         FROM unnest(%s::text[], %s::text[], %s::uuid[]) AS vectors (key, id, uuid)
-        WHERE {prefix}_decrypted(uuid, decode(key, 'hex')) = {id}"""
+        WHERE {prefix}_decrypt(uuid, decode(key, 'hex')) = {id}"""
     columns = list(map(list, zip(*vectors, strict=True)))
     assert encrypting.execute(query, columns).fetchall() == list(map(tuple, vectors))
 
@@ -49,7 +49,7 @@ def test_foreign_uuids_are_null(encrypting, kind):
     vectors = [(each["key"], each["uuid"]) for each in VECTORS["foreign"] if each["kind"] == kind]
     assert bool(vectors) == (kind in ("bigint", "scru64", "ulidflake"))
     for key, uuid in vectors:
-        query = f"SELECT {KINDS[kind][0]}_decrypted(%s, decode(%s, 'hex'))"
+        query = f"SELECT {KINDS[kind][0]}_decrypt(%s, decode(%s, 'hex'))"
         assert encrypting.execute(query, [uuid, key]).fetchone() == (None,)
 
 

@@ -181,7 +181,7 @@ def test_a_caller_cannot_replace_the_names_in_the_function(connect):
     connection.execute("CREATE SCHEMA trap AUTHORIZATION api")
     try:
         api.execute("CREATE TABLE trap.public_id_keys (audience text, key bytea)")
-        api.execute("CREATE FUNCTION trap.uuidv7_decrypted(uuid, bytea) RETURNS uuid LANGUAGE sql RETURN $1")
+        api.execute("CREATE FUNCTION trap.uuidv7_decrypt(uuid, bytea) RETURNS uuid LANGUAGE sql RETURN $1")
         api.execute("SET search_path = trap, public, pg_catalog")
         assert api.execute(query(LOOK_UP), [uuid]).fetchall() == [(note,)]
     finally:
@@ -260,7 +260,7 @@ def test_no_key_is_found_outside_of_its_table(connect, server):
     assert {place for key in keys for place in places(connection, server, key, "\n".join(plans))} == set()
 
     shown = bytes(range(200, 216))
-    connection.execute(f"CREATE VIEW literal AS SELECT uuidv7_encrypted(id, '\\x{shown.hex()}') FROM invoices")
+    connection.execute(f"CREATE VIEW literal AS SELECT uuidv7_encrypt(id, '\\x{shown.hex()}') FROM invoices")
     connection.execute("CREATE TABLE counted AS SELECT %s::bytea AS key FROM generate_series(1, 10)", [shown])
     connection.execute("ANALYZE counted")
     plan = verbose(connection, "SELECT * FROM literal")

@@ -6,7 +6,7 @@ CREATE EXTENSION scru_uuidv7 SCHEMA test;
 -- The functions of each kind. scru160 has none.
 SELECT proname, pg_get_function_identity_arguments(p.oid) AS arguments, prorettype::regtype, provolatile, proisstrict, proparallel,
        proleakproof, procost
-FROM pg_proc AS p WHERE proname ~ '_(encrypted|decrypted)$' ORDER BY proname COLLATE "C";
+FROM pg_proc AS p WHERE proname ~ '_(encrypt|decrypt)$' ORDER BY proname COLLATE "C";
 
 -- The kinds, each with an ID.
 CREATE TABLE kinds AS
@@ -21,35 +21,35 @@ $$;
 
 -- The same ID and key have the same uuid. Another key has another one. Keys of 16 and 32 bytes differ.
 SELECT * FROM for_each_kind($$
-    SELECT $K_encrypted($ID, '\x000102030405060708090a0b0c0d0e0f'),
-           $K_encrypted($ID, '\x000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f')
+    SELECT $K_encrypt($ID, '\x000102030405060708090a0b0c0d0e0f'),
+           $K_encrypt($ID, '\x000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f')
 $$);
 SELECT * FROM for_each_kind($$
-    SELECT count(DISTINCT $K_encrypted($ID, sha256(int4send(n)))), bool_and($K_decrypted($K_encrypted($ID, sha256(int4send(n))), sha256(int4send(n))) = $ID)
+    SELECT count(DISTINCT $K_encrypt($ID, sha256(int4send(n)))), bool_and($K_decrypt($K_encrypt($ID, sha256(int4send(n))), sha256(int4send(n))) = $ID)
     FROM generate_series(1, 100) AS n
 $$);
 
 -- The result has version 4, except for scru128 and ulid.
 SELECT * FROM for_each_kind($$
-    SELECT bool_and($K_encrypted($ID, sha256(int4send(n)))::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')
+    SELECT bool_and($K_encrypt($ID, sha256(int4send(n)))::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')
     FROM generate_series(1, 100) AS n
 $$);
 
 -- NULLs.
 SELECT * FROM for_each_kind($$
-    SELECT $K_encrypted(NULL, '\x000102030405060708090a0b0c0d0e0f'), $K_encrypted($ID, NULL),
-           $K_decrypted(NULL, '\x000102030405060708090a0b0c0d0e0f'), $K_decrypted(gen_random_uuid(), NULL)
+    SELECT $K_encrypt(NULL, '\x000102030405060708090a0b0c0d0e0f'), $K_encrypt($ID, NULL),
+           $K_decrypt(NULL, '\x000102030405060708090a0b0c0d0e0f'), $K_decrypt(gen_random_uuid(), NULL)
 $$);
 
 -- Keys of other lengths.
 SELECT * FROM for_each_kind($$
-    SELECT count(*), full_error = error_of(format($q$ SELECT $K_decrypted(gen_random_uuid(), %L::bytea) $q$, key)) AS is_same, error
+    SELECT count(*), full_error = error_of(format($q$ SELECT $K_decrypt(gen_random_uuid(), %L::bytea) $q$, key)) AS is_same, error
     FROM generate_series(0, 100) AS length, decode(repeat('ab', length), 'hex') AS key,
-         error_of(format($q$ SELECT $K_encrypted($ID, %L::bytea) $q$, key)) AS full_error,
+         error_of(format($q$ SELECT $K_encrypt($ID, %L::bytea) $q$, key)) AS full_error,
          regexp_replace(full_error, 'one has \d+', 'one has …') AS error
     GROUP BY 2, 3 ORDER BY 1
 $$);
-SELECT error_of($$ SELECT scru64_encrypted(scru64_lower(now()), '\x') $$), error_of($$ SELECT scru64_encrypted(scru64_lower(now()), 'a password') $$);
+SELECT error_of($$ SELECT scru64_encrypt(scru64_lower(now()), '\x') $$), error_of($$ SELECT scru64_encrypt(scru64_lower(now()), 'a password') $$);
 
 -- Uuids of other versions are not encrypted, and only version 4 is decrypted. The smallest and the largest uuid have no version.
 CREATE TABLE uuids AS
@@ -57,37 +57,37 @@ CREATE TABLE uuids AS
     FROM generate_series(0, 255) AS n
     UNION ALL VALUES (256, uuid '00000000-0000-0000-0000-000000000000'), (257, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 SELECT error, count(*), min(id::text), max(id::text)
-FROM uuids, error_of(format($$ SELECT uuidv7_encrypted(%L, '\x000102030405060708090a0b0c0d0e0f') $$, id)) AS full_error,
+FROM uuids, error_of(format($$ SELECT uuidv7_encrypt(%L, '\x000102030405060708090a0b0c0d0e0f') $$, id)) AS full_error,
      regexp_replace(full_error, 'version is \d+', 'version is …') AS error
 GROUP BY error ORDER BY 2, 1;
-SELECT error_of($$ SELECT uuidv7_encrypted('919108f7-52d1-4320-9bac-f847db4148a8', '\x000102030405060708090a0b0c0d0e0f') $$);
+SELECT error_of($$ SELECT uuidv7_encrypt('919108f7-52d1-4320-9bac-f847db4148a8', '\x000102030405060708090a0b0c0d0e0f') $$);
 SELECT * FROM for_each_kind($$
-    SELECT count($K_decrypted(id, '\x000102030405060708090a0b0c0d0e0f')) FROM uuids
+    SELECT count($K_decrypt(id, '\x000102030405060708090a0b0c0d0e0f')) FROM uuids
 $$);
-SELECT id, uuidv7_decrypted(id, '\x000102030405060708090a0b0c0d0e0f') FROM uuids
-WHERE uuidv7_decrypted(id, '\x000102030405060708090a0b0c0d0e0f') IS NOT NULL;
+SELECT id, uuidv7_decrypt(id, '\x000102030405060708090a0b0c0d0e0f') FROM uuids
+WHERE uuidv7_decrypt(id, '\x000102030405060708090a0b0c0d0e0f') IS NOT NULL;
 
 -- With another key, a uuid is decrypted to another ID, or to none if the ID has 8 bytes.
 SELECT * FROM for_each_kind($$
-    SELECT count($K_decrypted($K_encrypted($ID, sha256(int4send(n))), sha256(int4send(-n)))),
-           count(nullif($K_decrypted($K_encrypted($ID, sha256(int4send(n))), sha256(int4send(-n))), $ID))
+    SELECT count($K_decrypt($K_encrypt($ID, sha256(int4send(n))), sha256(int4send(-n)))),
+           count(nullif($K_decrypt($K_encrypt($ID, sha256(int4send(n))), sha256(int4send(-n))), $ID))
     FROM generate_series(1, 100) AS n
 $$);
 -- One key serves all kinds: equal bytes of two kinds have different uuids, and no kind decrypts those of another.
-SELECT scru64_decrypted(ulidflake_encrypted('0000000000007', key), key), scru_bigint_decrypted(scru64_encrypted('000000000007', key), key),
+SELECT scru64_decrypt(ulidflake_encrypt('0000000000007', key), key), scru_bigint_decrypt(scru64_encrypt('000000000007', key), key),
        count(DISTINCT encrypted)
 FROM (VALUES ('\x000102030405060708090a0b0c0d0e0f'::bytea)) AS keys (key), unnest(ARRAY[
-    scru64_encrypted('000000000007', key), ulidflake_encrypted('0000000000007', key), scru_bigint_encrypted(7, key),
-    ulid_encrypted('00000000000000000000000007', key), scru128_encrypted('0000000000000000000000007', key)
+    scru64_encrypt('000000000007', key), ulidflake_encrypt('0000000000007', key), scru_bigint_encrypt(7, key),
+    ulid_encrypt('00000000000000000000000007', key), scru128_encrypt('0000000000000000000000007', key)
 ]) AS encrypted
 GROUP BY key;
 -- The whole range of a bigint is encrypted.
-SELECT n, scru_bigint_decrypted(scru_bigint_encrypted(n, key), key)
+SELECT n, scru_bigint_decrypt(scru_bigint_encrypt(n, key), key)
 FROM (VALUES ('\x000102030405060708090a0b0c0d0e0f'::bytea)) AS keys (key), unnest('{-9223372036854775808, -1, 0, 9223372036854775807}'::bigint[]) AS n;
 
 -- Each row of a statement can have another key.
-SELECT n, scru64_decrypted('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', key), scru64_decrypted(scru64_encrypted('0u375hxe74vy', key), key),
-       scru64_encrypted('0u375hxe74vy', key) = first_value(scru64_encrypted('0u375hxe74vy', key)) OVER (ORDER BY n) AS is_first
+SELECT n, scru64_decrypt('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', key), scru64_decrypt(scru64_encrypt('0u375hxe74vy', key), key),
+       scru64_encrypt('0u375hxe74vy', key) = first_value(scru64_encrypt('0u375hxe74vy', key)) OVER (ORDER BY n) AS is_first
 FROM unnest(ARRAY[
     '\x000102030405060708090a0b0c0d0e0f', '\x000102030405060708090a0b0c0d0eff', '\x000102030405060708090a0b0c0d0e0f',
     '\x000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f', '\x000102030405060708090a0b0c0d0e0f'
@@ -95,16 +95,16 @@ FROM unnest(ARRAY[
 -- A key in a table, and a long one that is compressed.
 CREATE TABLE keys (key bytea);
 INSERT INTO keys VALUES (decode(repeat('ab', 16), 'hex')), (decode(repeat('ab', 10000), 'hex'));
-SELECT count(scru64_encrypted('0u375hxe74vy', key)) FROM keys WHERE length(key) = 16;
-SELECT error_of($$ SELECT count(scru64_encrypted('0u375hxe74vy', key)) FROM keys $$);
+SELECT count(scru64_encrypt('0u375hxe74vy', key)) FROM keys WHERE length(key) = 16;
+SELECT error_of($$ SELECT count(scru64_encrypt('0u375hxe74vy', key)) FROM keys $$);
 
 -- Neither an index nor a generated column can have a key. A condition with an encrypted ID uses the index of the IDs.
 CREATE TABLE orders (id scru64 PRIMARY KEY);
-SELECT error_of($$ CREATE INDEX ON orders (scru64_encrypted(id, '\x000102030405060708090a0b0c0d0e0f')) $$),
-       error_of($$ ALTER TABLE orders ADD public_id uuid GENERATED ALWAYS AS (scru64_encrypted(id, '\x000102030405060708090a0b0c0d0e0f')) STORED $$);
+SELECT error_of($$ CREATE INDEX ON orders (scru64_encrypt(id, '\x000102030405060708090a0b0c0d0e0f')) $$),
+       error_of($$ ALTER TABLE orders ADD public_id uuid GENERATED ALWAYS AS (scru64_encrypt(id, '\x000102030405060708090a0b0c0d0e0f')) STORED $$);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT regexp_replace(plan_of(query), '\$0|\(InitPlan \w+\)\.col1', '(subquery)') AS plan FROM (VALUES
-    ($$ SELECT * FROM orders WHERE id = scru64_decrypted('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', (SELECT key FROM keys LIMIT 1)) $$),
-    ($$ SELECT * FROM orders WHERE id = ANY (ARRAY(SELECT scru64_decrypted('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', key) FROM keys)) $$)
+    ($$ SELECT * FROM orders WHERE id = scru64_decrypt('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', (SELECT key FROM keys LIMIT 1)) $$),
+    ($$ SELECT * FROM orders WHERE id = ANY (ARRAY(SELECT scru64_decrypt('6a84b2dd-0e1c-4d35-a1a4-7f0b6e6c2f11', key) FROM keys)) $$)
 ) AS queries (query);

@@ -28,11 +28,24 @@ $$);
 SELECT * FROM each_type($$ SELECT (SELECT count(*) FROM scru_inspect(NULL::$T)), (scru_inspect($T_upper('infinity'::timestamptz))).type $$);
 SELECT type FROM scru_inspect('0372ijojuxuhjsfkeryi2mrtm');
 
+-- A uuid returns a row for each type that can have it, and so does its text. A UUID of version 7 is an ID where its functions are.
+PREPARE uuids AS
+    SELECT by_uuid.*, by_uuid = by_text AS is_same
+    FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-ade8-40e5-bb1d-cdaf6e789e6a}'::uuid[]) AS id,
+        scru_inspect(id) AS by_uuid, scru_inspect(id::text) AS by_text
+    WHERE by_uuid.type = by_text.type
+    ORDER BY id DESC, by_uuid.type;
+EXECUTE uuids;
+CREATE EXTENSION scru_uuidv7;
+EXECUTE uuids;
+SELECT * FROM scru_types() WHERE type = 'uuidv7';
+DROP EXTENSION scru_uuidv7;
+
 -- The types, their lengths in the catalog, and the ends of their ranges.
 SELECT * FROM scru_types();
 SELECT name, bytes, t.length FROM types AS t FULL JOIN scru_types() AS s ON s.type = t.name WHERE bytes IS DISTINCT FROM t.length;
 SELECT * FROM each_type($$
     SELECT earliest = $T_timestamp(smallest::$T), latest = $T_timestamp(largest::$T), digits = length(largest),
            smallest = smallest('$T'), largest = largest('$T'), $T_timestamp($T_lower(earliest + tick)) = earliest + tick
-    FROM scru_types() WHERE type = '$T'
+    FROM scru_types(), jsonb_to_record(details) AS ends (smallest text, largest text) WHERE type = '$T'
 $$);

@@ -24,25 +24,27 @@ SET intervalstyle = postgres;
 -- ## IDs and types
 -- ### FUNCTION scru_inspect(text)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
+-- ### FUNCTION scru_inspect(uuid)
+SELECT type, canonical, "timestamp" FROM scru_inspect('019421bc-ade8-70e5-bb1d-cdaf6e789e6a'::uuid);
 -- ### FUNCTION scru_types()
-SELECT type, bytes, digits, tick, latest FROM scru_types();
+SELECT type, bytes, digits, tick, latest, details->>'largest' AS largest FROM scru_types();
 -- ## IDs of other systems
 -- [Columns of the server's own types](core-types.md#ids-of-other-systems) has the epochs and the shifts of some systems.
--- ### FUNCTION scru_snowflake_timestamp(bigint, timestamptz, integer)
-SELECT scru_snowflake_timestamp(175928847299117063, epoch => '2015-01-01 00:00+00', shift => 22);
--- ### FUNCTION scru_snowflake_floor(timestamptz, timestamptz, integer)
-SELECT scru_snowflake_floor('2016-04-30 11:18:25.796+00', epoch => '2015-01-01 00:00+00', shift => 22);
+-- ### FUNCTION scru_snowflake_timestamp(bigint, bigint, integer)
+SELECT scru_snowflake_timestamp(175928847299117063, epoch_ms => 1420070400000, shift => 22);
+-- ### FUNCTION scru_snowflake_lower(timestamptz, bigint, integer)
+SELECT scru_snowflake_lower('2016-04-30 11:18:25.796+00', epoch_ms => 1420070400000, shift => 22);
 -- ## Encryption
 -- [IDs that hide their time](encryption.md) describes how to make and keep keys.
--- ### FUNCTION scru_bigint_encrypted(id bigint, key bytea)
+-- ### FUNCTION scru_bigint_encrypt(id bigint, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT scru_bigint_encrypted(42, key) FROM keys;
--- ### FUNCTION scru_bigint_decrypted(encrypted uuid, key bytea)
-SELECT scru_bigint_decrypted(scru_bigint_encrypted(42, key), key) FROM keys;
+SELECT scru_bigint_encrypt(42, key) FROM keys;
+-- ### FUNCTION scru_bigint_decrypt(encrypted uuid, key bytea)
+SELECT scru_bigint_decrypt(scru_bigint_encrypt(42, key), key) FROM keys;
 DROP TABLE keys;
 -- ## The server
 -- ### FUNCTION scru_generators()
-SELECT type, scope, node, preloaded FROM scru_generators();
+SELECT type, scope, node, details->'node_source' AS node_source FROM scru_generators();
 -- ### FUNCTION scru64_nodes_collide(text, text)
 SELECT scru64_nodes_collide('0/4', '0x80/8'), scru64_nodes_collide('8/4', '0x80/8');
 -- ### FUNCTION scru_set_mark(timestamptz)
@@ -78,9 +80,8 @@ SELECT gen_scru128() < gen_scru128();
 SELECT scru128_timestamp(gen_scru128('2025-01-01 12:00:00+00'));
 -- ### FUNCTION scru128_horizon()
 SELECT id, note FROM orders WHERE id < scru128_horizon() ORDER BY id LIMIT 1;
--- ### FUNCTION scru128_horizon(scru128)
+-- ### FUNCTION scru128_horizon(after scru128, lag interval DEFAULT '0')
 SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54') > '03d4fq8oj742uer31ohpcrq54';
--- ### FUNCTION scru128_horizon(scru128, interval)
 SELECT scru128_horizon('03d4fq8oj742uer31ohpcrq54', '5 s') < scru128_horizon();
 -- ## Time
 -- ### FUNCTION scru128_timestamp(scru128)
@@ -117,11 +118,11 @@ SELECT scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54');
 SELECT scru128_unprefixed('order', scru128_prefixed('order', '03d4fq8oj742uer31ohpcrq54'));
 -- ## Encryption
 -- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
--- ### FUNCTION scru128_encrypted(id scru128, key bytea)
+-- ### FUNCTION scru128_encrypt(id scru128, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT scru128_encrypted('03d4fq8oj742uer31ohpcrq54', key) FROM keys;
--- ### FUNCTION scru128_decrypted(encrypted uuid, key bytea)
-SELECT scru128_decrypted(scru128_encrypted('03d4fq8oj742uer31ohpcrq54', key), key) FROM keys;
+SELECT scru128_encrypt('03d4fq8oj742uer31ohpcrq54', key) FROM keys;
+-- ### FUNCTION scru128_decrypt(encrypted uuid, key bytea)
+SELECT scru128_decrypt(scru128_encrypt('03d4fq8oj742uer31ohpcrq54', key), key) FROM keys;
 DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(scru128)
@@ -224,9 +225,8 @@ SELECT gen_scru160() < gen_scru160();
 SELECT scru160_timestamp(gen_scru160('2025-01-01 12:00:00+00'));
 -- ### FUNCTION scru160_horizon()
 SELECT id, note FROM orders WHERE id < scru160_horizon() ORDER BY id LIMIT 1;
--- ### FUNCTION scru160_horizon(scru160)
+-- ### FUNCTION scru160_horizon(after scru160, lag interval DEFAULT '0')
 SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF') > '06A23F5DT0K3IRJOJPL0DH2T3200IHAF';
--- ### FUNCTION scru160_horizon(scru160, interval)
 SELECT scru160_horizon('06A23F5DT0K3IRJOJPL0DH2T3200IHAF', '5 s') < scru160_horizon();
 -- ## Time
 -- ### FUNCTION scru160_timestamp(scru160)
@@ -350,9 +350,8 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_scru64() < gen_scru64();
 -- ### FUNCTION scru64_horizon()
 SELECT id, note FROM orders WHERE id < scru64_horizon() ORDER BY id LIMIT 1;
--- ### FUNCTION scru64_horizon(scru64)
+-- ### FUNCTION scru64_horizon(after scru64, lag interval DEFAULT '0')
 SELECT scru64_horizon('0v422ft6p3jt') > '0v422ft6p3jt';
--- ### FUNCTION scru64_horizon(scru64, interval)
 SELECT scru64_horizon('0v422ft6p3jt', '5 s') < scru64_horizon();
 -- ### FUNCTION scru64_is_local(scru64)
 SELECT scru64_is_local(gen_scru64());
@@ -391,11 +390,11 @@ SELECT scru64_prefixed('order', '0v422ft6p3jt');
 SELECT scru64_unprefixed('order', scru64_prefixed('order', '0v422ft6p3jt'));
 -- ## Encryption
 -- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
--- ### FUNCTION scru64_encrypted(id scru64, key bytea)
+-- ### FUNCTION scru64_encrypt(id scru64, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT scru64_encrypted('0v422ft6p3jt', key) FROM keys;
--- ### FUNCTION scru64_decrypted(encrypted uuid, key bytea)
-SELECT scru64_decrypted(scru64_encrypted('0v422ft6p3jt', key), key) FROM keys;
+SELECT scru64_encrypt('0v422ft6p3jt', key) FROM keys;
+-- ### FUNCTION scru64_decrypt(encrypted uuid, key bytea)
+SELECT scru64_decrypt(scru64_encrypt('0v422ft6p3jt', key), key) FROM keys;
 DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(scru64)
@@ -492,9 +491,8 @@ SELECT gen_ulid() < gen_ulid();
 SELECT ulid_timestamp(gen_ulid('2025-01-01 12:00:00+00'));
 -- ### FUNCTION ulid_horizon()
 SELECT id, note FROM orders WHERE id < ulid_horizon() ORDER BY id LIMIT 1;
--- ### FUNCTION ulid_horizon(ulid)
+-- ### FUNCTION ulid_horizon(after ulid, lag interval DEFAULT '0')
 SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM') > '01JGGVSBF8N0WPWY4YDAGVJSFM';
--- ### FUNCTION ulid_horizon(ulid, interval)
 SELECT ulid_horizon('01JGGVSBF8N0WPWY4YDAGVJSFM', '5 s') < ulid_horizon();
 -- ## Time
 -- ### FUNCTION ulid_timestamp(ulid)
@@ -527,11 +525,11 @@ SELECT ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM');
 SELECT ulid_unprefixed('order', ulid_prefixed('order', '01JGGVSBF8N0WPWY4YDAGVJSFM'));
 -- ## Encryption
 -- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
--- ### FUNCTION ulid_encrypted(id ulid, key bytea)
+-- ### FUNCTION ulid_encrypt(id ulid, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT ulid_encrypted('01JGGVSBF8N0WPWY4YDAGVJSFM', key) FROM keys;
--- ### FUNCTION ulid_decrypted(encrypted uuid, key bytea)
-SELECT ulid_decrypted(ulid_encrypted('01JGGVSBF8N0WPWY4YDAGVJSFM', key), key) FROM keys;
+SELECT ulid_encrypt('01JGGVSBF8N0WPWY4YDAGVJSFM', key) FROM keys;
+-- ### FUNCTION ulid_decrypt(encrypted uuid, key bytea)
+SELECT ulid_decrypt(ulid_encrypt('01JGGVSBF8N0WPWY4YDAGVJSFM', key), key) FROM keys;
 DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(ulid)
@@ -628,9 +626,8 @@ SELECT id, note FROM orders ORDER BY id;
 SELECT gen_ulidflake() < gen_ulidflake();
 -- ### FUNCTION ulidflake_horizon()
 SELECT id, note FROM orders WHERE id < ulidflake_horizon() ORDER BY id LIMIT 1;
--- ### FUNCTION ulidflake_horizon(ulidflake)
+-- ### FUNCTION ulidflake_horizon(after ulidflake, lag interval DEFAULT '0')
 SELECT ulidflake_horizon('00XFPNEF81A1S') > '00XFPNEF81A1S';
--- ### FUNCTION ulidflake_horizon(ulidflake, interval)
 SELECT ulidflake_horizon('00XFPNEF81A1S', '5 s') < ulidflake_horizon();
 -- ### FUNCTION ulidflake_is_local(ulidflake)
 SELECT ulidflake_is_local(gen_ulidflake());
@@ -669,11 +666,11 @@ SELECT ulidflake_prefixed('order', '00XFPNEF81A1S');
 SELECT ulidflake_unprefixed('order', ulidflake_prefixed('order', '00XFPNEF81A1S'));
 -- ## Encryption
 -- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
--- ### FUNCTION ulidflake_encrypted(id ulidflake, key bytea)
+-- ### FUNCTION ulidflake_encrypt(id ulidflake, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT ulidflake_encrypted('00XFPNEF81A1S', key) FROM keys;
--- ### FUNCTION ulidflake_decrypted(encrypted uuid, key bytea)
-SELECT ulidflake_decrypted(ulidflake_encrypted('00XFPNEF81A1S', key), key) FROM keys;
+SELECT ulidflake_encrypt('00XFPNEF81A1S', key) FROM keys;
+-- ### FUNCTION ulidflake_decrypt(encrypted uuid, key bytea)
+SELECT ulidflake_decrypt(ulidflake_encrypt('00XFPNEF81A1S', key), key) FROM keys;
 DROP TABLE keys;
 -- ## Aggregates
 -- ### AGGREGATE min(ulidflake)
@@ -767,9 +764,8 @@ SELECT gen_uuidv7() < gen_uuidv7();
 SELECT uuidv7_timestamp(gen_uuidv7('2025-01-01 12:00:00+00'));
 -- ### FUNCTION uuidv7_horizon()
 SELECT uuidv7_horizon() > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
--- ### FUNCTION uuidv7_horizon(uuid)
+-- ### FUNCTION uuidv7_horizon(after uuid, lag interval DEFAULT '0')
 SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a') > '019421bc-ade8-70e5-bb1d-cdaf6e789e6a';
--- ### FUNCTION uuidv7_horizon(uuid, interval)
 SELECT uuidv7_horizon('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', '5 s') < uuidv7_horizon();
 -- ## Time
 -- ### FUNCTION uuidv7_timestamp(uuid)
@@ -797,11 +793,11 @@ SELECT uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a');
 SELECT uuidv7_unprefixed('order', uuidv7_prefixed('order', '019421bc-ade8-70e5-bb1d-cdaf6e789e6a'));
 -- ## Encryption
 -- [IDs that hide their time](../encryption.md) describes how to make and keep keys.
--- ### FUNCTION uuidv7_encrypted(id uuid, key bytea)
+-- ### FUNCTION uuidv7_encrypt(id uuid, key bytea)
 CREATE TABLE keys AS SELECT '\x000102030405060708090a0b0c0d0e0f'::bytea AS key;
-SELECT uuidv7_encrypted('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key) FROM keys;
--- ### FUNCTION uuidv7_decrypted(encrypted uuid, key bytea)
-SELECT uuidv7_decrypted(uuidv7_encrypted('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key), key) FROM keys;
+SELECT uuidv7_encrypt('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key) FROM keys;
+-- ### FUNCTION uuidv7_decrypt(encrypted uuid, key bytea)
+SELECT uuidv7_decrypt(uuidv7_encrypt('019421bc-ade8-70e5-bb1d-cdaf6e789e6a', key), key) FROM keys;
 DROP TABLE keys;
 -- ## Operators
 -- All operators return boolean and are leakproof. They compare the bytes of any `uuid` with the first or the last ID of the
