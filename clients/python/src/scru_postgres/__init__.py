@@ -4,6 +4,10 @@ Each supported library has a module: scru_postgres.psycopg, scru_postgres.asyncp
 scru_postgres.django.
 """
 
-from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+from scru_postgres._ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 __all__ = ["TYPES", "Scru64", "Scru128", "Scru160", "SortableId", "Ulid", "Ulidflake"]
+
+# The classes are named by this module in pickled values and in the migrations of Django.
+for _type in SortableId, *TYPES:
+    _type.__module__ = __name__

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from alembic import op
 
-from scru_postgres import statements
-from scru_postgres.statements import literal, quoted_name
+from scru_postgres import _statements
+from scru_postgres._statements import literal, quoted_name
 
 if TYPE_CHECKING:
     from sqlalchemy.types import TypeEngine
 
     from scru_postgres.sqlalchemy import _IdType
+
+
+__all__ = ["convert_key", "create_guard", "drop_guard", "revert_key"]
 
 
 def convert_key(table: str, column: str, type_: type[_IdType], *, time: str, schema: str | None = None) -> None:
@@ -30,7 +33,7 @@ def revert_key(table: str, column: str, type_: TypeEngine[object], *, schema: st
 
 def create_guard(table: str, column: str = "id", *, lag: str = "0", schema: str | None = None) -> None:
     """Creates the guard of a feed, as ``scru_postgres.sqlalchemy.guard`` does with the table."""
-    op.execute(statements.create_guard("feed_guard", _name(table, schema), column, lag))
+    op.execute(_statements.create_guard("feed_guard", _name(table, schema), column, lag))
 
 
 def drop_guard(table: str, *, schema: str | None = None) -> None:
@@ -44,6 +47,6 @@ def _name(table: str, schema: str | None) -> str:
 
 def _call(function: str, *arguments: str) -> None:
     # Each statement on its own, which asyncpg requires. text() would read a colon as a parameter.
-    for statement in statements.CONVERT_KEY:
+    for statement in _statements.CONVERT_KEY:
         op.execute(statement.replace(":", "\\:"))
     op.execute(f"SELECT pg_temp.{function}({', '.join(map(literal, arguments))})")

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from scru_postgres.ids import TYPES, SortableId
+from scru_postgres import _statements
+from scru_postgres._ids import TYPES, SortableId
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from asyncpg import Connection
 
 
-async def register(connection: Connection) -> None:
+__all__ = ["register"]
+
+
+async def register(
+    connection: Connection, types: Sequence[type[SortableId]] = TYPES, schema: str | None = None
+) -> None:
     """Registers the types on a connection. Pass this function to a pool as ``init``. Parameters can also be strings.
 
-    Raises UndefinedObjectError if the extension does not exist.
+    Types that the database lacks are skipped. They are those of the extension, in any schema; with ``schema``, those of
+    this schema.
     """
-    for id_type in TYPES:
-        query = "SELECT typnamespace::regnamespace::text FROM pg_type WHERE oid = $1::text::regtype"
-        schema = await connection.fetchval(query, id_type.pg_type)
+    for position, _, _, found_in in await connection.fetch(
+        _statements.find_types([id_type.pg_type for id_type in types], schema)
+    ):
+        id_type = types[position]
         await connection.set_type_codec(
             id_type.pg_type,
-            schema=schema,
+            schema=found_in,
             encoder=_encoder(id_type),
             decoder=id_type.from_bytes,
             format="binary",

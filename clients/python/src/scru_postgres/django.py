@@ -16,8 +16,8 @@ from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact, Lookup
 from django.urls import register_converter
 
-from scru_postgres import statements
-from scru_postgres.ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+from scru_postgres import _statements
+from scru_postgres._ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -62,7 +62,27 @@ else:
             return cls
 
 
-T = TypeVar("T", bound=SortableId)
+__all__ = [
+    "ConvertKey",
+    "FeedGuard",
+    "GenScru64",
+    "GenScru128",
+    "GenScru160",
+    "GenUlid",
+    "GenUlidflake",
+    "IdField",
+    "Scru64Field",
+    "Scru128Field",
+    "Scru160Field",
+    "ScruExtension",
+    "TimeOf",
+    "TimeOfField",
+    "UlidField",
+    "UlidflakeField",
+    "register_converters",
+]
+
+_T = TypeVar("_T", bound=SortableId)
 # The types that can be assigned to the attribute of a model, and the type that it has. The constructors of the fields
 # and the plugin of django-stubs for mypy add None to both if the column is nullable.
 _ST = TypeVar("_ST", contravariant=True)
@@ -76,7 +96,7 @@ class ScruExtension(CreateExtension):
         super().__init__("scru")
 
 
-def _id(id_type: type[T], value: Any) -> T:
+def _id(id_type: type[_T], value: Any) -> _T:
     try:
         return id_type(value)
     except (TypeError, ValueError):
@@ -84,7 +104,7 @@ def _id(id_type: type[T], value: Any) -> T:
         raise ValidationError(message, code="invalid", params={"value": value, "type": id_type.pg_type}) from None
 
 
-class IdFormField(forms.CharField):
+class _IdFormField(forms.CharField):
     """A form field for the text of an ID."""
 
     def __init__(self, *, id_type: type[SortableId], **kwargs: Any) -> None:
@@ -105,6 +125,7 @@ class IdField(_Field[_ST, _GT]):
         return self.id_type.pg_type
 
     def from_db_value(self, value: str | None, expression: Any, connection: BaseDatabaseWrapper) -> SortableId | None:
+        """Returns the ID with the text that the driver returns."""
         return None if value is None else self.id_type(value)
 
     def to_python(self, value: Any) -> SortableId | None:
@@ -123,7 +144,7 @@ class IdField(_Field[_ST, _GT]):
         return name, path, args, options
 
     def formfield(self, **kwargs: Any) -> Any:
-        return super().formfield(**{"form_class": IdFormField, "id_type": self.id_type, **kwargs})
+        return super().formfield(**{"form_class": _IdFormField, "id_type": self.id_type, **kwargs})
 
 
 class Scru128Field(IdField[_ST, _GT]):
@@ -312,7 +333,7 @@ class GenUlidflake(models.Func):
 
 
 @IdField.register_lookup
-class IdIExact(Lookup):
+class _IdIExact(Lookup):
     """The lookup ``id__iexact``, for the admin's ``search_fields = ["=id"]``. It can use an index.
 
     Invalid text matches no rows.
@@ -331,7 +352,7 @@ class IdIExact(Lookup):
 
 @models.ForeignKey.register_lookup
 @IdField.register_lookup
-class IdDuring(Lookup):
+class _IdDuring(Lookup):
     """The lookup ``id__during``: IDs created within a psycopg range of datetimes. It can use an index.
 
     On a foreign key, as in ``order__during``, it is a condition on the IDs that the key refers to.
@@ -386,7 +407,7 @@ class TimeOfField(_DateTimeField):
     def _time(self, instance: models.Model) -> datetime | None:
         key = getattr(instance, self.key)
         # The key of an object that is not saved yet can be None or an expression, such as that of db_default.
-        return key.datetime if isinstance(key, SortableId) else None
+        return key.timestamp if isinstance(key, SortableId) else None
 
     def get_col(self, alias: str, output_field: Any = None) -> Any:
         key: Any = self.model._meta.get_field(self.key)
@@ -420,7 +441,7 @@ class FeedGuard(models.BaseConstraint):
     def create_sql(self, model: Any, schema_editor: Any) -> Any:
         name, table = map(schema_editor.quote_name, (self.name, model._meta.db_table))
         column = model._meta.get_field(self.field).column
-        return Statement("%(guard)s", guard=statements.create_guard(name, table, column, self.lag))
+        return Statement("%(guard)s", guard=_statements.create_guard(name, table, column, self.lag))
 
     def remove_sql(self, model: Any, schema_editor: Any) -> Any:
         name, table = map(schema_editor.quote_name, (self.name, model._meta.db_table))
@@ -471,7 +492,7 @@ class ConvertKey(AlterField):
         field = model._meta.get_field(self.name)
         table, column = map(schema_editor.quote_name, (model._meta.db_table, field.column))
         # Foreign keys of models that this migration creates are among the deferred statements.
-        for statement in [*schema_editor.deferred_sql, *statements.CONVERT_KEY]:
+        for statement in [*schema_editor.deferred_sql, *_statements.CONVERT_KEY]:
             schema_editor.execute(statement, None)
         schema_editor.deferred_sql.clear()
         schema_editor.execute(call, [table, field.column, *arguments])
@@ -513,7 +534,7 @@ def _reads_uuids(migration: str, operation: Any) -> checks.CheckMessage:
     )
 
 
-class IdConverter:
+class _IdConverter:
     """Base class of the path converters. A malformed ID does not match, so that the response is a 404."""
 
     id_type: ClassVar[type[SortableId]]
@@ -529,5 +550,5 @@ class IdConverter:
 def register_converters() -> None:
     """Registers a path converter for each type, such as ``<scru128:id>``. Call it in the module of the URLs."""
     for id_type in TYPES:
-        converter = type(f"{id_type.__name__}Converter", (IdConverter,), {"id_type": id_type})
+        converter = type(f"{id_type.__name__}Converter", (_IdConverter,), {"id_type": id_type})
         register_converter(converter, id_type.pg_type)

@@ -6,13 +6,15 @@ from typing import Any
 
 from django_filters import Filter, FilterSet
 
-from scru_postgres.django import IdField, IdFormField
+from scru_postgres.django import IdField, _IdFormField
+
+__all__: list[str] = []
 
 
-class IdFilter(Filter):
+class _IdFilter(Filter):
     """A filter by an ID. Malformed text is a validation error, which Django REST framework answers with 400."""
 
-    field_class = IdFormField
+    field_class = _IdFormField
 
 
 def _options(field: IdField[Any, Any]) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def _options(field: IdField[Any, Any]) -> dict[str, Any]:
 
 
 def _register(filterset: type[FilterSet]) -> None:
-    filterset.FILTER_DEFAULTS[IdField] = {"filter_class": IdFilter, "extra": _options}
+    filterset.FILTER_DEFAULTS[IdField] = {"filter_class": _IdFilter, "extra": _options}
 
 
 _register(FilterSet)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from psqlextra.partitioning import PostgresTimePartition
 
-    from scru_postgres.ids import SortableId
+    from scru_postgres import SortableId
+
+
+__all__ = ["IdPartitioningStrategy"]
 
 
 class IdPartitioningStrategy(PostgresCurrentTimePartitioningStrategy):

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+__all__ = ["IdCursorPagination"]
+
+
 class IdCursorPagination(CursorPagination):
     """Pages in the order of the IDs. A malformed cursor is 400."""
 

@@ -4,41 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psycopg import ProgrammingError
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format
+from psycopg.rows import tuple_row
 from psycopg.types import TypeInfo
 
-from scru_postgres.ids import TYPES, SortableId
+from scru_postgres import _statements
+from scru_postgres._ids import TYPES, SortableId
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from psycopg import AsyncConnection, Connection
     from psycopg.abc import AdaptContext
 
 
-def register(connection: Connection[Any]) -> None:
+__all__ = ["register", "register_async"]
+
+
+def register(connection: Connection[Any], types: Sequence[type[SortableId]] = TYPES, schema: str | None = None) -> None:
     """Registers the types on a connection. Pass this function to a pool as ``configure``.
 
-    Raises ProgrammingError if the extension does not exist.
+    Types that the database lacks are skipped. They are those of the extension, in any schema; with ``schema``, those of
+    this schema.
     """
-    for id_type in TYPES:
-        _register(TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
+    with connection.transaction(), connection.cursor(row_factory=tuple_row) as cursor:
+        rows = cursor.execute(_find(types, schema)).fetchall()
+    _register(rows, types, connection)
 
 
-async def register_async(connection: AsyncConnection[Any]) -> None:
-    """Registers the types on an asynchronous connection. Pass this function to a pool as ``configure``.
+async def register_async(
+    connection: AsyncConnection[Any], types: Sequence[type[SortableId]] = TYPES, schema: str | None = None
+) -> None:
+    """Registers the types on an asynchronous connection, as ``register`` does."""
+    async with connection.transaction(), connection.cursor(row_factory=tuple_row) as cursor:
+        rows = await (await cursor.execute(_find(types, schema))).fetchall()
+    _register(rows, types, connection)
 
-    Raises ProgrammingError if the extension does not exist.
-    """
-    for id_type in TYPES:
-        _register(await TypeInfo.fetch(connection, id_type.pg_type), id_type, connection)
+
+def _find(types: Sequence[type[SortableId]], schema: str | None) -> bytes:
+    return _statements.find_types([id_type.pg_type for id_type in types], schema).encode()
 
 
-def _register(info: TypeInfo | None, id_type: type[SortableId], context: AdaptContext) -> None:
-    if info is None:
-        raise ProgrammingError(f"type {id_type.pg_type} does not exist: CREATE EXTENSION scru")
+def _register(rows: list[tuple[Any, ...]], types: Sequence[type[SortableId]], context: AdaptContext) -> None:
+    for position, oid, array_oid, _ in rows:
+        id_type = types[position]
+        _register_type(TypeInfo(id_type.pg_type, oid, array_oid), id_type, context)
+
+
+def _register_type(info: TypeInfo, id_type: type[SortableId], context: AdaptContext) -> None:
     info.register(context)
     oid_ = info.oid
 

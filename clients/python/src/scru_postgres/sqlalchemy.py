@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import TSTZRANGE, Range
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
-from scru_postgres import statements
-from scru_postgres.ids import Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
+from scru_postgres import _statements
+from scru_postgres._ids import TYPES, Scru64, Scru128, Scru160, SortableId, Ulid, Ulidflake
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect, Engine
     from sqlalchemy.sql.elements import ColumnElement
     from sqlalchemy.sql.operators import OperatorType
+
+
+__all__ = ["SCRU64", "SCRU128", "SCRU160", "ULID", "ULIDFLAKE", "guard", "register"]
 
 
 class _IdType(UserDefinedType[SortableId]):
@@ -97,16 +100,19 @@ for _type in _IdType.__subclasses__():
     ischema_names[_type.id_type.pg_type] = _type
 
 
-def register(engine: Engine) -> None:
-    """Registers the types on each connection of a psycopg engine. ARRAY columns require it."""
+def register(engine: Engine, types: Sequence[type[SortableId]] = TYPES, schema: str | None = None) -> None:
+    """Registers the types on each connection of a psycopg engine, as ``scru_postgres.psycopg.register`` does.
+
+    ARRAY columns require it.
+    """
     from scru_postgres.psycopg import register as register_connection
 
-    event.listen(engine, "connect", lambda connection, _: register_connection(connection))
+    event.listen(engine, "connect", lambda connection, _: register_connection(connection, types, schema))
 
 
 def guard(table: Table, column: str = "id", *, lag: str = "0") -> None:
     """Creates the guard of a feed with the table: it refuses IDs that are older than the lag, which readers share."""
     names = [name for name in (table.schema, table.name) if name]
-    qualified = ".".join(map(statements.quoted_name, names))
-    statement = statements.create_guard("feed_guard", qualified, column, lag)
+    qualified = ".".join(map(_statements.quoted_name, names))
+    statement = _statements.create_guard("feed_guard", qualified, column, lag)
     event.listen(table, "after_create", DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]

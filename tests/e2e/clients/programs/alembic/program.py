@@ -31,7 +31,7 @@ with Session(engine) as session:
     session.commit()
     recent = select(Order).where(Order.created_at >= since).order_by(Order.created_at)
     [made] = session.scalars(recent)
-    print(made.note, made.created_at == made.id.datetime)
+    print(made.note, made.created_at == made.id.timestamp)
     session.add(Visit(id=Scru128.lower_bound(since)))
     try:
         session.commit()

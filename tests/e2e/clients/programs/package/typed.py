@@ -18,7 +18,7 @@ class Order(models.Model):
 def check(order: Order) -> None:
     assert_type(order.id, Scru128)
     assert_type(order.parent, Ulid)
-    assert_type(order.id.datetime, datetime.datetime)
+    assert_type(order.id.timestamp, datetime.datetime)
     assert_type(order.created_at, datetime.datetime)
     assert_type(Scru128.from_uuid(order.id.uuid), Scru128)
     order.parent = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

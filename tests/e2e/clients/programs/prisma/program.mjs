@@ -21,7 +21,7 @@ async function useOrders(ids) {
   report("found", ...found.map(({ id }) => id));
   const since = new Date("2026-11-01T00:00:00Z").toISOString();
   const foundByTime = await prisma.$queryRaw`
-    SELECT id FROM orders WHERE note = 'given' AND id >= scru128_floor(${since}::timestamptz)::uuid ORDER BY id`;
+    SELECT id FROM orders WHERE note = 'given' AND id >= scru128_lower(${since}::timestamptz)::uuid ORDER BY id`;
   report("found_by_time", ...foundByTime.map(({ id }) => id));
   const [{ text, time }] = await prisma.$queryRaw`
     SELECT id::scru128::text AS text, scru128_timestamp(id::scru128) AS time FROM orders WHERE id = ${made.id}::uuid`;

@@ -130,33 +130,27 @@ class SortableId(str):
         """The time of creation, in UTC. Raises OverflowError if it is after the year 9999."""
         return self._epoch + self._tick * (int(self) >> self._body_bits)
 
-    @property
-    def datetime(self) -> dt.datetime:
-        """The same as ``timestamp``."""
-        return self.timestamp
-
-    @classmethod
-    def floor(cls, time: dt.datetime) -> Self:
-        """Returns the smallest ID of the tick that contains a time. Raises ValueError for a time that no ID has."""
-        return cls.from_int(cls._ticks(time)[0] << cls._body_bits)
-
     @classmethod
     def lower_bound(cls, time: dt.datetime) -> Self:
-        """Returns the smallest ID whose time is at or after a time, as T_lower of the server does."""
-        ticks, rest = cls._ticks(time)
-        return cls.from_int(ticks + bool(rest) << cls._body_bits)
+        """Returns the first ID of the tick that contains a time, as T_lower of the server does.
+
+        A time out of range counts as in the nearest tick. Raises ValueError if the time has no time zone.
+        """
+        return cls.from_int(cls._ticks(time) << cls._body_bits)
 
     @classmethod
     def upper_bound(cls, time: dt.datetime) -> Self:
-        """Returns the largest ID whose time is at or before a time, as T_upper of the server does."""
-        first = cls._ticks(time)[0] << cls._body_bits
-        return cls.from_int(min(first + (1 << cls._body_bits) - 1, max(first, cls.largest)))
+        """Returns the last ID of the tick that contains a time, as T_upper of the server does.
+
+        A time out of range counts as in the nearest tick. Raises ValueError if the time has no time zone.
+        """
+        return cls.from_int(min((cls._ticks(time) + 1 << cls._body_bits) - 1, cls.largest))
 
     @classmethod
-    def _ticks(cls, time: dt.datetime) -> tuple[int, dt.timedelta]:
+    def _ticks(cls, time: dt.datetime) -> int:
         if time.tzinfo is None:
             raise ValueError(f"a time for {cls.__name__} needs a time zone")
-        return divmod(time - cls._epoch, cls._tick)
+        return min(max((time - cls._epoch) // cls._tick, 0), cls.largest >> cls._body_bits)
 
     def prefixed(self, prefix: str) -> str:
         """Returns the text of the ID with a prefix, such as ``order_``, as T_prefixed of the server does."""
