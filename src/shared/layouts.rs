@@ -1,11 +1,12 @@
 //! The layouts that libraries of several versions have in common: those of shared memory, and that of the page of the marks.
 //!
-//! They are asserted at compile time. `make release` freezes the lines of `layouts!`, with which a test compares those of
-//! later versions. A change of a layout requires a new name of the memory, or a new version of the page.
+//! They are asserted at compile time. `make release` freezes the lines of `layouts!` and `words!`, with which a test compares those
+//! of later versions. A change of a layout requires a new name of the memory, or a new version of the page.
 
 use core::mem::offset_of;
 
 use portable_atomic::{AtomicU64, AtomicU128};
+use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, State, Ulid, UlidFlake, Uuidv7};
 
 use crate::shared::mark_page::{self, Content};
 use crate::shared::memory::{self, Entry, Header, Slot};
@@ -27,6 +28,16 @@ macro_rules! layouts {
     };
 }
 
+/// Asserts that a condition on the name holds, and how the state of a generator packs into its word.
+macro_rules! words {
+    ($($name:literal if $condition:expr, $type:ident $layout:literal;)*) => {
+        $(const _: () = {
+            assert!($condition, $name);
+            assert!(matches!(<<$type as GeneratedId>::State as State>::LAYOUT.as_bytes(), $layout), $name);
+        };)*
+    };
+}
+
 layouts! {
     "marks v1" if matches!(memory::MARKS.to_bytes(), b"scru marks v1"), MarksMemory 192: era 0 flush_time 8 failed 16 marks 64;
     "marks v1, mark" if matches!(memory::MARKS.to_bytes(), b"scru marks v1"), MarkMemory 64:
@@ -38,5 +49,15 @@ layouts! {
     "horizon v2, header" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Header 64: since 0 prepared 8 ended 16;
     "horizon v2, slot" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Slot 64: owner 0 bound 8;
     "horizon v2, entry" if matches!(memory::HORIZON.to_bytes(), b"scru horizon v2"), Entry 24: state 0 bound 8 database 16;
-    "page v2" if mark_page::VERSION == 2, Content 32: magic 0 version 4 times 8 checksum 24 zeros 28;
+    "page v2 in global/8672" if mark_page::is_read(2, 8672), Content 32: magic 0 version 4 times 8 checksum 24 zeros 28;
+}
+
+words! {
+    "generator v2, scru128" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru128
+        b"counter_hi_age 96 32; timestamp 48 48; counter_hi 24 24; counter_lo 0 24; ";
+    "generator v2, scru160" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru160 b"timestamp 16 48; counter 0 16; ";
+    "generator v2, scru64" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru64 b"id";
+    "generator v2, ulid" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Ulid b"id";
+    "generator v2, ulidflake" if matches!(memory::TYPE.as_bytes(), b"generator v2"), UlidFlake b"id";
+    "generator v2, uuidv7" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Uuidv7 b"timestamp 64 64; counter 0 64; ";
 }

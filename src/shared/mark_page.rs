@@ -42,8 +42,14 @@ pub struct Content {
 }
 
 const MAGIC: [u8; 4] = *b"scru";
-/// The version of the layout.
-pub const VERSION: u32 = 2;
+/// The version of the layout. Sessions with the library of the version before access the same page: a version that changes the layout
+/// reads both and writes this one, and the version after it writes the new one.
+const VERSION: u32 = 2;
+
+/// Whether this library reads the pages of a version, in the file of a number.
+pub const fn is_read(version: u32, number: u32) -> bool {
+    version == VERSION && number == NUMBER
+}
 
 /// The length of the header of every page, and of the content, in bytes.
 const START: usize = offset_of!(PageHeaderData, pd_linp);

@@ -77,6 +77,9 @@ pub trait State: Copy + Default {
     /// `u64` or `u128`.
     type Word: Copy + Default + Eq + Debug;
 
+    /// The fields of a word, each with its lowest bit and its length. The servers of several versions share the words.
+    const LAYOUT: &'static str;
+
     /// Returns the state as a word.
     fn pack(self) -> Self::Word;
 
@@ -87,6 +90,7 @@ pub trait State: Copy + Default {
 /// An integer is its own word: the state of a generator that is the last ID.
 impl<W: Copy + Default + Eq + Debug + From<u8>> State for W {
     type Word = W;
+    const LAYOUT: &'static str = "id";
 
     fn pack(self) -> W {
         self
@@ -96,6 +100,25 @@ impl<W: Copy + Default + Eq + Debug + From<u8>> State for W {
         word
     }
 }
+
+/// Implements [`State`] for a struct by the places of its fields in the word: the lowest bit and the length.
+macro_rules! packed {
+    ($state:ident in $word:ident: $($field:ident $at:literal $bits:literal),*) => {
+        impl $crate::generator::State for $state {
+            type Word = $word;
+            const LAYOUT: &'static str = concat!($(stringify!($field), " ", $at, " ", $bits, "; "),*);
+
+            fn pack(self) -> $word {
+                $((self.$field as $word) << $at)|*
+            }
+
+            fn unpack(word: $word) -> Self {
+                Self { $($field: (word >> $at & ($word::MAX >> ($word::BITS - $bits))) as _),* }
+            }
+        }
+    };
+}
+pub(crate) use packed;
 
 /// The input of a step, besides the state and the random source.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::BASE36;
-use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u32 = (1 << 24) - 1;
@@ -81,25 +81,7 @@ pub struct Scru128State {
     counter_hi_age: u64,
 }
 
-impl State for Scru128State {
-    type Word = u128;
-
-    fn pack(self) -> u128 {
-        u128::from(self.counter_hi_age) << 96
-            | u128::from(self.timestamp) << 48
-            | u128::from(self.counter_hi) << 24
-            | u128::from(self.counter_lo)
-    }
-
-    fn unpack(word: u128) -> Self {
-        Self {
-            timestamp: (word >> 48) as u64 & ((1 << 48) - 1),
-            counter_hi: (word >> 24) as u32 & MAX_COUNTER,
-            counter_lo: word as u32 & MAX_COUNTER,
-            counter_hi_age: (word >> 96) as u64,
-        }
-    }
-}
+packed!(Scru128State in u128: counter_hi_age 96 32, timestamp 48 48, counter_hi 24 24, counter_lo 0 24);
 
 impl Scru128State {
     fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::digits::{BASE16, BASE32HEX};
-use crate::generator::{Context, Moment, State, Step, place_in_time};
+use crate::generator::{Context, Moment, State, Step, packed, place_in_time};
 use crate::{
     Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
 };
@@ -136,17 +136,7 @@ pub struct Scru160State {
     counter: u16,
 }
 
-impl State for Scru160State {
-    type Word = u64;
-
-    fn pack(self) -> u64 {
-        self.timestamp << 16 | u64::from(self.counter)
-    }
-
-    fn unpack(word: u64) -> Self {
-        Self { timestamp: word >> 16, counter: word as u16 }
-    }
-}
+packed!(Scru160State in u64: timestamp 16 48, counter 0 16);
 
 /// The next state, or the time to wait for, in microseconds since 1970-01-01 UTC.
 type Next = Result<Scru160State, i64>;

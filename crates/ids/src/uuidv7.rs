@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD_LOWER;
 use crate::error::ParseErrorKind::{InvalidDigit, TooLong, TooShort};
-use crate::generator::{Context, Moment, Refusal, State, Step, place_in_time};
+use crate::generator::{Context, Moment, Refusal, Step, packed, place_in_time};
 use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const MAX_COUNTER: u64 = (1 << 42) - 1;
@@ -97,17 +97,7 @@ pub struct Uuidv7State {
     counter: u64,
 }
 
-impl State for Uuidv7State {
-    type Word = u128;
-
-    fn pack(self) -> u128 {
-        u128::from(self.timestamp) << 64 | u128::from(self.counter)
-    }
-
-    fn unpack(word: u128) -> Self {
-        Self { timestamp: (word >> 64) as u64, counter: word as u64 }
-    }
-}
+packed!(Uuidv7State in u128: timestamp 64 64, counter 0 64);
 
 impl Uuidv7State {
     fn fresh(timestamp: u64, rng: &mut impl Rng) -> Self {

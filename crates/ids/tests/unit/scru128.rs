@@ -4,8 +4,8 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::*;
-use crate::OnClockRollback;
 use crate::generator::script::{self, Draw};
+use crate::{OnClockRollback, State};
 
 /// 2026-11-01 12:00 UTC, in milliseconds.
 const NOON: u64 = 1_793_534_400_000;
