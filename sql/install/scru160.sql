@@ -13,7 +13,7 @@ CREATE TYPE scru160;
 CREATE FUNCTION scru_internal.scru160_in(cstring) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru160_out(scru160) RETURNS cstring
-    AS 'MODULE_PATHNAME', 'scru160_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru160_recv(internal) RETURNS scru160
     AS 'MODULE_PATHNAME', 'scru160_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru160_send(scru160) RETURNS bytea
@@ -32,7 +32,7 @@ CREATE TYPE scru160 (
     STORAGE = plain
 );
 
-COMMENT ON TYPE scru160 IS 'SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)';
+COMMENT ON TYPE scru160 IS 'SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)';
 COMMENT ON FUNCTION scru_internal.scru160_in(cstring) IS 'internal: I/O: reads the text of a scru160';
 COMMENT ON FUNCTION scru_internal.scru160_out(scru160) IS 'internal: I/O: writes the text of a scru160';
 COMMENT ON FUNCTION scru_internal.scru160_recv(internal) IS 'internal: I/O: reads the 20 big-endian bytes of a scru160';
@@ -389,7 +389,7 @@ COMMENT ON FUNCTION scru160_unprefixed(prefix text, value text) IS 'the scru160 
 
 -- The encoder and the decoder for pg_partman.
 CREATE FUNCTION scru160_time_encoder(timestamptz) RETURNS text
-    AS 'MODULE_PATHNAME', 'scru160_time_encoder' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'scru160_time_encoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru160_time_decoder(text) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'scru160_time_decoder' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru160_time_encoder(timestamptz) IS 'text of the smallest scru160 whose time is at or after a time';

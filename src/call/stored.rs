@@ -125,14 +125,14 @@ fn folded(value: i64) -> u32 {
 }
 
 /// The text of an ID as a Datum of type `cstring`, in the current memory context.
-pub fn cstring<T: SortableId>(id: T, settings: &T::Settings) -> Datum {
+pub fn cstring<T: SortableId>(id: T) -> Datum {
     // Writes the digits in place: a copy from a buffer would stall on store forwarding.
     // SAFETY: palloc returns that many bytes, or raises an error. All bytes are set to 0, then `digits` writes at most the first
     // MAX_TEXT_LEN bytes. The last byte stays 0 and terminates the text.
     unsafe {
         let text = palloc(MAX_TEXT_LEN + 1).cast::<[u8; MAX_TEXT_LEN + 1]>();
         text.write([0; MAX_TEXT_LEN + 1]);
-        id.digits(settings, &mut *text.cast());
+        id.digits(&mut *text.cast());
         Datum::from(text)
     }
 }

@@ -14,7 +14,7 @@ use crate::call::error::{Error, attempt, sql_error};
 use crate::call::{Call, epoch, row};
 use crate::draw::{generate, node};
 use crate::pg::{clock, wal};
-use crate::settings;
+use crate::settings::FromSettings;
 use crate::shared::id_type::{Terms, Type};
 use crate::shared::mark_page::{self, Pinned};
 use crate::shared::marks::Backend;
@@ -54,7 +54,7 @@ pub fn all(call: Call) -> Result<Datum, Error> {
 
 fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result<Row, Error> {
     let (terms, is_shared) = generate::terms::<T>();
-    let node = settings::check_none_refused::<T>().ok().and_then(|()| T::node_text(&settings::of::<T>()));
+    let node = T::Settings::from_settings().ok().and_then(|settings| T::node_text(&settings));
     // Without atomic operations for the word, no state is shared.
     let memory = if Word::<T>::is_lock_free() { Some(memory::of_type::<T>()?) } else { None };
     let word = memory.map_or_else(Word::<T>::default, |memory| Word::<T>::load(memory.word()));
@@ -71,7 +71,7 @@ fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result
     let last = state.map(|state| T::TICKS.start(T::state_tick(state)));
     Ok(Row {
         system: T::NAME,
-        scope: if is_shared { "server" } else { "backend" },
+        scope: if is_shared { "server" } else { "session" },
         node,
         last_time: last.and_then(epoch::of_unix_micros),
         mark: time(mark),
@@ -80,7 +80,7 @@ fn row<T: Type>(shared: &MarksMemory, seen: &[Result<Seen, Error>; 2]) -> Result
         reason: reason.map(|error| error.message()),
         details: JsonB(json!({
             "last_id": state.and_then(T::last_id).map(text),
-            "node_source": settings::deciding::<T>().map(|deciding| deciding.source.to_string()),
+            "node_source": T::Settings::node().map(|node| node.source.to_string()),
             "last_failure": time(failed),
         })),
     })
@@ -130,7 +130,7 @@ fn forecast<T: Type>(
     is_shared: bool,
     seen: &[Result<Seen, Error>; 2],
 ) -> Result<(i64, Option<Error>), Error> {
-    settings::check_none_refused::<T>()?;
+    T::Settings::from_settings()?;
     if T::SERVER_WIDE {
         node::check_host::<T>()?;
     }
@@ -152,8 +152,7 @@ fn forecast<T: Type>(
 }
 
 fn text<T: Type>(id: T) -> String {
-    let mut buffer = [0; MAX_TEXT_LEN];
-    id.encode(&settings::of::<T>(), &mut buffer).to_owned()
+    id.encode(&mut [0; MAX_TEXT_LEN]).to_owned()
 }
 
 /// `scru_set_mark(mark timestamptz) → void`: sets the marks back to a time if they are above it

@@ -10,7 +10,7 @@ use crate::call::{Call, epoch};
 use crate::draw::node;
 use crate::feed::publication;
 use crate::pg::{clock, transaction, wal};
-use crate::settings::{self, Common};
+use crate::settings::{self, FromSettings};
 use crate::shared::id_type::{Draw, Terms, Type};
 use crate::shared::marks::{Backend, Generator};
 use crate::shared::random::Random;
@@ -74,7 +74,7 @@ fn configure<T: Type>() -> Result<Draw<T>, Error> {
         if wal::is_in_recovery() {
             return Err(in_recovery::<T>());
         }
-        settings::check_none_refused::<T>()?;
+        T::Settings::from_settings()?;
         node::announce::<T>()?;
     }
     let (terms, is_shared) = terms::<T>();
@@ -87,9 +87,8 @@ fn configure<T: Type>() -> Result<Draw<T>, Error> {
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
 pub fn terms<T: Type>() -> (Terms<T>, bool) {
-    let Common { server_wide, on_clock_rollback } = settings::of::<Common>();
-    let is_shared = T::SERVER_WIDE || server_wide;
-    let on_clock_rollback = if is_shared { OnClockRollback::Error } else { on_clock_rollback };
+    let is_shared = T::SERVER_WIDE || settings::is_server_wide();
+    let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
     (Terms::new(on_clock_rollback), is_shared)
 }
 
@@ -156,7 +155,7 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
             "Correct the clock, or wait until it has caught up. If the last ID has a wrong time, a superuser can \
                      set the mark back with scru_set_mark()."
         } else if is_shared {
-            "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"backend\"."
+            "Correct the clock, or wait until it has caught up, or set scru.generator_scope to \"session\"."
         } else {
             "Correct the clock, or wait until it has caught up, or set scru.on_clock_rollback to \"reset\"."
         }),

@@ -14,16 +14,14 @@ use scru_server::setting_state::Source;
 use crate::call::Call;
 use crate::call::error::{self, Error, quoting, sql_error};
 use crate::pg::{catalog, transaction};
-use crate::settings::sources::Deciding;
-use crate::settings::{self, hosts};
+use crate::settings::{self, Deciding, FromSettings, hosts};
 use crate::shared::id_type::Type;
 use crate::shared::memory;
 use crate::shared::state::TypeMemory;
 
 /// `T_is_local(T) → boolean`: whether the ID has this server's number
 pub fn is_local<T: Type>(call: Call) -> Result<Datum, Error> {
-    settings::check_none_refused::<T>()?;
-    Ok(Datum::from(call.id::<T>(0).is_local(&settings::of::<T>())))
+    Ok(Datum::from(call.id::<T>(0).is_local(&T::Settings::from_settings()?)))
 }
 
 /// `scru64_nodes_collide(text, text) → boolean`: whether two nodes could generate the same ID. Raises 22023 for an invalid node.
@@ -60,7 +58,7 @@ fn announce_change<T: Type>() -> Result<(), Error> {
 
 /// Raises 55000 if `scru.node_hosts` says that the node belongs to other servers.
 pub fn check_host<T: Type>() -> Result<(), Error> {
-    let Some(((hosts, this), Deciding { name, value, .. })) = hosts::mismatch().zip(settings::deciding::<T>()) else {
+    let Some(((hosts, this), Deciding { name, value, .. })) = hosts::mismatch().zip(T::Settings::node()) else {
         return Ok(());
     };
     Err(sql_error!(
@@ -76,7 +74,7 @@ pub fn check_host<T: Type>() -> Result<(), Error> {
 
 /// Logs the node after each start of the server, and when it differs from that of the last message by any process.
 fn log_node<T: Type>() -> Result<(), Error> {
-    let Some(node) = settings::deciding::<T>() else { return Ok(()) };
+    let Some(node) = T::Settings::node() else { return Ok(()) };
     // SAFETY: reads shared memory. The server is not in recovery, so the timeline is set.
     let timeline = unsafe { pg_sys::GetWALInsertionTimeLine() };
     let Deciding { name, value, source } = node;
@@ -98,7 +96,7 @@ fn log_node<T: Type>() -> Result<(), Error> {
 
 /// Warns if the number is not set, and another server may have the same one.
 fn warn<T: Type>() -> Result<(), Error> {
-    let Some(Deciding { name, value, .. }) = settings::deciding::<T>().filter(|node| node.source.is_default()) else {
+    let Some(Deciding { name, value, .. }) = T::Settings::node().filter(|node| node.source.is_default()) else {
         return Ok(());
     };
     let is_in_citus = catalog::has_citus();
@@ -160,7 +158,7 @@ pub extern "C-unwind" fn scru_name_node(_argument: Datum) {
     registry!(|Id| {
         // While a value is refused, no ID is generated, and each attempt raises the error.
         if Id::SERVER_WIDE
-            && settings::check_none_refused::<Id>().is_ok()
+            && <Id as GeneratedId>::Settings::from_settings().is_ok()
             && let Err(error) = check_host::<Id>().and_then(|()| log_node::<Id>())
         {
             // SAFETY: nothing is left to drop. The process ends, and the server writes the error to its log.

@@ -1,17 +1,12 @@
 //! `scru.node_hosts`: the hosts to which the node of this server belongs. A copy of a server has its settings and its data, but
 //! usually another host name, or another port on the same host.
 
-use core::ffi::CStr;
-
-use crate::settings::sources::shown;
-
-/// The name of the setting.
-pub const SETTING: &CStr = c"scru.node_hosts";
+use crate::settings::nodes::shown;
 
 /// The value of the setting, and the name of this host and the port of the server, such as `db1:5432`; `None` if the setting names
 /// this server.
 pub fn mismatch() -> Option<(String, String)> {
-    let hosts = shown(SETTING);
+    let hosts = shown(c"scru.node_hosts");
     if hosts.trim() == "*" {
         return None;
     }

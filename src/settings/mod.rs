@@ -1,10 +1,256 @@
-//! The settings: their definitions and hooks, the sources that may set them, and which of these decides.
-//!
-//! A setting of an ID system is defined in `scru_ids`, in the file of that system.
+//! The settings: [`define`] is the list of them. The server's own rules apply, except for the two that decide uniqueness, for which
+//! [`nodes`] has the rule.
 
-mod definitions;
 pub mod hosts;
-pub mod sources;
+pub mod nodes;
 
-pub use definitions::{Common, TIME_OF_ID, define};
-pub use sources::{Configured, Settings, changes, check_none_refused, deciding, of};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ops::RangeInclusive;
+use std::ffi::CString;
+
+use pgrx::guc::GucContext::{self, Internal, Sighup, Suset, Userset};
+use pgrx::guc::{GucEnum, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
+use pgrx::pg_sys;
+use scru_ids::{
+    OnClockRollback, Scru64Settings, Scru160Counter, Scru160Settings, UlidFlakeOverflow, UlidFlakeSettings,
+};
+
+use crate::call::error::Error;
+use crate::pg::server;
+pub use nodes::{Deciding, changes};
+use nodes::{IS_PRELOADED, SCRU64_NODE, ULIDFLAKE_SCALABILITY};
+
+#[derive(Clone, Copy, PartialEq, PostgresGucEnum)]
+enum Scope {
+    #[name = c"session"]
+    Session,
+    #[name = c"server"]
+    Server,
+}
+
+#[derive(Clone, Copy, PostgresGucEnum)]
+enum Rollback {
+    #[name = c"reset"]
+    Reset,
+    #[name = c"error"]
+    Error,
+}
+
+#[derive(Clone, Copy, PostgresGucEnum)]
+enum Overflow {
+    #[name = c"wait"]
+    Wait,
+    #[name = c"error"]
+    Error,
+}
+
+#[derive(Clone, Copy, PostgresGucEnum)]
+enum Counter {
+    #[name = c"random"]
+    Random,
+    #[name = c"microsecond"]
+    Microsecond,
+}
+
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => panic!(),
+};
+
+static NODE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"0/4"));
+static SCALABILITY: GucSetting<i32> = GucSetting::<i32>::new(-1);
+static NODE_HOSTS: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"*"));
+static ENTROPY_BITS: GucSetting<i32> = GucSetting::<i32>::new(8);
+static ON_OVERFLOW: GucSetting<Overflow> = GucSetting::<Overflow>::new(Overflow::Wait);
+static GENERATOR_SCOPE: GucSetting<Scope> = GucSetting::<Scope>::new(Scope::Session);
+static ON_CLOCK_ROLLBACK: GucSetting<Rollback> = GucSetting::<Rollback>::new(Rollback::Reset);
+static COUNTER: GucSetting<Counter> = GucSetting::<Counter>::new(Counter::Random);
+static LIBRARY_VERSION: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(VERSION));
+/// Whether indexes on IDs serve conditions on their time, and its order.
+pub static TIME_OF_ID: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// Defines all settings: once in each process, or in the postmaster if the library is preloaded.
+pub fn define() {
+    // SAFETY: reads a variable of the server.
+    IS_PRELOADED.set(unsafe { pg_sys::process_shared_preload_libraries_in_progress });
+    SCRU64_NODE.define(|name| {
+        let summary = c"Node of this server, as node_id/node_id_size; every server needs its own.";
+        text(name, summary, &NODE, Suset, Some(nodes::check_node), Some(nodes::assign_node));
+    });
+    ULIDFLAKE_SCALABILITY.define(|name| {
+        let summary = c"Number of this server in the scalable form, or -1 for the stand-alone form.";
+        let hooks = (Some(nodes::check_number as _), Some(nodes::assign_number as _));
+        number(name, summary, &SCALABILITY, -1..=nodes::MAX_NUMBER, Suset, hooks);
+    });
+    text(
+        c"scru.node_hosts",
+        c"Hosts on which the node of this server may be used: names, each with an optional port.",
+        &NODE_HOSTS,
+        Suset,
+        None,
+        Some(count_text),
+    );
+    number(
+        c"scru.ulidflake_entropy_bits",
+        c"Number of bits of the random increment between the ulidflakes of a millisecond.",
+        &ENTROPY_BITS,
+        1..=16,
+        Sighup,
+        (None, Some(count_number)),
+    );
+    word(
+        c"scru.ulidflake_on_overflow",
+        c"Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
+        &ON_OVERFLOW,
+        Userset,
+    );
+    word(
+        c"scru.generator_scope",
+        c"Scope within which the IDs of scru128, ulid, scru160 and gen_uuidv7() are strictly increasing.",
+        &GENERATOR_SCOPE,
+        Userset,
+    );
+    word(
+        c"scru.on_clock_rollback",
+        c"What scru128, ulid, scru160 and gen_uuidv7() do when the clock has moved back by more than 10 s: start again, or fail.",
+        &ON_CLOCK_ROLLBACK,
+        Userset,
+    );
+    word(
+        c"scru.scru160_counter",
+        c"Initial value of the counter of a scru160: random bits, or the microsecond.",
+        &COUNTER,
+        Sighup,
+    );
+    let summary = c"Whether an index on an ID serves conditions on its time, and its order.";
+    GucRegistry::define_bool_guc(c"scru.time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
+    let summary = c"Version of the library that this session has loaded.";
+    text(c"scru.library_version", summary, &LIBRARY_VERSION, Internal, None, None);
+    // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.
+    unsafe { pg_sys::MarkGUCPrefixReserved(c"scru".as_ptr()) };
+}
+
+/// pgrx has no name for the flag.
+fn flags() -> GucFlags {
+    GucFlags::from_bits_retain(server::ALLOW_IN_PARALLEL)
+}
+
+fn word<T: GucEnum>(name: &'static CStr, summary: &'static CStr, setting: &'static GucSetting<T>, who: GucContext) {
+    let (check, assign, show) = (None, Some(count_number as _), None);
+    // SAFETY: the hook does not panic.
+    unsafe { GucRegistry::define_enum_guc_with_hooks(name, summary, c"", setting, who, flags(), check, assign, show) }
+}
+
+fn number(
+    name: &'static CStr,
+    summary: &'static CStr,
+    setting: &'static GucSetting<i32>,
+    range: RangeInclusive<i32>,
+    who: GucContext,
+    (check, assign): (pg_sys::GucIntCheckHook, pg_sys::GucIntAssignHook),
+) {
+    let (min, max) = range.into_inner();
+    // SAFETY: the hooks are guarded, or do not panic.
+    unsafe {
+        GucRegistry::define_int_guc_with_hooks(
+            name,
+            summary,
+            c"",
+            setting,
+            min,
+            max,
+            who,
+            flags(),
+            check,
+            assign,
+            None,
+        );
+    }
+}
+
+fn text(
+    name: &'static CStr,
+    summary: &'static CStr,
+    setting: &'static GucSetting<Option<CString>>,
+    who: GucContext,
+    check: pg_sys::GucStringCheckHook,
+    assign: pg_sys::GucStringAssignHook,
+) {
+    // SAFETY: the hooks are guarded, or do not panic.
+    unsafe { GucRegistry::define_string_guc_with_hooks(name, summary, c"", setting, who, flags(), check, assign, None) }
+}
+
+unsafe extern "C-unwind" fn count_number(_value: c_int, _extra: *mut c_void) {
+    nodes::count_change();
+}
+
+unsafe extern "C-unwind" fn count_text(_value: *const c_char, _extra: *mut c_void) {
+    nodes::count_change();
+}
+
+/// Whether all generators use the state in shared memory.
+pub fn is_server_wide() -> bool {
+    GENERATOR_SCOPE.get() == Scope::Server
+}
+
+pub fn on_clock_rollback() -> OnClockRollback {
+    match ON_CLOCK_ROLLBACK.get() {
+        Rollback::Reset => OnClockRollback::Reset,
+        Rollback::Error => OnClockRollback::Error,
+    }
+}
+
+/// What the generator of an ID system takes from the settings. A system without settings of its own has `()`.
+pub trait FromSettings: Copy + Default {
+    /// # Errors
+    /// Returns an error (22023) if the node is refused: see [`nodes`].
+    fn from_settings() -> Result<Self, Error>;
+
+    /// The setting with the node; `None` if the system has none, or if it is refused.
+    fn node() -> Option<Deciding> {
+        None
+    }
+}
+
+impl FromSettings for () {
+    fn from_settings() -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl FromSettings for Scru64Settings {
+    #[inline]
+    fn from_settings() -> Result<Self, Error> {
+        Ok(Self { node: SCRU64_NODE.value()? })
+    }
+
+    fn node() -> Option<Deciding> {
+        SCRU64_NODE.deciding()
+    }
+}
+
+impl FromSettings for UlidFlakeSettings {
+    #[inline]
+    fn from_settings() -> Result<Self, Error> {
+        let on_overflow = match ON_OVERFLOW.get() {
+            Overflow::Wait => UlidFlakeOverflow::Wait,
+            Overflow::Error => UlidFlakeOverflow::Error,
+        };
+        let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
+        Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })
+    }
+
+    fn node() -> Option<Deciding> {
+        ULIDFLAKE_SCALABILITY.deciding()
+    }
+}
+
+impl FromSettings for Scru160Settings {
+    fn from_settings() -> Result<Self, Error> {
+        let counter = match COUNTER.get() {
+            Counter::Random => Scru160Counter::Random,
+            Counter::Microsecond => Scru160Counter::Microsecond,
+        };
+        Ok(Self { counter })
+    }
+}

@@ -2,21 +2,20 @@
 
 use core::cell::Cell;
 
-use scru_ids::{Context, GeneratedId, OnClockRollback, Setting, SqlId, State, Stored};
+use scru_ids::{Context, GeneratedId, OnClockRollback, SqlId, State, Stored};
 
 use crate::call::stored::StoredId;
-use crate::settings::{self, Configured, Settings};
+use crate::settings::FromSettings;
 use crate::shared::state::{MarksMemory, TypeMemory};
 use crate::shared::word::{Atomic, SharedWord};
 
 /// An ID type with the process's state of it. [`crate::symbols`] implements this trait for every ID system.
-pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>> {
+pub trait Type: StoredId + GeneratedId<State: State<Word: SharedWord>, Settings: FromSettings> {
     fn process() -> &'static Process<Self>;
 }
 
 /// The process's state of a type.
 pub struct Process<T: Type> {
-    settings: Settings<T::Settings>,
     /// The state of the process's own generator; `None` before its first ID.
     pub generator: Cell<Option<T::State>>,
     /// The value of [`changes`](crate::settings::changes) for which this process has announced the server's node, which it does before its first ID.
@@ -51,28 +50,15 @@ pub struct Terms<T: Type> {
 impl<T: Type> Terms<T> {
     /// The terms before the transaction has published.
     pub fn new(on_clock_rollback: OnClockRollback) -> Self {
-        Self { context: Context { settings: settings::of::<T>(), on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
+        // Refused settings have their defaults: no ID is generated with them.
+        let settings = T::Settings::from_settings().unwrap_or_default();
+        Self { context: Context { settings, on_clock_rollback, now: 0 }, from: 0, arrived: 0 }
     }
 }
 
 impl<T: Type> Process<T> {
     pub const fn new() -> Self {
-        Self {
-            settings: Settings::new(),
-            generator: Cell::new(None),
-            announced: Cell::new(None),
-            memory: Cell::new(None),
-            draw: Cell::new(None),
-        }
-    }
-}
-
-impl<T: Type> Configured for T {
-    type Values = T::Settings;
-    const TABLE: &'static [Setting<T::Settings>] = T::SETTINGS;
-
-    fn state() -> &'static Settings<T::Settings> {
-        &T::process().settings
+        Self { generator: Cell::new(None), announced: Cell::new(None), memory: Cell::new(None), draw: Cell::new(None) }
     }
 }
 

@@ -127,7 +127,7 @@ pub fn of_type<T: Type>() -> Result<&'static TypeMemory<Atomic<T>>, Error> {
             T::NAME
         )
         .detail("The processor has no atomic operation on 128 bits.")
-        .hint("Set scru.generator_scope to \"backend\".")),
+        .hint("Set scru.generator_scope to \"session\".")),
         // SAFETY: the name is that of this layout.
         None => unsafe { find_struct(&T::process().memory, &name::<T>()) },
     }

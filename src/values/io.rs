@@ -7,7 +7,6 @@ use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::{self, StoredId};
 use crate::pg::datum;
-use crate::settings;
 use crate::shared::id_type::Type;
 
 /// `T_in(cstring) → T`. Raises 22P02 for malformed text, 22003 for a value out of range.
@@ -18,7 +17,7 @@ pub fn input<T: Type>(call: Call) -> Result<Datum, Error> {
 
 /// `T_out(T) → cstring`
 pub fn output<T: Type>(call: Call) -> Result<Datum, Error> {
-    Ok(stored::cstring(call.id::<T>(0), &settings::of::<T>()))
+    Ok(stored::cstring(call.id::<T>(0)))
 }
 
 /// `T_send(T) → bytea` and the cast `T_to_bytea(T) → bytea`

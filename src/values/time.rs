@@ -8,7 +8,6 @@ use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::pg::datum;
 use crate::pg::unguarded::{DirectFunctionCall1Coll, DirectFunctionCall2Coll, timestamptz_date, timestamptz_trunc};
-use crate::settings;
 use crate::shared::id_type::Type;
 
 /// `T_timestamp(T) → timestamptz`: NULL if a value of a core type is not an ID
@@ -44,8 +43,7 @@ pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
         return Err(Error::time_out_of_range::<T>());
     }
     let id = bound(call.int8(0), T::lower)?;
-    let mut buffer = [0; MAX_TEXT_LEN];
-    Ok(datum::varlena(id.digits(&settings::of::<T>(), &mut buffer)))
+    Ok(datum::varlena(id.digits(&mut [0; MAX_TEXT_LEN])))
 }
 
 /// `T_time_decoder(text) → timestamptz`: the time of an ID, as a decoder for pg_partman. Raises 22P02 or 22003 like `T_in`.

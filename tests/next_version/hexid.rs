@@ -46,7 +46,6 @@ impl SortableId for HexId {
     const SEQUENCE_BITS: u32 = 48;
 
     type Stored = [u8; 12];
-    type Settings = ();
 
     fn to_stored(self) -> [u8; 12] {
         let [_, _, _, _, bytes @ ..] = self.0.to_be_bytes();
@@ -62,7 +61,7 @@ impl SortableId for HexId {
         Ok(Self(groups.iter().fold(0, |value, group| value << 16 | *group as u128)))
     }
 
-    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         let digits = &mut buffer[..Self::TEXT_LEN];
         for (place, digit) in digits.iter_mut().rev().enumerate() {
             *digit = b"0123456789abcdef"[(self.0 >> (4 * place)) as usize & 0xf];
@@ -86,6 +85,7 @@ impl SortableId for HexId {
 impl GeneratedId for HexId {
     /// The last ID, or 0 if there is none.
     type State = u128;
+    type Settings = ();
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u64() & MAX_RANDOMNESS)

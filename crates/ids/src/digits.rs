@@ -113,19 +113,6 @@ impl<const RADIX: usize, const PAIRS: usize> Alphabet<RADIX, PAIRS> {
 }
 
 impl Alphabet<16, 256> {
-    /// Writes 20 bytes as 40 digits to the beginning of `buffer`, and returns the digits.
-    ///
-    /// # Panics
-    /// Panics if `buffer` is shorter than 40 bytes.
-    #[inline(always)]
-    pub fn encode_40<'a>(&self, bytes: &[u8; 20], buffer: &'a mut [u8]) -> &'a [u8] {
-        let digits = &mut buffer[..40];
-        for (byte, pair) in bytes.iter().zip(digits.as_chunks_mut().0) {
-            *pair = self.pairs[usize::from(*byte)];
-        }
-        digits
-    }
-
     /// Parses 40 digits as 20 bytes.
     ///
     /// # Errors

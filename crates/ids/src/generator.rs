@@ -14,6 +14,8 @@ pub trait GeneratedId: SortableId {
     const BACKFILL: bool = !Self::SERVER_WIDE;
     /// The state of a generator between two IDs.
     type State: State;
+    /// The settings of the generator.
+    type Settings: Copy + Default + Send + Sync;
 
     /// Runs one step of the type's generator. Returns the next state and an ID, the time to wait for, or a refusal.
     fn step(state: Self::State, context: &Context<Self::Settings>, rng: &mut impl Rng) -> Step<Self>;

@@ -5,7 +5,7 @@ use std::{fmt, hash::Hash, str::FromStr};
 use crate::{BytesError, ParseError, Ticks, TimeError};
 
 /// The length of the longest text of any type, in bytes.
-pub const MAX_TEXT_LEN: usize = 40;
+pub const MAX_TEXT_LEN: usize = 36;
 
 /// An ID: its bytes, its texts and its time.
 ///
@@ -28,8 +28,6 @@ pub trait SortableId:
 
     /// The stored form: an array of bytes if PostgreSQL passes the type by reference, an `i64` if it passes the type by value.
     type Stored: Stored;
-    /// The settings of the text form and of the generator.
-    type Settings: Copy + Default + Send + Sync;
 
     /// Returns whether the value is an ID of this system. Only [`Uuidv7`](crate::Uuidv7) has other values: UUIDs of other versions.
     /// They sort by their bytes: between two ticks, or within a tick.
@@ -66,14 +64,14 @@ pub trait SortableId:
     /// Returns [`ParseError`], with the position of the error, if `text` is not a valid ID.
     fn parse(text: &[u8]) -> Result<Self, ParseError>;
 
-    /// Writes the text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. `settings`
-    /// select the form of the text. The rest of `buffer` is unchanged.
-    fn digits<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8];
+    /// Writes the canonical text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. The
+    /// rest of `buffer` is unchanged.
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8];
 
     /// Writes the text after a [prefix](crate::prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a UUID, it
     /// is the suffix of a TypeID.
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
-        self.digits(&Self::Settings::default(), buffer)
+        self.digits(buffer)
     }
 
     /// Parses the text after a prefix, in any text form of the ID. For a UUID, parses the suffix of a TypeID.
@@ -85,8 +83,8 @@ pub trait SortableId:
     }
 
     /// Like [`digits`](Self::digits), but returns a `str`, which takes a UTF-8 check.
-    fn encode<'a>(self, settings: &Self::Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a str {
-        str::from_utf8(self.digits(settings, buffer)).unwrap_or_default()
+    fn encode(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &str {
+        str::from_utf8(self.digits(buffer)).unwrap_or_default()
     }
 
     /// Returns the timestamp, in ticks since the type's epoch.

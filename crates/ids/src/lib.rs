@@ -42,9 +42,9 @@ pub use generator::{
 pub use id::{MAX_TEXT_LEN, SortableId, Stored};
 pub use scru64::{Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
-pub use scru160::{Scru160, Scru160Counter, Scru160Output, Scru160Settings};
+pub use scru160::{Scru160, Scru160Counter, Scru160Settings};
 pub use snowflake::Snowflake;
-pub use sql::{Field, FieldValue, Getter, Kind, Setting, SettingContext, SqlId};
+pub use sql::{Field, FieldValue, Getter, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;

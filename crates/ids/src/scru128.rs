@@ -119,7 +119,6 @@ impl SortableId for Scru128 {
     const SEQUENCE_BITS: u32 = 48;
 
     type Stored = [u8; 16];
-    type Settings = ();
 
     fn to_stored(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -134,7 +133,7 @@ impl SortableId for Scru128 {
         BASE36.decode_25(text).map(Self)
     }
 
-    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         BASE36.encode_25(self.0, buffer)
     }
 
@@ -153,6 +152,7 @@ impl SortableId for Scru128 {
 
 impl GeneratedId for Scru128 {
     type State = Scru128State;
+    type Settings = ();
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Self::from_fields(tick, rng.next_u32(), rng.next_u32(), rng.next_u32())

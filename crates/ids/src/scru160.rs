@@ -4,9 +4,7 @@ use rand::Rng;
 
 use crate::digits::{BASE16, BASE32HEX};
 use crate::generator::{Context, Moment, State, Step, packed, place_in_time};
-use crate::{
-    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 /// The length of the hexadecimal text, in digits.
 const HEX_LEN: usize = 40;
@@ -34,7 +32,7 @@ const MAX_LOW_START: u16 = MAX_LOW >> 1;
 /// are a counter of their own: 5 random bits, renewed every microsecond; + 1 for every further ID. When a counter overflows,
 /// the generator waits for the next millisecond or microsecond.
 ///
-/// Any 20 bytes are an ID. The text has 32 base32hex digits, or 40 hexadecimal digits.
+/// Any 20 bytes are an ID. The text has 32 base32hex digits. 40 hexadecimal digits are read as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 // Aligned, so that it is copied word by word. A load that spans several stores would defeat store forwarding and stall.
 #[repr(align(4))]
@@ -102,20 +100,8 @@ crate::standalone::new!(Scru160);
 /// The settings of SCRU160.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scru160Settings {
-    /// The form of the text.
-    pub output: Scru160Output,
     /// The usage of the counter.
     pub counter: Scru160Counter,
-}
-
-/// The form of the text in output. Input accepts both forms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scru160Output {
-    /// 32 base32hex digits in upper case.
-    #[default]
-    Base32Hex,
-    /// 40 hexadecimal digits in lower case.
-    Hex,
 }
 
 /// The usage of the counter.
@@ -198,7 +184,6 @@ impl SortableId for Scru160 {
     const SEQUENCE_BITS: u32 = 16;
 
     type Stored = [u8; 20];
-    type Settings = Scru160Settings;
 
     fn to_stored(self) -> [u8; 20] {
         self.0
@@ -213,11 +198,8 @@ impl SortableId for Scru160 {
         if text.len() == HEX_LEN { BASE16.decode_40(text) } else { BASE32HEX.decode_32(text) }.map(Self)
     }
 
-    fn digits<'a>(self, settings: &Scru160Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
-        match settings.output {
-            Scru160Output::Base32Hex => BASE32HEX.encode_32(&self.0, buffer),
-            Scru160Output::Hex => BASE16.encode_40(&self.0, buffer),
-        }
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
+        BASE32HEX.encode_32(&self.0, buffer)
     }
 
     fn tick(self) -> u64 {
@@ -235,6 +217,7 @@ impl SortableId for Scru160 {
 
 impl GeneratedId for Scru160 {
     type State = Scru160State;
+    type Settings = Scru160Settings;
 
     /// Returns a random ID of `tick`, with the default usage of the counter.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -268,8 +251,7 @@ impl GeneratedId for Scru160 {
 
 impl SqlId for Scru160 {
     const SUMMARY: &'static str =
-        "SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)";
-    const TEXT_VARIES: bool = true;
+        "SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)";
     const FIELDS: &'static [Field<Self>] = &[
         Field {
             name: "counter",
@@ -285,30 +267,6 @@ impl SqlId for Scru160 {
             name: "random80",
             summary: "80 random bits, renewed for every ID",
             getter: Getter::Bits80(Self::random80),
-        },
-    ];
-    const SETTINGS: &'static [Setting<Scru160Settings>] = &[
-        Setting {
-            name: "scru160_output",
-            summary: "Text form of scru160 in output; input accepts both forms.",
-            context: SettingContext::User,
-            kind: Kind::Choice {
-                words: &["base32hex", "hex"],
-                apply: |settings, word| {
-                    settings.output = [Scru160Output::Base32Hex, Scru160Output::Hex][word];
-                },
-            },
-        },
-        Setting {
-            name: "scru160_counter",
-            summary: "Initial value of the counter of a scru160: random bits, or the microsecond.",
-            context: SettingContext::Reload,
-            kind: Kind::Choice {
-                words: &["random", "microsecond"],
-                apply: |settings, word| {
-                    settings.counter = [Scru160Counter::Random, Scru160Counter::Microsecond][word];
-                },
-            },
         },
     ];
 }

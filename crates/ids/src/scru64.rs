@@ -6,9 +6,7 @@ use rand::Rng;
 
 use crate::digits::{BASE36, POW_12};
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
-use crate::{
-    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 /// The number of bits that the node ID and the counter share.
 const NODE_CTR_BITS: u32 = 24;
@@ -212,7 +210,6 @@ impl SortableId for Scru64 {
     const SEQUENCE_BITS: u32 = NODE_CTR_BITS;
 
     type Stored = i64;
-    type Settings = Scru64Settings;
 
     fn to_stored(self) -> i64 {
         self.0 as i64
@@ -227,7 +224,7 @@ impl SortableId for Scru64 {
         BASE36.decode_12(text).map(Self)
     }
 
-    fn digits<'a>(self, _: &Scru64Settings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         BASE36.encode_12(self.0, buffer)
     }
 
@@ -248,6 +245,7 @@ impl GeneratedId for Scru64 {
     const SERVER_WIDE: bool = true;
     /// The last ID, or 0 if there is none.
     type State = u64;
+    type Settings = Scru64Settings;
 
     /// Returns a random ID of `tick` and of any node, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -297,6 +295,7 @@ impl GeneratedId for Scru64 {
 
 impl SqlId for Scru64 {
     const SUMMARY: &'static str = "SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)";
+    const NODE_SETTING: Option<&'static str> = Some("scru64_node");
     const FIELDS: &'static [Field<Self>] = &[
         Field {
             name: "node_ctr",
@@ -322,18 +321,6 @@ impl SqlId for Scru64 {
             },
         },
     ];
-    const SETTINGS: &'static [Setting<Scru64Settings>] = &[Setting {
-        name: "scru64_node",
-        summary: "Node of this server, as node_id/node_id_size; every server needs its own.",
-        context: SettingContext::Superuser,
-        kind: Kind::Text {
-            default: "0/4",
-            apply: |settings, text| {
-                settings.node = text.parse()?;
-                Ok(())
-            },
-        },
-    }];
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The trait [`SqlId`]: how SQL describes an ID system. The templates of the SQL, the field functions, the JSON keys and the settings
-//! are derived from it.
+//! The trait [`SqlId`]: how SQL describes an ID system. The templates of the SQL, the field functions and the JSON keys are derived from
+//! it.
 
 use std::ops::RangeInclusive;
 
@@ -22,13 +22,11 @@ pub trait SqlId: GeneratedId {
     /// The fields except the timestamp, most significant first. Released SQL scripts refer to a field by its index: append new
     /// fields, never reorder them.
     const FIELDS: &'static [Field<Self>];
-    /// The settings that are specific to this type.
-    const SETTINGS: &'static [Setting<Self::Settings>] = &[];
+    /// The setting with the number of the server in IDs, without the prefix `scru.`; `None` if IDs have no such number.
+    const NODE_SETTING: Option<&'static str> = None;
     /// Whether the specification defines the ID as an integer wider than 64 bits. In SQL, such a type has casts to and from
     /// `numeric`.
     const WIDE_INTEGER: bool = false;
-    /// Whether a setting selects the form of the text. In SQL, the output function of such a type is STABLE, not IMMUTABLE.
-    const TEXT_VARIES: bool = false;
 }
 
 /// A field of an ID.
@@ -94,61 +92,6 @@ impl Serialize for FieldValue {
                 .collect_str(&format_args!("{:020x}", bytes.iter().fold(0_u128, |n, b| n << 8 | u128::from(*b)))),
         }
     }
-}
-
-/// A setting of one type, for its generator or its text form.
-#[derive(Debug)]
-pub struct Setting<S: 'static> {
-    /// The name, without the extension's prefix.
-    pub name: &'static str,
-    /// A one-line description.
-    pub summary: &'static str,
-    /// Who may change the setting, and where.
-    pub context: SettingContext,
-    /// The values of the setting, and the function that stores them.
-    pub kind: Kind<S>,
-}
-
-/// Who may change a setting, and where. PostgreSQL shows it as `pg_settings.context`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingContext {
-    /// Every user, in a session.
-    User,
-    /// Only the configuration file. A change takes effect on reload.
-    Reload,
-    /// The configuration file, `ALTER ROLE ALL SET` and `ALTER DATABASE … SET`. For settings that determine uniqueness, and
-    /// therefore must have one value in all sessions of a database.
-    Superuser,
-}
-
-/// The values of a setting.
-#[derive(Debug)]
-pub enum Kind<S: 'static> {
-    /// One of several words. The first is the default.
-    Choice {
-        /// The words.
-        words: &'static [&'static str],
-        /// Stores the index of the word.
-        apply: fn(&mut S, usize),
-    },
-    /// An integer.
-    Integer {
-        /// The default value.
-        default: i32,
-        /// The smallest value.
-        min: i32,
-        /// The largest value.
-        max: i32,
-        /// Stores the value.
-        apply: fn(&mut S, i32),
-    },
-    /// A text with a syntax of its own. Not every user may change such a setting.
-    Text {
-        /// The default value.
-        default: &'static str,
-        /// Parses and stores the value. If it is invalid, returns the reason as a sentence.
-        apply: fn(&mut S, &str) -> Result<(), String>,
-    },
 }
 
 #[cfg(test)]

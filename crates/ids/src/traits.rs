@@ -14,14 +14,14 @@ macro_rules! traits {
         /// Writes the canonical text.
         impl Display for crate::$Id {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.pad(self.encode(&Default::default(), &mut [0; MAX_TEXT_LEN]))
+                f.pad(self.encode(&mut [0; MAX_TEXT_LEN]))
             }
         }
 
         /// Returns the canonical text, like `to_string()`, but without the overhead of a formatter.
         impl From<crate::$Id> for String {
             fn from(id: crate::$Id) -> Self {
-                id.encode(&Default::default(), &mut [0; MAX_TEXT_LEN]).to_owned()
+                id.encode(&mut [0; MAX_TEXT_LEN]).to_owned()
             }
         }
 
@@ -37,7 +37,7 @@ macro_rules! traits {
         impl Serialize for crate::$Id {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 if serializer.is_human_readable() {
-                    serializer.serialize_str(self.encode(&Default::default(), &mut [0; MAX_TEXT_LEN]))
+                    serializer.serialize_str(self.encode(&mut [0; MAX_TEXT_LEN]))
                 } else {
                     serializer.serialize_bytes(&self.to_be_bytes())
                 }

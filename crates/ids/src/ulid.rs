@@ -65,7 +65,6 @@ impl SortableId for Ulid {
     const SEQUENCE_BITS: u32 = 80;
 
     type Stored = [u8; 16];
-    type Settings = ();
 
     fn to_stored(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -80,7 +79,7 @@ impl SortableId for Ulid {
         CROCKFORD.decode_26(text).map(Self)
     }
 
-    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         CROCKFORD.encode_26(self.0, buffer)
     }
 
@@ -100,6 +99,7 @@ impl SortableId for Ulid {
 impl GeneratedId for Ulid {
     /// The last ID, or 0 if there is none.
     type State = u128;
+    type Settings = ();
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         let high = rng.next_u32() as u16;

@@ -4,9 +4,7 @@ use rand::Rng;
 
 use crate::digits::CROCKFORD;
 use crate::generator::{Context, MAX_AHEAD_MICROS, Moment, Refusal, Step, place_strictly};
-use crate::{
-    Field, GeneratedId, Getter, Kind, MAX_TEXT_LEN, ParseError, Setting, SettingContext, SortableId, SqlId, Ticks,
-};
+use crate::{Field, GeneratedId, Getter, MAX_TEXT_LEN, ParseError, SortableId, SqlId, Ticks};
 
 const RANDOMNESS_BITS: u32 = 20;
 const MAX_RANDOMNESS: u32 = (1 << RANDOMNESS_BITS) - 1;
@@ -160,7 +158,6 @@ impl SortableId for UlidFlake {
     const SEQUENCE_BITS: u32 = RANDOMNESS_BITS;
 
     type Stored = i64;
-    type Settings = UlidFlakeSettings;
 
     fn to_stored(self) -> i64 {
         self.0 as i64
@@ -175,7 +172,7 @@ impl SortableId for UlidFlake {
         CROCKFORD.decode_13(text).map(Self)
     }
 
-    fn digits<'a>(self, _: &UlidFlakeSettings, buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         CROCKFORD.encode_13(self.0, buffer)
     }
 
@@ -196,6 +193,7 @@ impl GeneratedId for UlidFlake {
     const SERVER_WIDE: bool = true;
     /// The last ID, or 0 if there is none.
     type State = u64;
+    type Settings = UlidFlakeSettings;
 
     /// Returns a random ID of `tick`, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -248,6 +246,7 @@ impl GeneratedId for UlidFlake {
 impl SqlId for UlidFlake {
     const SUMMARY: &'static str =
         "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
+    const NODE_SETTING: Option<&'static str> = Some("ulidflake_scalability");
     const FIELDS: &'static [Field<Self>] = &[
         Field {
             name: "randomness",
@@ -263,41 +262,6 @@ impl SqlId for UlidFlake {
             name: "scalability",
             summary: "5 bits of the scalable form: the number of the server",
             getter: Getter::Bits24(Self::scalability),
-        },
-    ];
-    const SETTINGS: &'static [Setting<UlidFlakeSettings>] = &[
-        Setting {
-            name: "ulidflake_scalability",
-            summary: "Number of this server in the scalable form, or -1 for the stand-alone form.",
-            context: SettingContext::Superuser,
-            kind: Kind::Integer {
-                default: -1,
-                min: -1,
-                max: MAX_SCALABILITY as i32,
-                apply: |settings, value| settings.scalability = u32::try_from(value).ok(),
-            },
-        },
-        Setting {
-            name: "ulidflake_entropy_bits",
-            summary: "Number of bits of the random increment between the ulidflakes of a millisecond.",
-            context: SettingContext::Reload,
-            kind: Kind::Integer {
-                default: 8,
-                min: 1,
-                max: 16,
-                apply: |settings, value| settings.entropy_bits = value.unsigned_abs(),
-            },
-        },
-        Setting {
-            name: "ulidflake_on_overflow",
-            summary: "Reaction when a millisecond has no room for a further ulidflake: wait, or fail.",
-            context: SettingContext::User,
-            kind: Kind::Choice {
-                words: &["wait", "error"],
-                apply: |settings, word| {
-                    settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][word];
-                },
-            },
         },
     ];
 }

@@ -126,7 +126,6 @@ impl SortableId for Uuidv7 {
     const SEQUENCE_BITS: u32 = 48;
 
     type Stored = [u8; 16];
-    type Settings = ();
 
     fn is_id(self) -> bool {
         self.0 & VERSION_AND_VARIANT_MASK == VERSION_AND_VARIANT
@@ -161,7 +160,7 @@ impl SortableId for Uuidv7 {
         }
     }
 
-    fn digits<'a>(self, (): &(), buffer: &'a mut [u8; MAX_TEXT_LEN]) -> &'a [u8] {
+    fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         let text = &mut buffer[..TEXT_LEN];
         let mut rest = self.0;
         for (position, character) in text.iter_mut().enumerate().rev() {
@@ -198,6 +197,7 @@ impl SortableId for Uuidv7 {
 
 impl GeneratedId for Uuidv7 {
     type State = Uuidv7State;
+    type Settings = ();
 
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
         Uuidv7State::fresh(tick, rng).id(rng)

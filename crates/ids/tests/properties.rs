@@ -161,7 +161,7 @@ fn digits_are_the_beginning_of_the_buffer<T: SqlId>() {
     const UNTOUCHED: u8 = b'#';
     check(ids::<T>(), |id| {
         let mut buffer = [UNTOUCHED; MAX_TEXT_LEN];
-        let text = id.digits(&T::Settings::default(), &mut buffer).to_owned();
+        let text = id.digits(&mut buffer).to_owned();
         let (beginning, rest) = buffer.split_at(text.len());
         prop_assert_eq!(beginning, text);
         prop_assert!(rest.iter().all(|&byte| byte == UNTOUCHED));

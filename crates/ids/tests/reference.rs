@@ -26,7 +26,7 @@ fn values() -> impl Iterator<Item = u128> {
 fn values_are_written_alike() {
     for value in values() {
         let mut buffer = [0; scru_ids::MAX_TEXT_LEN];
-        let text = Scru128::from_u128(value).encode(&(), &mut buffer);
+        let text = Scru128::from_u128(value).encode(&mut buffer);
         assert_eq!(text, Id::from_u128(value).encode().as_str());
     }
 }

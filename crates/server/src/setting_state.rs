@@ -1,4 +1,5 @@
-//! The rules that decide whether a process may use the value of a setting: a pure function of the events that the server reports.
+//! The rules that decide whether a process may use the value of a setting that decides uniqueness: a pure function of the events that the
+//! server reports.
 //!
 //! The value of the source with the highest rank decides. If the source may not set the setting, or if the value is malformed, the
 //! setting is refused. The server itself skips a value that it rejects, and later assigns a value of a lower rank in its place. A
@@ -8,8 +9,6 @@
 //! values of the leader, except defaults. The leader gives a default another source, and so passes it as well.
 
 use core::fmt;
-
-use scru_ids::SettingContext;
 
 /// The source of a value, in the order of rank: the server assigns a value only if its rank is at least that of the present one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,14 +50,9 @@ impl Source {
         self > Self::CommandLine
     }
 
-    /// Whether a value with this source may take effect. If not every user may change the setting, the source must give all sessions
-    /// of a database the same value.
-    pub fn is_admitted(self, context: SettingContext) -> bool {
-        match context {
-            SettingContext::User => true,
-            SettingContext::Reload => self <= Self::CommandLine,
-            SettingContext::Superuser => self <= Self::Database,
-        }
+    /// Whether a value with this source may take effect: the source gives all sessions of a database the same value.
+    pub fn is_admitted(self) -> bool {
+        self <= Self::Database
     }
 }
 
@@ -127,11 +121,11 @@ impl<V> SettingState<V> {
     /// The value to use; `None` if the setting is not yet defined.
     ///
     /// # Errors
-    /// Returns the value that is refused. If the context admits its source, the value is malformed.
-    pub fn decide(&self, context: SettingContext) -> Result<Option<&Sourced<V>>, &Sourced<V>> {
+    /// Returns the value that is refused. If its source is admitted, the value is malformed.
+    pub fn decide(&self) -> Result<Option<&Sourced<V>>, &Sourced<V>> {
         match (&self.rejected, &self.assigned) {
             (Some(refused), _) => Err(refused),
-            (_, Some(assigned)) if !assigned.source.is_admitted(context) => Err(assigned),
+            (_, Some(assigned)) if !assigned.source.is_admitted() => Err(assigned),
             (_, assigned) => Ok(assigned.as_ref()),
         }
     }

@@ -16,7 +16,7 @@ use std::{env, fs};
 use minijinja::{Environment, UndefinedBehavior, Value, context, path_loader};
 use rand::TryRng;
 use rand::rand_core::utils::fill_bytes_via_next_word;
-use scru_ids::{Getter, SettingContext, SqlId, Stored};
+use scru_ids::{Getter, SqlId, Stored};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -46,7 +46,6 @@ fn system<T: SqlId>() -> System {
         context! { name => field.name, summary => field.summary, sql_type, parameter }
     });
     let length = <T::Stored as Stored>::LEN;
-    let number_setting = T::SETTINGS.iter().find(|it| it.context == SettingContext::Superuser).map(|it| it.name);
     let tick = match T::TICKS.micros / 1_000 {
         1 => "millisecond".into(),
         millis => format!("tick of {millis} milliseconds"),
@@ -62,7 +61,6 @@ fn system<T: SqlId>() -> System {
         length,
         digits => T::TEXT_LEN,
         by_value => T::Stored::BY_VALUE,
-        text_varies => T::TEXT_VARIES,
         uuid => length == 16,
         numeric => T::WIDE_INTEGER,
         backfill => T::BACKFILL,
@@ -70,7 +68,7 @@ fn system<T: SqlId>() -> System {
         encrypted => [8, 16].contains(&length),
         walked => length == 8 || is_core,
         // The setting with the server's number; none if IDs contain no such number.
-        number_setting,
+        number_setting => T::NODE_SETTING,
         tick,
         fields => fields.collect::<Vec<_>>(),
         // Two IDs for the examples, in ascending order.
@@ -261,10 +259,10 @@ mod tests {
         ("README.md", "Time-sortable IDs as PostgreSQL types: ", "\n\n", Types),
         ("README.md", "## Which type?\n\n", "\n\n", Types),
         ("docs/types.md", "The types differ in size", "| bytes |", Types),
-        ("docs/settings.md", "## scru.generator_scope", "- `backend`", SystemsWithoutNode),
+        ("docs/settings.md", "## scru.generator_scope", "- `session`", SystemsWithoutNode),
         ("docs/settings.md", "## scru.on_clock_rollback", "- `reset`", SystemsWithoutNode),
-        ("src/settings/definitions.rs", "name: \"generator_scope\"", "context: ", SystemsWithoutNode),
-        ("src/settings/definitions.rs", "name: \"on_clock_rollback\"", "context: ", SystemsWithoutNode),
+        ("src/settings/mod.rs", "c\"scru.generator_scope\"", "GucContext", SystemsWithoutNode),
+        ("src/settings/mod.rs", "c\"scru.on_clock_rollback\"", "GucContext", SystemsWithoutNode),
         ("src/call/hints.rs", "which can be cast to ", "\n", TypesOf16Bytes),
         ("crates/ids/Cargo.toml", "description = ", "\n", Types),
         ("crates/ids/README.md", "Time-sortable IDs: ", "\n\n", Types),

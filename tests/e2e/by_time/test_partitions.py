@@ -22,7 +22,7 @@ import expect
 import orders
 import plans
 from bench.server import timed
-from idtypes import SCRU64, SCRU128, SCRU160, SERVER_WIDE, TYPES, each_type, of_types
+from idtypes import SCRU64, SCRU128, SERVER_WIDE, TYPES, each_type, of_types
 from server import IS_LONG, Server, on_every_version, since
 
 pytestmark = on_every_version
@@ -177,20 +177,6 @@ def test_hours_follow_each_other_without_a_gap(events):
             <> to_char(date_trunc('hour', {events.type}_timestamp(id)), '"events_p"YYYYMMDD"_"HH24MISS')
         """
     assert events.connection.execute(misplaced).fetchall() == []
-
-
-@of_types([SCRU160])
-def test_the_encoder_may_return_either_form_of_text(events):
-    """The encoder's output depends on a setting, which may change between calls."""
-    for hour, form in (0, "hex"), (24, "base32hex"), (48, "hex"):
-        events.set_clock(NOON + hour * HOUR)
-        events.connection.execute(f"SET scru.scru160_output = {form}")
-        if hour == 0:
-            events.partition("1 day", start=NOON, premake=1)
-        events.add_new()
-        events.maintain()
-    assert events.names() == days(10, 13)
-    assert [name for name, _ in events.rows()] == ["events_p20300110", "events_p20300111", "events_p20300112"]
 
 
 @since(18, "pg_partman 5.5, which the page describes")

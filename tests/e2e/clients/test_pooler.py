@@ -140,7 +140,7 @@ def test_set_applies_to_the_server_connection(connect):
         draw(client, SCRU128)  # loads the library on both connections
         client.execute("SET scru.generator_scope = 'server'")
         scopes = {other.execute("SHOW scru.generator_scope").fetchone()[0] for _ in range(2)}
-        assert scopes == {"backend", "server"}
+        assert scopes == {"session", "server"}
 
 
 OPTIONS = "-c scru.generator_scope=server"
@@ -159,4 +159,4 @@ def test_options_of_a_client_are_ignored(connect, server):
         with connection, connection.transaction():
             connection.execute("SELECT gen_scru128()")
             [scopes[name]] = connection.execute("SHOW scru.generator_scope").fetchone()
-    assert scopes == {"pooled": "backend", "direct": "server"}
+    assert scopes == {"pooled": "session", "direct": "server"}

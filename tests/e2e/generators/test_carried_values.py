@@ -28,7 +28,7 @@ def ahead(server: Server, id_type, dbname: str = "other", scope: str = "server")
 def assert_others_follow_the_clock(server: Server) -> None:
     """Asserts that IDs of another database are at most 1 s ahead of the clock, and one tick of 256 ms."""
     for id_type in TYPES:
-        for scope in "server", "backend":
+        for scope in "server", "session":
             assert -60 < ahead(server, id_type, scope=scope) < 1.3
     query = "SELECT extract(epoch FROM scru128_horizon()::timestamptz - clock_timestamp())"
     assert float(server.value(query, "other")) < 1.1
@@ -56,7 +56,7 @@ def test_a_value_in_the_future_concerns_its_database_only(new_server, mark, valu
             after = "scru128_upper(clock_timestamp() + interval '60 years')"
             assert connection.execute(f"SELECT scru128_horizon({after}) < {after}").fetchone() == (True,)
         for id_type in PRIVATE if value else ():
-            is_far = ahead(server, id_type, SHOP, "backend") > DECADES - 60
+            is_far = ahead(server, id_type, SHOP, "session") > DECADES - 60
             assert is_far == (mark == "horizons")
         assert_others_follow_the_clock(server)
         assert max(page(server).values()) < (time.time() + 60) * 1e6

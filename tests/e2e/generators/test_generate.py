@@ -33,7 +33,7 @@ IDS_EACH = 20_000
 
 # Each type with the shared state, and if possible with a state for each connection.
 GENERATORS = [(id_type, "server") for id_type in TYPES]
-GENERATORS += [(id_type, "backend") for id_type in TYPES if not id_type.is_server_wide]
+GENERATORS += [(id_type, "session") for id_type in TYPES if not id_type.is_server_wide]
 
 
 def at_once(database: Database, work, connections: int = CONNECTIONS) -> list:

@@ -28,7 +28,7 @@ from server import Server, wait_until
 
 SECONDS = 12
 WRITERS = 12
-SCOPES = ["backend", "server"]
+SCOPES = ["session", "server"]
 LAYOUTS = ["plain", "range", "hash"]
 
 

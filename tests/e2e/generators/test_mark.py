@@ -103,7 +103,7 @@ def test_the_shared_state_never_goes_back(new_server, clock):
                 with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as caught:
                     session.execute(query)
                 assert caught.value.diag.message_hint == (
-                    'Correct the clock, or wait until it has caught up, or set scru.generator_scope to "backend".'
+                    'Correct the clock, or wait until it has caught up, or set scru.generator_scope to "session".'
                 )
             clock.shift(-5)
             [(continued,)] = careless.execute(query).fetchall()
@@ -623,12 +623,12 @@ def test_scru_generators_reports_every_type(new_server, preload):
         plain.execute("SELECT * FROM scru_generators()")
     with server.connect(user="monitor") as monitor:
         assert monitor.execute(f"SELECT {columns} FROM scru_generators() ORDER BY type").fetchall() == [
-            ("scru128", "backend", None, None),
-            ("scru160", "backend", None, None),
+            ("scru128", "session", None, None),
+            ("scru160", "session", None, None),
             ("scru64", "server", "5/20", ids[SCRU64]),
-            ("ulid", "backend", None, ids[ULID]),
+            ("ulid", "session", None, ids[ULID]),
             ("ulidflake", "server", "3", ids[ULIDFLAKE]),
-            ("uuidv7", "backend", None, None),
+            ("uuidv7", "session", None, None),
         ]
         facts = """
             SELECT last_time <= clock_timestamp() + interval '1 s' AND last_time > clock_timestamp() - interval '1 min'

@@ -61,7 +61,7 @@ def test_ids_committed_under_load_survive(server_of_node_5):
     for end in (*ends, lambda loads: server.kill_backend(loads[0].pids[0])):
         with ExitStack() as stack:
             loads = [stack.enter_context(load(id_type, "server", 2)) for id_type in TYPES]
-            loads += [stack.enter_context(load(id_type, "backend", 1)) for id_type in own]
+            loads += [stack.enter_context(load(id_type, "session", 1)) for id_type in own]
             for drawing in loads:
                 drawing.wait_for(MANY)
             end(loads)

@@ -167,7 +167,7 @@ def test_no_shared_memory_is_left(server):
                     assert_no_memory(connection, f"SELECT {id_type.generator}")
             assert_no_memory(connection, "SELECT * FROM scru_generators()")
             # Everything that does not need the shared state works in the same session.
-            connection.execute("SET scru.generator_scope = backend")
+            connection.execute("SET scru.generator_scope = session")
             connection.execute("INSERT INTO kept SELECT gen_scru128() FROM generate_series(1, 9)")
         assert connection.execute("SELECT count(DISTINCT id) FROM kept").fetchone() == (10,)
     server.restart(shared_preload_libraries="scru")

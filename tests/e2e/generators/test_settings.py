@@ -5,7 +5,6 @@ test_settings_sources.py has the sources that may set the settings which decide 
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 import psycopg
@@ -351,8 +350,7 @@ def test_numbers_out_of_bounds_are_refused(session_with_library, setting, bounds
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("scru.generator_scope", "backend, server"),
-        ("scru.scru160_output", "base32hex, hex"),
+        ("scru.generator_scope", "session, server"),
         ("scru.scru160_counter", "random, microsecond"),
         ("scru.ulidflake_on_overflow", "wait, error"),
     ],
@@ -493,29 +491,10 @@ def test_steps_use_the_entropy_bits(own_server, bits, number):
     assert found == set(range(1, 1 << bits))
 
 
-def test_the_form_of_the_text(connection):
-    """A session chooses the output form of scru160. Both forms are accepted as input, case-insensitively."""
-    binary = bytes.fromhex("017bdf6431bb33750751eb63beb3c3f8c5969d86")
-    forms = {"base32hex": base64.b32hexencode(binary).decode(), "hex": binary.hex()}
-    for output, text in forms.items():
-        connection.execute(f"SET scru.scru160_output = '{output}'")
-        for form in forms.values():
-            for written in form, form.upper(), form.lower():
-                assert connection.execute("SELECT %s::scru160::text", [written]).fetchone() == (text,)
-        assert connection.execute("SELECT ARRAY[%s::scru160]::text", [text]).fetchone() == ("{" + text + "}",)
-
-
-def test_the_form_of_the_text_stays_out_of_indexes(connection):
-    """The conversion to text depends on a setting, so it is not immutable, and the server rejects an index on it."""
-    connection.execute("CREATE TABLE ids (id scru160)")
-    with pytest.raises(psycopg.errors.InvalidObjectDefinition):
-        connection.execute("CREATE INDEX ON ids ((id::text))")
-
-
 def test_scope_is_a_sessions_choice(connection):
     """A session can change the scope. The IDs of each statement are increasing in either scope."""
     for id_type in ("scru128", "ulid", "scru160"):
-        for scope in "backend", "server", "backend", "server":
+        for scope in "session", "server", "session", "server":
             connection.execute(f"SET scru.generator_scope = {scope}")
             ids = [id_ for (id_,) in connection.execute(f"SELECT gen_{id_type}()::text FROM generate_series(1, 500)")]
             assert ids == sorted(set(ids))

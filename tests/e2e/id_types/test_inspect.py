@@ -74,10 +74,6 @@ def test_hexadecimal_scru160(inspecting):
         )
 
 
-@pytest.mark.parametrize("output", ["base32hex", "hex"])
-def test_the_row_does_not_depend_on_settings(connection, output):
-    connection.execute(f"SELECT gen_scru160(); SET scru.scru160_output = '{output}'")
-    assert inspect(connection, SCRU160.text(5)) == [expected(SCRU160, 5)]
 
 
 def test_a_uuid_is_shown_as_both(inspecting):

@@ -139,7 +139,7 @@ def test_the_server_lists_the_memory_of_generators(connection):
 # ----------------------------------------------------------------------------------------------------------- generation
 
 
-@pytest.mark.parametrize("scope", ["backend", "server"])
+@pytest.mark.parametrize("scope", ["session", "server"])
 def test_ids_of_many_connections_are_different_and_in_order(database, scope):
     """The IDs of each connection are in order of creation. All are of version 7, and none is drawn twice."""
     with database.connect() as connection:

@@ -28,10 +28,10 @@ CODE = "\n".join(path.read_text() for path in sorted((ROOT / "src").rglob("*.rs"
 STRING = r'"(?:[^"\\]|\\.)*"'
 # What raises an error: its SQLSTATE, and its message as a literal.
 RAISES = re.compile(
-    rf"(?:sql_error!\(|SqlState::)\s*(ERRCODE_\w+)(?: as c_int\);\s*pg_sys::GUC_check_errmsg_string =|,)"
-    rf"\s*(?:(?:format!|quoting)\(\s*)?({STRING})",
-    re.DOTALL,
+    rf"(?:sql_error!\(|SqlState::)\s*(ERRCODE_\w+),\s*(?:(?:format!|quoting)\(\s*)?({STRING})", re.DOTALL
 )
+# What rejects a value of a setting with a message in place of the server's.
+REJECTS = re.compile(rf"GucCheckError::new\(format!\(({STRING}).*?SqlState::(ERRCODE_\w+)", re.DOTALL)
 # Formatted values, of which two in a row count as one, and line continuations in a string.
 VALUES = r"\{[^}]*\}(?: \{[^}]*\})?|\\\n\s*"
 # The SQLSTATE of LOG messages, which are not on the page.
@@ -63,7 +63,7 @@ def of_sources() -> dict[Message, set[str]]:
     """Returns the messages of the sources, with their SQLSTATEs."""
     names = sqlstates()
     found: dict[Message, set[str]] = {}
-    for name, text in RAISES.findall(CODE):
+    for name, text in [*RAISES.findall(CODE), *(rejects[::-1] for rejects in REJECTS.findall(CODE))]:
         parts = message(text[1:-1].replace('\\"', '"'), VALUES)
         found.setdefault(parts, set()).add(names[name])
     return found
@@ -91,7 +91,7 @@ def test_the_messages_of_the_sources_are_literals():
     assert len(re.findall(r"\bError::new\(", CODE)) == 2 + 1 + 1
     # A warning, and a line of the log.
     assert len(re.findall(r"\bErrorReport::new\(", CODE)) == 1 + 1
-    assert CODE.count("GUC_check_errmsg_string") == 1
+    assert CODE.count("GucCheckError::new(") == len(REJECTS.findall(CODE)) == 1
 
 
 @compares_with_the_sources

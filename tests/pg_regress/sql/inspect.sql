@@ -2,13 +2,11 @@
 \getenv here PG_ABS_SRCDIR
 \i :here/setup.psql
 
--- The row of an ID is the row of its text, and does not depend on output settings.
-SET scru.scru160_output = hex;
+-- The row of an ID is the row of its text.
 SELECT * FROM each_type($$
     SELECT source, text, by_id, by_text FROM valid, scru_inspect(text::$T) AS by_id, scru_inspect(text) AS by_text
     WHERE valid.type = '$T' AND ROW(by_id.*) IS DISTINCT FROM ROW(by_text.*)
 $$);
-RESET scru.scru160_output;
 SELECT * FROM each_type($$
     SELECT count(*) = (SELECT count(*) FROM valid WHERE type = '$T'), bool_and(i.type = '$T'), bool_and(canonical = text),
            bool_and(i."timestamp" = $T_timestamp(text::$T))

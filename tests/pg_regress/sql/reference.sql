@@ -11,7 +11,7 @@ SET intervalstyle = postgres;
 -- # Reference
 -- Every function, operator, cast and operator class that users name. Each type has a page:
 -- - [scru128](reference/scru128.md): SCRU128: 128-bit ID in order of creation, unique without coordination (25 Base36 digits)
--- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits)
+-- - [scru160](reference/scru160.md): SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits)
 -- - [scru64](reference/scru64.md): SCRU64: 64-bit ID in order of creation, unique by its node (12 Base36 digits)
 -- - [ulid](reference/ulid.md): ULID: 128-bit ID in order of creation, unique without coordination (26 Crockford Base32 digits)
 -- - [ulidflake](reference/ulidflake.md): Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)
@@ -207,7 +207,7 @@ SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::date;
 SELECT '03d4fq8oj742uer31ohpcrq54'::scru128::ulid;
 
 -- # scru160
--- SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex or 40 hexadecimal digits).
+-- SCRU160: 160-bit ID in order of creation, unique without coordination (32 base32hex digits).
 --
 -- An ID has 20 bytes. Its text has 32 digits. The time of the ID is the start of the millisecond in which it was generated.
 --

@@ -7,7 +7,6 @@ const BYTES: [u8; 20] = [
 
 #[test]
 fn bytes_are_written_in_lower_case_and_read_in_any() {
-    assert_eq!(BASE16.encode_40(&BYTES, &mut [0; 40]), b"0123456789abcdeffedcba987654321000ff0ff0");
     assert_eq!(BASE16.decode_40(b"0123456789abcdeffedcba987654321000ff0ff0"), Ok(BYTES));
     assert_eq!(BASE16.decode_40(b"0123456789ABCDEFfedcba987654321000FF0fF0"), Ok(BYTES));
 }

@@ -17,7 +17,7 @@ const RANDOM_16: u16 = 0x0102;
 const RANDOM_80: [u8; 10] = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
 fn at(now: i64, counter: Scru160Counter) -> Context<Scru160Settings> {
-    let settings = Scru160Settings { counter, ..Default::default() };
+    let settings = Scru160Settings { counter };
     Context { now, on_clock_rollback: OnClockRollback::Error, settings }
 }
 
@@ -203,18 +203,6 @@ fn random_ids_draw_15_bits_for_the_counter() {
 }
 
 #[test]
-fn the_output_is_as_set() {
-    let id: Scru160 = "05TTUP1HNCPNA1QHTDHRTCU3V32PD7C6".parse().unwrap();
-    let text = |output| {
-        let settings = Scru160Settings { output, ..Default::default() };
-        id.encode(&settings, &mut [0; MAX_TEXT_LEN]).to_owned()
-    };
-    assert_eq!(text(Scru160Output::Base32Hex), "05TTUP1HNCPNA1QHTDHRTCU3V32PD7C6");
-    assert_eq!(text(Scru160Output::Hex), "017bdf6431bb33750751eb63beb3c3f8c5969d86");
-    assert_eq!(id.to_string(), "05TTUP1HNCPNA1QHTDHRTCU3V32PD7C6");
-}
-
-#[test]
 fn only_forty_bytes_are_read_as_hexadecimal() {
     let error = |text: &str| text.parse::<Scru160>().map_err(|error| (error.kind, error.position)).unwrap_err();
     let too_long = |received| ParseErrorKind::TooLong { expected: 32, received };
@@ -222,17 +210,4 @@ fn only_forty_bytes_are_read_as_hexadecimal() {
     assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d860"), (too_long(41), 32));
     assert_eq!(error("017bdf6431bb33750751eb63beb3c3f8c5969d8g"), (ParseErrorKind::InvalidDigit, 39));
     assert_eq!(error("05TTUP1HNCPNH30VEK64KDQT9BSNU4C400000000"), (ParseErrorKind::InvalidDigit, 2));
-}
-
-#[test]
-fn words_select_the_values_of_settings() {
-    let applied = |setting: usize, word: usize| {
-        let mut settings = Scru160Settings::default();
-        let Kind::Choice { apply, .. } = Scru160::SETTINGS[setting].kind else { panic!("a choice") };
-        apply(&mut settings, word);
-        settings
-    };
-    assert_eq!([applied(0, 0), applied(1, 0)], [Scru160Settings::default(); 2]);
-    assert_eq!(applied(0, 1), Scru160Settings { output: Scru160Output::Hex, counter: Random });
-    assert_eq!(applied(1, 1), Scru160Settings { output: Scru160Output::Base32Hex, counter: Microsecond });
 }

@@ -374,15 +374,8 @@ fn errors_name_the_malformed_part_of_a_node() {
 }
 
 #[test]
-fn the_default_node_is_0_of_size_4_and_an_invalid_node_is_not_applied() {
-    let Kind::Text { default, apply } = Scru64::SETTINGS[0].kind else { panic!("a text") };
-    let mut settings = Scru64Settings { node: node("42/8") };
-    apply(&mut settings, default).unwrap();
-    assert_eq!(settings, Scru64Settings::default());
-    apply(&mut settings, "0xb00/12").unwrap();
-    assert_eq!(settings.node, node("0xb00/12"));
-    apply(&mut settings, "1/0").unwrap_err();
-    assert_eq!(settings.node, node("0xb00/12"), "unchanged");
+fn the_default_node_is_0_of_size_4() {
+    assert_eq!(Scru64Settings::default().node, node("0/4"));
 }
 
 /// IDs from one state increase, with a clock that jitters and nodes that change. The run reaches all limits.

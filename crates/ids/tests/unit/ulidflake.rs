@@ -277,31 +277,6 @@ fn random_ids_draw_20_bits() {
     assert_eq!(UlidFlake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
 }
 
-/// The defaults of the settings result in the default `UlidFlakeSettings`, and every setting stores its value.
-#[test]
-fn settings_keep_their_values() {
-    let mut settings =
-        UlidFlakeSettings { scalability: Some(3), entropy_bits: 1, on_overflow: UlidFlakeOverflow::Error };
-    for setting in UlidFlake::SETTINGS {
-        match setting.kind {
-            Kind::Integer { default, apply, .. } => apply(&mut settings, default),
-            Kind::Choice { apply, .. } => apply(&mut settings, 0),
-            Kind::Text { .. } => panic!("no text"),
-        }
-    }
-    assert_eq!(settings, UlidFlakeSettings::default());
-    let [Kind::Integer { apply: scalability, .. }, Kind::Integer { apply: entropy_bits, .. }, _] =
-        [0, 1, 2].map(|setting: usize| &UlidFlake::SETTINGS[setting].kind)
-    else {
-        panic!("two numbers")
-    };
-    scalability(&mut settings, 0);
-    entropy_bits(&mut settings, 16);
-    assert_eq!(settings, UlidFlakeSettings { scalability: Some(0), entropy_bits: 16, ..STAND_ALONE });
-    scalability(&mut settings, 31);
-    assert_eq!(settings.scalability, Some(31));
-}
-
 #[test]
 fn ids_increase_whatever_the_clock_and_the_settings_do() {
     let mut rng = StdRng::seed_from_u64(43);

@@ -1,8 +1,6 @@
 use super::Source::{AllRoles, Client, CommandLine, Database, Default, File, Refused, Role};
 use super::*;
 
-const CONTEXT: SettingContext = SettingContext::Superuser;
-
 /// A configured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Configured {
@@ -40,7 +38,7 @@ impl Configuration {
     fn decision(self) -> Result<u8, Source> {
         match self.values().last() {
             None => Ok(0),
-            Some((source, Valid(value))) if source.is_admitted(CONTEXT) => Ok(value),
+            Some((source, Valid(value))) if source.is_admitted() => Ok(value),
             Some((source, _)) => Err(source),
         }
     }
@@ -135,7 +133,7 @@ impl Process {
 
     /// Returns the value to use, or the source of the value that is refused.
     fn decision(&self) -> Result<u8, Source> {
-        match self.state.decide(CONTEXT).map_err(|refused| refused.source)?.expect("the setting is defined").value {
+        match self.state.decide().map_err(|refused| refused.source)?.expect("the setting is defined").value {
             Valid(value) => Ok(value),
             Malformed => panic!("a malformed value is in use"),
         }
@@ -282,7 +280,7 @@ fn a_worker_of_a_refused_session_does_not_name_the_value() {
     let configuration = Configuration { client: Some(Valid(1)), ..std::default::Default::default() };
     let mut session = Process::start(configuration, false);
     session.load();
-    assert_eq!(session.state.decide(CONTEXT).unwrap_err(), &Sourced { source: Client, value: Valid(1) });
+    assert_eq!(session.state.decide().unwrap_err(), &Sourced { source: Client, value: Valid(1) });
     let worker = session.worker(configuration);
-    assert_eq!(worker.state.decide(CONTEXT).unwrap_err(), &Sourced { source: Refused, value: Valid(0) });
+    assert_eq!(worker.state.decide().unwrap_err(), &Sourced { source: Refused, value: Valid(0) });
 }
