@@ -298,6 +298,7 @@ def test_activerecord(ruby, new_database, tmp_path):
     reported = {name: texts for name, *texts in map(str.split, done.stdout.splitlines())}
     [made] = reported["made"]
     assert reported == {
+        "fixture": ["fixture", "00000000000000000000000000973RIP", "000000548q55", "0000000973VJS"],
         "made": [made],
         "found": in_order,
         "found_by_time": [SCRU128.text(value) for value in sorted(values) if is_since_november(SCRU128, value)],

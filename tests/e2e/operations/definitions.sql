@@ -32,7 +32,7 @@ create view v as select min(id), max(id) filter (where id >= now()), array_agg(i
 create view v as select distinct on (id) id, lag(id) over (order by id) from t;
 create view v as select a.id from t a left join t2 b on a.id = b.id and a.id >= b.ts;
 create view v as select * from (values (gen_uuidv7(), 1)) g(id, x) where (id, now()) > ('00000000-0000-0000-0000-000000000000', now());
-create view v as select xmlforest(id), to_jsonb(id), id::text, id::timestamptz as at from t where id::timestamptz > now() and id is not null;
+create view v as select to_jsonb(id), id::text, id::timestamptz as at from t where id::timestamptz > now() and id is not null;
 create view v as select * from t where id = id2 and id <> id2 and (id = id2) is true and coalesce(id, id2) > id2;
 create view v as select * from t tablesample bernoulli (10) where id2 in ('03ha79im7bhd25jvqljqkznef', '03ha79im7bhd25jvqljqkznef');
 create materialized view v as select * from t where id >= timestamptz '2026-01-01 00:00+00'; create unique index on v (id);

@@ -36,6 +36,11 @@ ActiveRecord::Migration.verbose = false
 migrate File.expand_path("db/migrate", __dir__)
 
 ids = ARGV
+ActiveRecord::FixtureSet.create_fixtures(File.expand_path("test/fixtures", __dir__), %w[orders items])
+first = Item.find(ActiveRecord::FixtureSet.identify(:first, :ulid))
+report "fixture", first.order.note, first.a, first.b, first.c
+Item.delete_all
+Order.delete_all
 order = Order.create!(note: "made")
 report "made", order.id
 ids.each { |id| Order.create!(id: id, note: "given") }
