@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::thread;
 
-use common::{NOON, Simulation, SplitMix};
+use common::{NOON, Simulation, SplitMix, tests};
 use portable_atomic::{AtomicU64, AtomicU128, Ordering};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -152,53 +152,18 @@ fn simulated_clocks_begin_on_the_first_of_november_2026() {
 
 macro_rules! test_type {
     ($name:ident, $Id:ident) => {
-        mod $name {
-            use scru_ids::$Id as Id;
-
-            #[test]
-            fn ids_increase_strictly() {
-                super::ids_increase_strictly::<Id>();
-            }
-            #[test]
-            fn ids_keep_to_the_clock() {
-                super::ids_keep_to_the_clock::<Id>();
-            }
-            #[test]
-            fn ids_of_one_millisecond_are_unique() {
-                super::ids_of_one_millisecond_are_unique::<Id>();
-            }
-            #[test]
-            fn the_word_zero_is_a_fresh_state() {
-                super::the_word_zero_is_a_fresh_state::<Id>();
-            }
-            #[test]
-            fn a_used_state_is_never_the_word_zero() {
-                super::a_used_state_is_never_the_word_zero::<Id>();
-            }
-            #[test]
-            fn a_state_survives_packing_into_a_word() {
-                super::a_state_survives_packing_into_a_word::<Id>();
-            }
-            #[test]
-            fn different_seeds_share_no_id() {
-                super::different_seeds_share_no_id::<Id>();
-            }
-            #[test]
-            fn a_successor_repeats_no_id_of_a_forgotten_predecessor() {
-                super::a_successor_repeats_no_id_of_a_forgotten_predecessor::<Id>();
-            }
-            #[test]
-            fn a_clock_outside_of_the_range_is_refused() {
-                super::a_clock_outside_of_the_range_is_refused::<Id>();
-            }
-            #[test]
-            fn a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error() {
-                super::a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error::<Id>();
-            }
-            #[test]
-            fn ids_continue_after_a_rollback_of_exactly_ten_seconds() {
-                super::ids_continue_after_a_rollback_of_exactly_ten_seconds::<Id>();
-            }
+        tests! { $name, $Id:
+            ids_increase_strictly
+            ids_keep_to_the_clock
+            ids_of_one_millisecond_are_unique
+            the_word_zero_is_a_fresh_state
+            a_used_state_is_never_the_word_zero
+            a_state_survives_packing_into_a_word
+            different_seeds_share_no_id
+            a_successor_repeats_no_id_of_a_forgotten_predecessor
+            a_clock_outside_of_the_range_is_refused
+            a_large_rollback_is_refused_with_its_distance_if_on_clock_rollback_is_error
+            ids_continue_after_a_rollback_of_exactly_ten_seconds
         }
     };
 }

@@ -4,41 +4,14 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{SplitMix, bytes, from_bytes};
+use common::{SplitMix, bytes, from_bytes, tests};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use scru_ids::{FieldValue, MAX_TEXT_LEN, ParseError, ParseErrorKind, SqlId, Stored};
 
 /// Characters that are not digits in any type's alphabet: the neighbors of the digits in ASCII, control characters, spaces,
 /// signs, characters of two, three and four bytes, and some that Unicode case conversion turns into ASCII letters.
-const NO_DIGITS: &[&str] = &[
-    "/",
-    ":",
-    "@",
-    "[",
-    "`",
-    "{",
-    "\u{1}",
-    "\u{7f}",
-    " ",
-    "\t",
-    "\n",
-    "+",
-    "-",
-    "_",
-    "\u{80}",
-    "\u{e9}",
-    "\u{131}",
-    "\u{17f}",
-    "\u{7ff}",
-    "\u{800}",
-    "\u{212a}",
-    "\u{feff}",
-    "\u{ff10}",
-    "\u{ffff}",
-    "\u{10000}",
-    "\u{10ffff}",
-];
+const NO_DIGITS: &str = "/:@[`{\u{1}\u{7f} \t\n+-_\u{80}\u{e9}\u{131}\u{17f}\u{7ff}\u{800}\u{212a}\u{feff}\u{ff10}\u{ffff}\u{10000}\u{10ffff}";
 
 fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> TestCaseResult) {
     let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() };
@@ -198,15 +171,15 @@ fn fields_are_no_wider_than_declared<T: SqlId>() {
 }
 
 fn a_wrong_digit_is_named_by_its_position<T: SqlId>() {
-    let wrong = prop::sample::select(NO_DIGITS);
+    let wrong = prop::sample::select(NO_DIGITS.chars().map(String::from).collect::<Vec<_>>());
     check((ids::<T>(), 0..T::TEXT_LEN, wrong), |(id, position, wrong)| {
         let text = id.to_string();
         let error = ParseError { kind: ParseErrorKind::InvalidDigit, position };
-        let replaced = [&text[..position], wrong, &text[position + 1..]].concat();
+        let replaced = [&text[..position], &wrong, &text[position + 1..]].concat();
         prop_assert_eq!(replaced.parse::<T>(), Err(error), "replaced");
-        let inserted = [&text[..position], wrong, &text[position..]].concat();
+        let inserted = [&text[..position], &wrong, &text[position..]].concat();
         prop_assert_eq!(inserted.parse::<T>(), Err(error), "inserted");
-        let cut_off = [&text[..position], wrong].concat();
+        let cut_off = [&text[..position], &wrong].concat();
         prop_assert_eq!(cut_off.parse::<T>(), Err(error), "at the end");
         Ok(())
     });
@@ -326,77 +299,24 @@ fn upper_is_exact<T: SqlId>() {
 
 macro_rules! test_type {
     ($name:ident, $Id:ident) => {
-        mod $name {
-            use scru_ids::$Id as Id;
-
-            #[test]
-            fn all_orders_are_equal() {
-                super::all_orders_are_equal::<Id>();
-            }
-            #[test]
-            fn text_round_trips_in_any_case() {
-                super::text_round_trips_in_any_case::<Id>();
-            }
-            #[test]
-            fn digits_are_the_beginning_of_the_buffer() {
-                super::digits_are_the_beginning_of_the_buffer::<Id>();
-            }
-            #[test]
-            fn stored_bytes_round_trip() {
-                super::stored_bytes_round_trip::<Id>();
-            }
-            #[test]
-            fn every_bit_belongs_to_the_timestamp_or_a_field() {
-                super::every_bit_belongs_to_the_timestamp_or_a_field::<Id>();
-            }
-            #[test]
-            fn fields_are_no_wider_than_declared() {
-                super::fields_are_no_wider_than_declared::<Id>();
-            }
-            #[test]
-            fn a_wrong_digit_is_named_by_its_position() {
-                super::a_wrong_digit_is_named_by_its_position::<Id>();
-            }
-            #[test]
-            fn the_first_of_several_wrong_digits_is_named() {
-                super::the_first_of_several_wrong_digits_is_named::<Id>();
-            }
-            #[test]
-            fn too_few_digits_are_reported_at_the_end() {
-                super::too_few_digits_are_reported_at_the_end::<Id>();
-            }
-            #[test]
-            fn a_digit_too_many_is_named_by_its_position() {
-                super::a_digit_too_many_is_named_by_its_position::<Id>();
-            }
-            #[test]
-            fn digits_above_the_largest_are_out_of_range() {
-                super::digits_above_the_largest_are_out_of_range::<Id>();
-            }
-            #[test]
-            fn arbitrary_bytes_are_refused_where_they_stop_being_digits() {
-                super::arbitrary_bytes_are_refused_where_they_stop_being_digits::<Id>();
-            }
-            #[test]
-            fn an_id_lies_within_its_tick() {
-                super::an_id_lies_within_its_tick::<Id>();
-            }
-            #[test]
-            fn nothing_lies_between_two_ticks() {
-                super::nothing_lies_between_two_ticks::<Id>();
-            }
-            #[test]
-            fn a_random_id_lies_within_the_tick_asked_for() {
-                super::a_random_id_lies_within_the_tick_asked_for::<Id>();
-            }
-            #[test]
-            fn lower_is_exact() {
-                super::lower_is_exact::<Id>();
-            }
-            #[test]
-            fn upper_is_exact() {
-                super::upper_is_exact::<Id>();
-            }
+        tests! { $name, $Id:
+            all_orders_are_equal
+            text_round_trips_in_any_case
+            digits_are_the_beginning_of_the_buffer
+            stored_bytes_round_trip
+            every_bit_belongs_to_the_timestamp_or_a_field
+            fields_are_no_wider_than_declared
+            a_wrong_digit_is_named_by_its_position
+            the_first_of_several_wrong_digits_is_named
+            too_few_digits_are_reported_at_the_end
+            a_digit_too_many_is_named_by_its_position
+            digits_above_the_largest_are_out_of_range
+            arbitrary_bytes_are_refused_where_they_stop_being_digits
+            an_id_lies_within_its_tick
+            nothing_lies_between_two_ticks
+            a_random_id_lies_within_the_tick_asked_for
+            lower_is_exact
+            upper_is_exact
         }
     };
 }

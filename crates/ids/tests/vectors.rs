@@ -1,12 +1,17 @@
 //! Checks every type against its test vectors.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::tests;
 use scru_ids::{FieldValue, GeneratedId, Getter, ParseError, ParseErrorKind, SortableId, SqlId, Stored};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::{self, BytesDeserializer};
 use serde_json::{Value, json};
+
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors");
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +46,8 @@ struct Valid {
     source: String,
     text: String,
     bytes: String,
-    timestamp: String,
+    #[serde(rename = "timestamp")]
+    _timestamp: String,
     timestamp_micros: i64,
     /// Each value is a number, a string of hexadecimal digits, or an object with a number for each value of the parameter.
     fields: BTreeMap<String, Value>,
@@ -59,23 +65,24 @@ struct Malformed {
 }
 
 impl Vectors {
-    fn read<T: SortableId>(json: &str) -> Self {
-        let vectors: Self = serde_json::from_str(json).expect("test vectors");
+    fn read<T: SortableId>() -> Self {
+        let path = format!("{DIRECTORY}/{}.json", T::NAME);
+        let vectors: Self = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).expect("test vectors");
         assert_eq!(vectors.r#type, T::NAME);
         assert!(!vectors.valid.is_empty() && !vectors.malformed.is_empty());
         vectors
     }
 
-    fn ids<T: SortableId>(json: &str) -> impl Iterator<Item = (Valid, T)> {
-        Self::read::<T>(json).valid.into_iter().map(|valid| {
+    fn ids<T: SortableId>() -> impl Iterator<Item = (Valid, T)> {
+        Self::read::<T>().valid.into_iter().map(|valid| {
             let id = valid.text.parse().unwrap_or_else(|error| panic!("{}: {error}", valid.text));
             (valid, id)
         })
     }
 }
 
-fn facts_are_those_of_the_type<T: GeneratedId>(json: &str) {
-    let facts = Vectors::read::<T>(json).facts;
+fn facts_are_those_of_the_type<T: GeneratedId>() {
+    let facts = Vectors::read::<T>().facts;
     assert_eq!([T::Stored::LEN, T::TEXT_LEN], [facts.bytes, facts.text_length]);
     assert_eq!(hex(T::MAX.to_be_bytes().as_ref()), facts.largest);
     assert_eq!([T::TICKS.micros, T::TICKS.epoch], [facts.tick_ms * 1_000, facts.epoch_ms * 1_000]);
@@ -84,41 +91,41 @@ fn facts_are_those_of_the_type<T: GeneratedId>(json: &str) {
     let last = T::last_of(0).to_be_bytes();
     let body = last.as_ref().iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
     assert_eq!(body, (1 << facts.bits_below_the_timestamp) - 1);
-    for (valid, _) in Vectors::ids::<T>(json) {
+    for (valid, _) in Vectors::ids::<T>() {
         assert!(valid.text.chars().all(|digit| facts.digits.contains(digit)), "{}", valid.text);
     }
 }
 
-fn texts_are_written_as_they_are_read<T: SortableId>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn texts_are_written_as_they_are_read<T: SortableId>() {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(id.to_string(), valid.text, "{}", valid.source);
     }
 }
 
-fn other_forms_denote_the_same_id<T: SortableId>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn other_forms_denote_the_same_id<T: SortableId>() {
+    for (valid, id) in Vectors::ids::<T>() {
         for text in &valid.also_read {
             assert_eq!(text.parse(), Ok(id), "{text}: {}", valid.source);
         }
     }
 }
 
-fn bytes_are_big_endian<T: SortableId>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn bytes_are_big_endian<T: SortableId>() {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(hex(id.to_stored().to_bytes().as_ref()), valid.bytes, "{}", valid.text);
         let stored = T::Stored::from_bytes(&unhex(&valid.bytes)).expect("as many bytes as the type has");
         assert_eq!(T::from_stored(stored), Some(id), "{}", valid.text);
     }
 }
 
-fn human_readable_formats_hold_the_text<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn human_readable_formats_hold_the_text<T: SortableId + Serialize + DeserializeOwned>() {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(serde_json::to_value(id).unwrap(), json!(valid.text), "{}", valid.source);
         for text in [&valid.text].into_iter().chain(&valid.also_read) {
             assert_eq!(serde_json::from_value::<T>(json!(text)).unwrap(), id, "{text}: {}", valid.source);
         }
     }
-    for Malformed { text, source, .. } in Vectors::read::<T>(json).malformed {
+    for Malformed { text, source, .. } in Vectors::read::<T>().malformed {
         let error = serde_json::from_value::<T>(json!(text)).expect_err(&source);
         assert_eq!(error.to_string(), T::parse(text.as_bytes()).unwrap_err().to_string(), "{text:?}: {source}");
     }
@@ -127,8 +134,8 @@ fn human_readable_formats_hold_the_text<T: SortableId + Serialize + DeserializeO
     assert_eq!(error.to_string(), format!("invalid type: sequence, {expected} at line 1 column 0"));
 }
 
-fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>() {
+    for (valid, id) in Vectors::ids::<T>() {
         let bytes = unhex(&valid.bytes);
         let postcard = [&[bytes.len() as u8], &bytes[..]].concat();
         assert_eq!(postcard::to_allocvec(&id).unwrap(), postcard, "{}", valid.text);
@@ -144,16 +151,15 @@ fn other_formats_hold_the_bytes<T: SortableId + Serialize + DeserializeOwned>(js
     }
 }
 
-fn timestamps_are_exact<T: SortableId>(json: &str) {
-    for (valid, id) in Vectors::ids::<T>(json) {
+fn timestamps_are_exact<T: SortableId>() {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(id.timestamp_micros(), valid.timestamp_micros, "{}", valid.text);
-        assert_eq!(utc(id.timestamp_micros()), valid.timestamp, "{}", valid.text);
     }
 }
 
-fn fields_are_exact_and_complete<T: SqlId>(json: &str) {
+fn fields_are_exact_and_complete<T: SqlId>() {
     let names: BTreeSet<_> = T::FIELDS.iter().map(|field| field.name).collect();
-    for (valid, id) in Vectors::ids::<T>(json) {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(valid.fields.keys().map(String::as_str).collect::<BTreeSet<_>>(), names, "{}", valid.text);
         for field in T::FIELDS {
             check_field(&field.getter, id, &valid.fields[field.name], field.name);
@@ -173,8 +179,8 @@ fn check_field<T: SortableId>(getter: &Getter<T>, id: T, expected: &Value, name:
     assert_eq!(&serde_json::to_value(value).unwrap(), expected, "{name} of {id}");
 }
 
-fn malformed_texts_are_refused_with_their_position<T: SortableId>(json: &str) {
-    for malformed in Vectors::read::<T>(json).malformed {
+fn malformed_texts_are_refused_with_their_position<T: SortableId>() {
+    for malformed in Vectors::read::<T>().malformed {
         let (text, source) = (&malformed.text, &malformed.source);
         let error = T::parse(text.as_bytes()).expect_err(source);
         assert_eq!(kind(error.kind), malformed.kind, "{text:?}: {source}");
@@ -183,22 +189,22 @@ fn malformed_texts_are_refused_with_their_position<T: SortableId>(json: &str) {
 }
 
 /// Sort keys and estimates rely on this property.
-fn wide_ids_begin_with_the_timestamp<T: SortableId>(json: &str) {
+fn wide_ids_begin_with_the_timestamp<T: SortableId>() {
     if T::Stored::BY_VALUE {
         return;
     }
-    for (valid, id) in Vectors::ids::<T>(json) {
+    for (valid, id) in Vectors::ids::<T>() {
         assert_eq!(valid.bytes[..12], format!("{:012x}", id.tick()), "{}", valid.source);
     }
 }
 
-fn vectors_include_the_smallest_and_the_largest_id<T: SortableId>(json: &str) {
-    let texts: Vec<_> = Vectors::ids::<T>(json).map(|(valid, _)| valid.text).collect();
+fn vectors_include_the_smallest_and_the_largest_id<T: SortableId>() {
+    let texts: Vec<_> = Vectors::ids::<T>().map(|(valid, _)| valid.text).collect();
     assert!(texts.contains(&T::MIN.to_string()) && texts.contains(&T::MAX.to_string()));
 }
 
-fn no_vector_is_repeated<T: SortableId>(json: &str) {
-    let vectors = Vectors::read::<T>(json);
+fn no_vector_is_repeated<T: SortableId>() {
+    let vectors = Vectors::read::<T>();
     let count = vectors.valid.len() + vectors.malformed.len();
     let valid = vectors.valid.into_iter().map(|valid| valid.text);
     let texts: BTreeSet<_> = valid.chain(vectors.malformed.into_iter().map(|malformed| malformed.text)).collect();
@@ -227,89 +233,21 @@ fn unhex(digits: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits")).collect()
 }
 
-/// Returns the text of a time as the server prints it in the time zone UTC.
-fn utc(micros: i64) -> String {
-    let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
-    let (year, month, day) = civil(seconds.div_euclid(86_400));
-    let second = seconds.rem_euclid(86_400);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let fraction = if fraction == 0 { String::new() } else { format!(".{fraction:06}") };
-    let fraction = fraction.trim_end_matches('0');
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}+00")
-}
-
-/// Returns year, month and day of a number of days since 1970-01-01.
-fn civil(mut days: i64) -> (i64, i64, i64) {
-    let leap = |year: i64| i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
-    let mut year = 1970;
-    while days >= 365 + leap(year) {
-        days -= 365 + leap(year);
-        year += 1;
-    }
-    let lengths = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
-    (year, month as i64 + 1, days + 1)
-}
-
 macro_rules! test_type {
     ($name:ident, $Id:ident) => {
-        mod $name {
-            use scru_ids::$Id as Id;
-
-            const JSON: &str = include_str!(concat!("../../../tests/vectors/", stringify!($name), ".json"));
-
-            #[test]
-            fn facts_are_those_of_the_type() {
-                super::facts_are_those_of_the_type::<Id>(JSON);
-            }
-            #[test]
-            fn texts_are_written_as_they_are_read() {
-                super::texts_are_written_as_they_are_read::<Id>(JSON);
-            }
-            #[test]
-            fn other_forms_denote_the_same_id() {
-                super::other_forms_denote_the_same_id::<Id>(JSON);
-            }
-            #[test]
-            fn bytes_are_big_endian() {
-                super::bytes_are_big_endian::<Id>(JSON);
-            }
-            #[test]
-            fn human_readable_formats_hold_the_text() {
-                super::human_readable_formats_hold_the_text::<Id>(JSON);
-            }
-            #[test]
-            fn other_formats_hold_the_bytes() {
-                super::other_formats_hold_the_bytes::<Id>(JSON);
-            }
-            #[test]
-            fn timestamps_are_exact() {
-                super::timestamps_are_exact::<Id>(JSON);
-            }
-            #[test]
-            fn fields_are_exact_and_complete() {
-                super::fields_are_exact_and_complete::<Id>(JSON);
-            }
-            #[test]
-            fn malformed_texts_are_refused_with_their_position() {
-                super::malformed_texts_are_refused_with_their_position::<Id>(JSON);
-            }
-            #[test]
-            fn wide_ids_begin_with_the_timestamp() {
-                super::wide_ids_begin_with_the_timestamp::<Id>(JSON);
-            }
-            #[test]
-            fn vectors_include_the_smallest_and_the_largest_id() {
-                super::vectors_include_the_smallest_and_the_largest_id::<Id>(JSON);
-            }
-            #[test]
-            fn no_vector_is_repeated() {
-                super::no_vector_is_repeated::<Id>(JSON);
-            }
+        tests! { $name, $Id:
+            facts_are_those_of_the_type
+            texts_are_written_as_they_are_read
+            other_forms_denote_the_same_id
+            bytes_are_big_endian
+            human_readable_formats_hold_the_text
+            other_formats_hold_the_bytes
+            timestamps_are_exact
+            fields_are_exact_and_complete
+            malformed_texts_are_refused_with_their_position
+            wide_ids_begin_with_the_timestamp
+            vectors_include_the_smallest_and_the_largest_id
+            no_vector_is_repeated
         }
     };
 }
@@ -320,8 +258,7 @@ scru_ids::registry!(test_type);
 fn every_vectors_file_belongs_to_a_registered_type() {
     let mut registered = BTreeSet::new();
     scru_ids::registry!(|Id| registered.insert(format!("{}.json", Id::NAME)));
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors")).unwrap();
-    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let files = std::fs::read_dir(DIRECTORY).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let files: BTreeSet<_> = files.filter(|name| name.ends_with(".json")).collect();
     assert_eq!(files, registered);
 }

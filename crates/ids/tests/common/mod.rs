@@ -1,10 +1,23 @@
 //! Helpers for the tests. No test file uses all of them.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports, unused_macros)]
 
 use std::convert::Infallible;
 
 use rand::{Rng, TryRng};
 use scru_ids::{Context, GeneratedId, OnClockRollback, SortableId, State, Step, Stored};
+
+/// Declares a module with a test for each of these generic functions, which a macro calls for each type.
+macro_rules! tests {
+    ($name:ident, $Id:ident: $($test:ident)*) => {
+        mod $name {
+            $(#[test]
+            fn $test() {
+                super::$test::<scru_ids::$Id>();
+            })*
+        }
+    };
+}
+pub(crate) use tests;
 
 /// 2026-11-01 12:00 UTC, in microseconds since 1970-01-01 UTC: the start of simulated clocks.
 pub const NOON: i64 = 1_793_534_400_000_000;
