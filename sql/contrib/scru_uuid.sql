@@ -181,7 +181,8 @@ DECLARE
 BEGIN
     -- In collation C, lower() converts only ASCII letters.
     IF length(digits) <> length OR translate(lower(digits COLLATE "C"), alphabet, '') <> '' THEN
-        RAISE invalid_text_representation USING MESSAGE = pg_catalog.format('invalid input syntax for type %s: "%s"', type, digits);
+        RAISE invalid_text_representation USING
+            MESSAGE = pg_catalog.format('invalid input syntax for type %s: "%s"', type, digits), DATATYPE = type;
     END IF;
     FOR i IN 1..length LOOP
         part := 3 - (length - i) / 12;
@@ -190,7 +191,8 @@ BEGIN
     value := (parts[1] * base::numeric ^ 12 + parts[2]) * base::numeric ^ 12 + parts[3];
     high := div(value, 2::numeric ^ 64);
     IF high >= 2::numeric ^ 64 THEN
-        RAISE numeric_value_out_of_range USING MESSAGE = pg_catalog.format('value "%s" is out of range for type %s', digits, type);
+        RAISE numeric_value_out_of_range USING
+            MESSAGE = pg_catalog.format('value "%s" is out of range for type %s', digits, type), DATATYPE = type;
     END IF;
     value := value % 2::numeric ^ 64;
     -- A bigint holds 63 unsigned bits, so that each half of 64 bits is converted in two parts of 32 bits.

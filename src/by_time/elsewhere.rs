@@ -41,10 +41,13 @@ pub unsafe fn refuse_horizon(root: *mut PlannerInfo, relation: *mut RelOptInfo, 
 
 #[cold]
 unsafe fn refusal(name: &str, table: Oid, is_foreign: bool) -> Error {
-    // SAFETY: the table exists. The function copies its name.
-    let table = unsafe { CStr::from_ptr(pg_sys::get_rel_name(table)) }.to_bytes();
+    // SAFETY: the table and its schema exist. The functions copy their names.
+    let (schema, table) = unsafe {
+        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
+        (CStr::from_ptr(schema), CStr::from_ptr(pg_sys::get_rel_name(table)))
+    };
     let kind = if is_foreign { b"foreign".as_slice() } else { b"distributed" };
-    let values = [name.as_bytes(), kind, table];
+    let values = [name.as_bytes(), kind, table.to_bytes()];
     sql_error!(ERRCODE_FEATURE_NOT_SUPPORTED, quoting("cannot apply {}_horizon() to {} table \"{}\"", &values))
         .detail("A server does not know which transactions run on the servers with the rows.")
         .hint(if is_foreign {
@@ -52,6 +55,7 @@ unsafe fn refusal(name: &str, table: Oid, is_foreign: bool) -> Error {
         } else {
             "Compute the minimum of the horizons of all nodes first, and pass it as a parameter."
         })
+        .of([Some(schema), Some(table), None, None])
 }
 
 /// The system of a horizon with which an operator compares a column.

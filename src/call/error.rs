@@ -43,12 +43,13 @@ struct Fields {
     objects: [*const c_char; OBJECTS.len()],
 }
 
-/// The fields of an error that name objects, for programs: `errtablecol()` of the server sets the first three.
-const OBJECTS: [u8; 4] = [
+/// The fields of an error that name objects, for programs. A message that names an object has its field.
+const OBJECTS: [u8; 5] = [
     pg_sys::PG_DIAG_SCHEMA_NAME,
     pg_sys::PG_DIAG_TABLE_NAME,
     pg_sys::PG_DIAG_COLUMN_NAME,
     pg_sys::PG_DIAG_CONSTRAINT_NAME,
+    pg_sys::PG_DIAG_DATATYPE_NAME,
 ];
 
 impl Error {
@@ -81,9 +82,18 @@ impl Error {
     }
 
     /// Names the schema, the table, the column and the constraint or trigger.
-    pub fn of(self, objects: [Option<&CStr>; OBJECTS.len()]) -> Self {
+    pub fn of(self, [schema, table, column, constraint]: [Option<&CStr>; 4]) -> Self {
+        self.naming([schema, table, column, constraint, None].map(|name| name.map(CStr::to_bytes)))
+    }
+
+    /// Names the SQL type of the IDs.
+    pub fn of_type<T: SqlId>(self) -> Self {
+        self.naming([None, None, None, None, Some(T::SQL_TYPE.as_bytes())])
+    }
+
+    fn naming(self, objects: [Option<&[u8]>; OBJECTS.len()]) -> Self {
         // SAFETY: as in `detail`.
-        unsafe { (*self.0).objects = objects.map(|name| name.map_or(ptr::null(), |name| copied(name.to_bytes()))) };
+        unsafe { (*self.0).objects = objects.map(|name| name.map_or(ptr::null(), copied)) };
         self
     }
 
@@ -102,7 +112,7 @@ impl Error {
             }
             ParseErrorKind::TooShort { .. } | ParseErrorKind::TooLong { .. } => (sentence(&error).into(), None),
         };
-        let error = Self::malformed(T::SQL_TYPE, text).detail(detail);
+        let error = Self::malformed::<T>(text).detail(detail);
         // The other HINTs are casts to the extension's type.
         let of_type = if T::CORE_TYPE.is_none() { hints::hint::<T>(text) } else { None };
         match of_type.or(hint) {
@@ -113,10 +123,10 @@ impl Error {
 
     /// The error for a text with another prefix than the expected one (22P02).
     #[cold]
-    pub fn wrong_prefix(type_name: &str, text: &[u8], expected: &[u8], received: &[u8]) -> Self {
+    pub fn wrong_prefix<T: SqlId>(text: &[u8], expected: &[u8], received: &[u8]) -> Self {
         let prefixes = [expected, &excerpt(received)];
         let detail = quoting("Expected the prefix \"{}\", but received \"{}\".", &prefixes);
-        Self::malformed(type_name, text).detail(detail)
+        Self::malformed::<T>(text).detail(detail)
     }
 
     /// The error for a prefix that no ID can have (22023).
@@ -126,9 +136,10 @@ impl Error {
             .detail("A prefix has at most 63 lower-case ASCII letters and underscores, and no underscore at its ends.")
     }
 
-    fn malformed(type_name: &str, text: &[u8]) -> Self {
-        let values = [type_name.as_bytes(), &excerpt(text)];
+    fn malformed<T: SqlId>(text: &[u8]) -> Self {
+        let values = [T::SQL_TYPE.as_bytes(), &excerpt(text)];
         sql_error!(ERRCODE_INVALID_TEXT_REPRESENTATION, quoting("invalid input syntax for type {}: \"{}\"", &values))
+            .of_type::<T>()
     }
 
     /// The error for a well-formed value that is out of range (22003). `value` is the input of the user.
@@ -145,6 +156,7 @@ impl Error {
     pub fn beyond<T: SqlId>(value: &[u8]) -> Self {
         let values = [&*excerpt(value), T::SQL_TYPE.as_bytes()];
         sql_error!(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, quoting("value \"{}\" is out of range for type {}", &values))
+            .of_type::<T>()
     }
 
     /// The error for an integer argument that is out of range (22023).
@@ -164,6 +176,7 @@ impl Error {
         }
         sql_error!(ERRCODE_INVALID_BINARY_REPRESENTATION, "incorrect binary data format for type {}", T::NAME)
             .detail(sentence(&error))
+            .of_type::<T>()
     }
 
     /// The error for a time that has no ID of the type (22008).
@@ -172,6 +185,7 @@ impl Error {
         let [first, last] = [T::MIN, T::MAX].map(|id| epoch::text(epoch::of(id)));
         sql_error!(ERRCODE_DATETIME_FIELD_OVERFLOW, "timestamp out of range for type {}", T::SQL_TYPE)
             .detail(format!("The time of a {} is between {first} and {last}.", T::NAME))
+            .of_type::<T>()
     }
 
     /// The error for a failure of the operating system's random source (58000).

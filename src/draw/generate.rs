@@ -180,4 +180,5 @@ pub fn refused<T: Type>(refusal: Refusal, is_shared: bool) -> Error {
         .detail("There is no greater ID within this millisecond.")
         .hint("Try again: the next millisecond begins with a new random number."),
     }
+    .of_type::<T>()
 }

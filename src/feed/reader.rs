@@ -40,6 +40,7 @@ pub fn horizon_after<T: Type>(call: Call) -> Result<Datum, Error> {
     let horizon = horizon::of_statement()?;
     if after > first_of::<T>(horizon) && after.tick() > last_known::<T>()? {
         return Err(sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, "the {} is above all that this server knows", T::NAME)
+            .of_type::<T>()
             .detail("The server may have lost transactions in a failover, and may generate IDs below this one.")
             .hint(
                 "If no ID has been generated since, first call scru_raise_mark() with the time of this ID. \

@@ -211,6 +211,7 @@ fn missing(of: Mark) -> Error {
     sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" of extension \"scru\" is missing")
         .detail("Dumps and pg_upgrade would not carry the high-water mark of the database.")
         .hint("Restore the database from a dump, or let a superuser undo what has replaced the sequence.")
+        .of([Some(c"scru_internal"), Some(self::name(of)), None, None])
 }
 
 #[cold]
@@ -219,4 +220,5 @@ fn unlogged(of: Mark) -> Error {
     sql_error!(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence \"{name}\" has become unlogged")
         .detail("After a crash, dumps and pg_upgrade would not carry the high-water mark of the database.")
         .hint(format!("A superuser can use ALTER SEQUENCE {name} SET LOGGED."))
+        .of([Some(c"scru_internal"), Some(self::name(of)), None, None])
 }

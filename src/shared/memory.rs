@@ -126,6 +126,7 @@ pub fn of_type<T: Type>() -> Result<&'static TypeMemory<Atomic<T>>, Error> {
             "server-wide generation of {} is not supported on this processor",
             T::NAME
         )
+        .of_type::<T>()
         .detail("The processor has no atomic operation on 128 bits.")
         .hint("Set scru.generator_scope to \"session\".")),
         // SAFETY: the name is that of this layout.

@@ -23,7 +23,7 @@ pub fn unprefixed<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let (expected, text) = (prefix(call)?, call.varlena(1));
     let (received, id) = prefixed::split(text);
     if received != expected {
-        return Err(Error::wrong_prefix(T::SQL_TYPE, text, expected, received));
+        return Err(Error::wrong_prefix::<T>(text, expected, received));
     }
     T::parse_suffix(id).map(T::to_datum).map_err(|error| Error::bad_text::<T>(id, error))
 }

@@ -18,7 +18,9 @@ LOCKS = ("Cargo.lock", "package-lock.json", "packaging/debian/copyright")
 VERSION = re.compile(r"\b0\.[123]\.0\b")
 # Specifications that have the same version numbers. Each is named in the same line.
 OTHER_PROJECTS = re.compile(r"TypeID|SCRU160|specification")
-REMOVED = re.compile(r"\bPrecision\b|by_tick|old_versions|move_left|forget_left")
+REMOVED = re.compile(
+    r"\bPrecision\b|by_tick|old_versions|move_left|forget_left|(?<!not)_(?:en|de)crypted\b|scru_snowflake_floor|T_is_timely"
+)
 
 
 def lines() -> list[tuple[str, str]]:

@@ -100,6 +100,8 @@ def test_the_page_has_the_sqlstates_of_the_sources():
     names = sqlstates()
     raised = {names[name] for name in re.findall(r"(?<![!=]= SqlState::)\b(ERRCODE_\w+)", CODE) if name != NO_ERROR}
     assert set.union(*of_page().values()) == raised
+    [by_sqlstate] = re.findall(r"^## By SQLSTATE\n(.*?)^## ", ERRORS, re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"\b(?=\w*\d)[0-9A-Z]{5}\b", by_sqlstate)) == raised
 
 
 # ----------------------------------------------------------------------------------------------------- docs/settings.md

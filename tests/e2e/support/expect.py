@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,15 +20,26 @@ EXHAUSTED = "2200H"
 CANCELED = "57014"
 CANNOT_CHANGE_NOW = "55P02"
 
+# How messages of the extension name objects.
+OBJECTS = {
+    "table_name": r'(?:table "|sequence "scru_internal\.)([^"]*)"',
+    "column_name": r'column "([^"]*)"',
+    "constraint_name": r'trigger "([^"]*)"',
+    "datatype_name": r"(?:for type|could not generate a|generation of|^the) (scru\d+|ulid(?:flake)?|uuid)\b",
+}
+
 
 @contextmanager
 def error(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> Iterator[None]:
-    """Asserts that the block raises exactly this error."""
+    """Asserts that the block raises exactly this error, whose fields name the objects that the message names."""
     with pytest.raises(psycopg.Error) as caught:
         yield
     diag = caught.value.diag
     got = (diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint)
     assert got == (sqlstate, message, detail, hint)
+    objects = {field: named[1] for field, pattern in OBJECTS.items() if (named := re.search(pattern, message))}
+    assert {field: getattr(diag, field) for field in objects} == objects
+    assert diag.schema_name is not None or "table_name" not in objects
 
 
 def error_of(result: PGresult) -> tuple[str, str, str | None]:

@@ -22,6 +22,7 @@ SET intervalstyle = postgres;
 -- Comments below the statements show their results, in the time zone UTC. A test runs all examples. Columns that differ
 -- between servers are omitted.
 -- ## IDs and types
+-- Later versions can add types, and keys to `fields` and `details`, but no columns.
 -- ### FUNCTION scru_inspect(text)
 SELECT type, "timestamp", fields FROM scru_inspect('03d4fq8oj742uer31ohpcrq54');
 -- ### FUNCTION scru_inspect(uuid)
