@@ -119,6 +119,11 @@ impl StoredDatum for i64 {
     }
 }
 
+/// The difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
+pub fn distance(low: impl Stored, high: impl Stored) -> f64 {
+    high.head().saturating_sub(low.head()) as f64
+}
+
 /// The 32 bits that hashint8() hashes. The value must not be negative.
 fn folded(value: i64) -> u32 {
     (value >> 32) as u32 ^ value as u32

@@ -87,7 +87,7 @@ fn configure<T: Type>() -> Result<Draw<T>, Error> {
 /// The common settings do not apply to SERVER_WIDE types. With the generator scope "server", a clock rollback is an error, because a
 /// reset would break the order of IDs across sessions.
 pub fn terms<T: Type>() -> (Terms<T>, bool) {
-    let is_shared = T::SERVER_WIDE || settings::is_server_wide();
+    let is_shared = T::SERVER_WIDE || settings::is_scope_server();
     let on_clock_rollback = if is_shared { OnClockRollback::Error } else { settings::on_clock_rollback() };
     (Terms::new(on_clock_rollback), is_shared)
 }

@@ -6,6 +6,7 @@ pub mod buffer;
 pub mod catalog;
 pub mod clock;
 pub mod datum;
+pub mod global_page;
 pub mod nodes;
 pub mod paths;
 pub mod portal;

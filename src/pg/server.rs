@@ -6,9 +6,8 @@ use core::ptr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, io};
 
-use pgrx::pg_sys::{self, ForkNumber, GucSource, LOCKMODE, Node, Oid, PlannerInfo, RelOptInfo};
+use pgrx::pg_sys::{self, GucSource, Node, Oid, PlannerInfo, RelOptInfo};
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::{PgSqlErrorCode as SqlState, PgTryBuilder};
 
@@ -166,45 +165,6 @@ unsafe extern "C-unwind" fn zero(
     unsafe { memory.cast::<u8>().write_bytes(0, SEGMENT_SIZE.load(Ordering::Relaxed)) };
 }
 
-/// Whether the file of a page in `global/`, which belongs to no catalog, has a whole page; `None` if it does not exist.
-pub fn has_global_page(number: u32) -> Option<bool> {
-    // SAFETY: the server caches the open file.
-    unsafe {
-        let file = pg_sys::smgropen(global_file(number), NO_BACKEND);
-        pg_sys::smgrexists(file, ForkNumber::MAIN_FORKNUM)
-            .then(|| pg_sys::smgrnblocks(file, ForkNumber::MAIN_FORKNUM) > 0)
-    }
-}
-
-/// Creates the file of a page in `global/`, unless it exists. It appears whole: a file at the path `new` is synced and renamed. Replay
-/// of the page's first record also creates the file.
-pub fn create_global_page(number: u32, new: &CStr, page: &mut [u8]) -> io::Result<()> {
-    let path = datum::c_string(format!("global/{number}"));
-    // A lock of this type also excludes the other processes of a parallel query.
-    let tag = pg_sys::LOCKTAG {
-        locktag_field2: number,
-        locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION_EXTEND as u8,
-        locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
-        ..Default::default()
-    };
-    let mode = pg_sys::ExclusiveLock as LOCKMODE;
-    // SAFETY: the lock lets one process at a time create the file, which takes no other lock.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        pg_sys::PageSetChecksumInplace(page.as_mut_ptr().cast(), 0);
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        pg_sys::PageSetChecksum(page.as_mut_ptr().cast(), 0);
-        pg_sys::LockAcquire(&tag, mode, false, false);
-        let is_missing = has_global_page(number).is_none();
-        let written = if is_missing { fs::write(&*new.to_string_lossy(), page) } else { Ok(()) };
-        if is_missing && written.is_ok() {
-            pg_sys::durable_rename(new.as_ptr(), path.as_ptr(), pgrx::PgLogLevel::ERROR as c_int);
-        }
-        pg_sys::LockRelease(&tag, mode, false);
-        written
-    }
-}
-
 /// Whether the server logs changes of a permanent relation: with wal_level = minimal, not those of a new file.
 ///
 /// # Safety
@@ -221,23 +181,28 @@ pub unsafe fn is_logged(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Pins the buffer of a page in `global/` that exists.
-pub fn read_global_page(number: u32) -> pg_sys::Buffer {
-    let (file, fork, mode) = (global_file(number), ForkNumber::MAIN_FORKNUM, pg_sys::ReadBufferMode::RBM_NORMAL);
-    // SAFETY: the strategy is optional. The file is durable, so `permanent` is true.
-    unsafe { pg_sys::ReadBufferWithoutRelcache(file, fork, 0, mode, ptr::null_mut(), true) }
+/// Sets the checksum of a page if the server has checksums.
+///
+/// # Safety
+/// The page has the size of the server's pages.
+pub unsafe fn set_checksum(page: pg_sys::Page) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        pg_sys::PageSetChecksumInplace(page, 0);
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        pg_sys::PageSetChecksum(page, 0);
+    }
 }
 
-/// The number of no backend: the file is not temporary.
-const NO_BACKEND: c_int = -1;
-
+/// The file with a number in `global/`.
 #[cfg(feature = "pg15")]
-fn global_file(number: u32) -> pg_sys::RelFileNode {
+pub fn global_file(number: u32) -> pg_sys::RelFileNode {
     pg_sys::RelFileNode { spcNode: pg_sys::GLOBALTABLESPACE_OID, dbNode: Oid::INVALID, relNode: number.into() }
 }
 
 #[cfg(not(feature = "pg15"))]
-fn global_file(number: u32) -> pg_sys::RelFileLocator {
+pub fn global_file(number: u32) -> pg_sys::RelFileLocator {
     pg_sys::RelFileLocator { spcOid: pg_sys::GLOBALTABLESPACE_OID, dbOid: Oid::INVALID, relNumber: number.into() }
 }
 

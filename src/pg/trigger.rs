@@ -1,4 +1,4 @@
-//! A call of a trigger.
+//! A call of a trigger. `PgTrigger` of pgrx requires names in UTF-8, and finds the columns of a row by name.
 
 use core::ffi::CStr;
 

@@ -188,8 +188,8 @@ unsafe extern "C-unwind" fn count_text(_value: *const c_char, _extra: *mut c_voi
     nodes::count_change();
 }
 
-/// Whether all generators use the state in shared memory.
-pub fn is_server_wide() -> bool {
+/// Whether the generators of all types use the state in shared memory.
+pub fn is_scope_server() -> bool {
     GENERATOR_SCOPE.get() == Scope::Server
 }
 

@@ -19,7 +19,7 @@ use scru_server::protocol::Lsn;
 
 use crate::call::error::{Error, sql_error};
 use crate::pg::buffer::LockedPage;
-use crate::pg::{server, wal};
+use crate::pg::{global_page, wal};
 use crate::shared::waits;
 
 /// The number of the file, and its path.
@@ -74,8 +74,8 @@ impl Pinned {
 
     /// Reads the page; `None` if it does not exist, or if replay has just created its file. XX001 if the file is shorter.
     pub fn existing() -> Result<Option<Self>, Error> {
-        match server::has_global_page(NUMBER) {
-            Some(true) => Ok(Some(Self(server::read_global_page(NUMBER)))),
+        match global_page::is_whole(NUMBER) {
+            Some(true) => Ok(Some(Self(global_page::read(NUMBER)))),
             Some(false) if !wal::is_in_recovery() => Err(foreign_page()),
             _ => Ok(None),
         }
@@ -96,7 +96,7 @@ fn create() -> Result<(), Error> {
         fill(page.cast(), &content([0; 2]));
         slice::from_raw_parts_mut(page.cast::<u8>(), pg_sys::BLCKSZ as usize)
     };
-    server::create_global_page(NUMBER, NEW, page).map_err(|failure| {
+    global_page::create(NUMBER, NEW, page).map_err(|failure| {
         let reason = failure.to_string();
         // Without the error number, as in the server's own messages.
         let reason = reason.split(" (os error").next().unwrap_or_default();

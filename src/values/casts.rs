@@ -27,7 +27,7 @@ pub fn from_bigint<T: StoredId>(call: Call) -> Result<Datum, Error> {
 
 /// `T_to_numeric(T) → numeric`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
 pub fn to_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    Ok(AnyNumeric::from(number(call.stored::<T>(0))).into_datum().unwrap_or(Datum::null()))
+    Ok(AnyNumeric::from(call.stored::<T>(0).head()).into_datum().unwrap_or(Datum::null()))
 }
 
 /// `T_from_numeric(numeric) → T`, for types with [`WIDE_INTEGER`](scru_ids::SqlId::WIDE_INTEGER)
@@ -56,11 +56,6 @@ pub fn from_numeric<T: StoredId>(call: Call) -> Result<Datum, Error> {
 /// The error for a number that is out of range (22003).
 #[cold]
 fn out_of_range<T: StoredId>(value: &str) -> Error {
-    let [smallest, largest] = [T::MIN, T::MAX].map(|id| number(id.to_stored()));
+    let [smallest, largest] = [T::MIN, T::MAX].map(|id| id.to_stored().head());
     Error::beyond::<T>(value.as_bytes()).detail(format!("The valid range is from {smallest} to {largest}."))
-}
-
-/// The number that the bytes of an ID denote.
-fn number(id: impl Stored) -> u128 {
-    id.to_bytes().as_ref().iter().fold(0, |number, &byte| number << 8 | u128::from(byte))
 }

@@ -14,7 +14,7 @@ use scru_server::time_compare::first_and_last;
 
 use crate::call::Call;
 use crate::call::error::Error;
-use crate::call::stored::{StoredDatum, StoredId};
+use crate::call::stored::{StoredDatum, StoredId, distance};
 use crate::pg::datum;
 use crate::pg::unguarded::ssup_datum_unsigned_cmp;
 
@@ -98,12 +98,6 @@ impl<T: StoredId> Key<T> {
             _ => false,
         }
     }
-}
-
-/// The difference of the first 16 bytes of two values, exact up to 2^53; 0 if `high` is below `low`.
-fn distance(low: impl Stored, high: impl Stored) -> f64 {
-    let head = |bytes: &[u8]| bytes.iter().take(16).fold(0, |head, &byte| head << 8 | u128::from(byte));
-    head(high.to_bytes().as_ref()).saturating_sub(head(low.to_bytes().as_ref())) as f64
 }
 
 /// `T_gist_consistent(internal, T, smallint, oid, internal) → boolean`

@@ -140,6 +140,15 @@ pub trait Stored: Copy + Ord + fmt::Debug + Send + Sync + 'static {
 
     /// Returns the value with these big-endian bytes, or `None` if their number is not [`LEN`](Self::LEN).
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
+
+    /// Returns the first 16 big-endian bytes as a number, which is that of the whole value if it has no more bytes.
+    #[inline]
+    fn head(self) -> u128 {
+        let bytes = self.to_bytes();
+        let bytes = bytes.as_ref();
+        let fold = || bytes.iter().fold(0, |number, &byte| number << 8 | u128::from(byte));
+        bytes.first_chunk().map_or_else(fold, |head| u128::from_be_bytes(*head))
+    }
 }
 
 impl<const N: usize> Stored for [u8; N] {

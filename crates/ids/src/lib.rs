@@ -10,6 +10,7 @@
 //! [`registry!`] invokes a macro or evaluates an expression for every type, and [`id_systems!`] also for the ID systems whose IDs
 //! are values of a type of the server.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod digits;
 #[cfg(feature = "encryption")]

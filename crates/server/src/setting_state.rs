@@ -1,5 +1,4 @@
-//! The rules that decide whether a process may use the value of a setting that decides uniqueness: a pure function of the events that the
-//! server reports.
+//! Whether a process may use the value of a setting that decides uniqueness: a pure function of the events that the server reports.
 //!
 //! The value of the source with the highest rank decides. If the source may not set the setting, or if the value is malformed, the
 //! setting is refused. The server itself skips a value that it rejects, and later assigns a value of a lower rank in its place. A
@@ -13,29 +12,19 @@ use core::fmt;
 /// The source of a value, in the order of rank: the server assigns a value only if its rank is at least that of the present one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// The default.
     Default,
     /// The default, with a source that makes the server pass it to parallel workers.
     PassedDefault,
-    /// The server's environment.
     Environment,
-    /// The configuration file.
     File,
-    /// The server's command line.
     CommandLine,
-    /// `ALTER ROLE ALL`.
     AllRoles,
-    /// `ALTER DATABASE`.
     Database,
-    /// `ALTER ROLE`.
     Role,
-    /// `ALTER ROLE … IN DATABASE`.
     RoleInDatabase,
-    /// The connection options.
     Client,
     /// A refusal that a process passes to its parallel workers, which may have read another configuration.
     Refused,
-    /// The session.
     Session,
 }
 
@@ -74,12 +63,9 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<V> {
-    /// The source.
     pub source: Source,
-    /// The value.
     pub value: V,
 }
 

@@ -50,3 +50,26 @@ SET LOCAL scru.on_clock_rollback = error;
 SHOW scru.on_clock_rollback;
 ROLLBACK;
 SHOW scru.on_clock_rollback;
+
+-- A change takes effect within a transaction: the next ID is from the state of the server.
+BEGIN;
+SELECT gen_ulid() IS NOT NULL;
+SET LOCAL scru.generator_scope = server;
+SELECT gen_ulid() AS id \gset
+SELECT last_id = :'id' FROM scru_generators() WHERE type = 'ulid';
+ROLLBACK;
+
+-- Before the library is loaded, a session can set any name. When it is loaded, the server keeps the valid values of users' settings, and
+-- discards the others with a warning.
+\c
+SET scru.on_clock_rollback = error;
+SET scru.generator_scope = nonsense;
+SET scru.ulidflake_entropy_bits = 3;
+SELECT gen_ulidflake() IS NOT NULL, current_setting('scru.on_clock_rollback'), current_setting('scru.generator_scope'),
+    current_setting('scru.ulidflake_entropy_bits');
+\connect -reuse-previous=on "options='-c scru.on_clock_rollback=error -c scru.ulidflake_entropy_bits=3'"
+SELECT gen_ulidflake() IS NOT NULL, current_setting('scru.on_clock_rollback'), current_setting('scru.ulidflake_entropy_bits');
+-- A malformed node is not replaced by the default: it generates no ID.
+\connect -reuse-previous=on "options='-c scru.scru64_node=300/8'"
+SELECT test.error_of('SELECT gen_scru64()');
+SHOW scru.scru64_node;
