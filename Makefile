@@ -108,7 +108,7 @@ fix: ## Format Rust, Python, shell scripts and Markdown, and apply ruff's fixes
 	@cargo fmt --all
 	@tools/lint.sh fix
 
-release: ## Freeze the SQL and the layouts of this version, from which upgrades will start
+release: ## Freeze the SQL, the layouts and the public names of this version, from which upgrades will start
 	@tools/release.sh
 
 clean: ## Stop and remove all private servers, and remove all build output

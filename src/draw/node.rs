@@ -8,7 +8,7 @@ use pgrx::bgworkers::BackgroundWorkerBuilder;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode as SqlState, pg_guard};
-use scru_ids::{GeneratedId, Scru64Node, registry};
+use scru_ids::{GeneratedId, NodeError, Scru64Node, registry};
 use scru_server::setting_state::Source;
 
 use crate::call::Call;
@@ -34,8 +34,9 @@ fn parsed(text: &[u8]) -> Result<Scru64Node, Error> {
     let quoted = error::excerpt(text);
     // The reason quotes the text, which is in the encoding of the database. A valid node is ASCII.
     let ascii: String = quoted.iter().map(|&byte| if byte.is_ascii() { byte.into() } else { '?' }).collect();
-    ascii.parse().map_err(|reason: String| {
-        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid scru64 node \"{}\"", &[&quoted])).detail(reason)
+    ascii.parse().map_err(|reason: NodeError| {
+        sql_error!(ERRCODE_INVALID_PARAMETER_VALUE, quoting("invalid scru64 node \"{}\"", &[&quoted]))
+            .detail(reason.to_string())
     })
 }
 

@@ -12,7 +12,7 @@ use pgrx::guc::GucContext::{self, Internal, Sighup, Suset, Userset};
 use pgrx::guc::{GucEnum, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 use pgrx::pg_sys;
 use scru_ids::{
-    OnClockRollback, Scru64Settings, Scru160Counter, Scru160Settings, UlidFlakeOverflow, UlidFlakeSettings,
+    OnClockRollback, Scru64Settings, Scru160Counter, Scru160Settings, UlidflakeOverflow, UlidflakeSettings,
 };
 
 use crate::call::error::Error;
@@ -229,12 +229,12 @@ impl FromSettings for Scru64Settings {
     }
 }
 
-impl FromSettings for UlidFlakeSettings {
+impl FromSettings for UlidflakeSettings {
     #[inline]
     fn from_settings() -> Result<Self, Error> {
         let on_overflow = match ON_OVERFLOW.get() {
-            Overflow::Wait => UlidFlakeOverflow::Wait,
-            Overflow::Error => UlidFlakeOverflow::Error,
+            Overflow::Wait => UlidflakeOverflow::Wait,
+            Overflow::Error => UlidflakeOverflow::Error,
         };
         let entropy_bits = ENTROPY_BITS.get().unsigned_abs();
         Ok(Self { scalability: ULIDFLAKE_SCALABILITY.value()?, entropy_bits, on_overflow })

@@ -12,7 +12,7 @@ use pgrx::datum::Array;
 use pgrx::guc::GucCheckError;
 use pgrx::pg_sys::{GucContext, GucSource, Oid};
 use pgrx::{FromDatum, PgSqlErrorCode as SqlState, pg_guard, pg_sys};
-use scru_ids::{Scru64, Scru64Node, SqlId, UlidFlake};
+use scru_ids::{NodeError, Scru64, Scru64Node, SqlId, Ulidflake};
 use scru_server::setting_state::{SettingState, Source, Sourced};
 
 use crate::call::error::{Error, sql_error};
@@ -20,10 +20,10 @@ use crate::pg::process::PerProcess;
 use crate::pg::{catalog, datum, server, transaction};
 
 pub static SCRU64_NODE: PerProcess<Node<Scru64Node>> =
-    PerProcess::new(Node::new(Scru64::NODE_SETTING, |text| text.parse()));
+    PerProcess::new(Node::new(Scru64::NODE_SETTING, |text| text.parse().map_err(|error: NodeError| error.to_string())));
 
 pub static ULIDFLAKE_SCALABILITY: PerProcess<Node<Option<u32>>> =
-    PerProcess::new(Node::new(UlidFlake::NODE_SETTING, parse_number));
+    PerProcess::new(Node::new(Ulidflake::NODE_SETTING, parse_number));
 
 /// The largest number of a server in ulidflakes. -1 stands for no number.
 pub const MAX_NUMBER: c_int = 31;

@@ -6,7 +6,7 @@
 use core::mem::offset_of;
 
 use portable_atomic::{AtomicU64, AtomicU128};
-use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, State, Ulid, UlidFlake, Uuidv7};
+use scru_ids::{GeneratedId, Scru64, Scru128, Scru160, State, Ulid, Ulidflake, Uuidv7};
 
 use crate::shared::mark_page::{self, Content};
 use crate::shared::memory::{self, Entry, Header, Slot};
@@ -58,6 +58,6 @@ words! {
     "generator v2, scru160" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru160 b"timestamp 16 48; counter 0 16; ";
     "generator v2, scru64" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Scru64 b"id";
     "generator v2, ulid" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Ulid b"id";
-    "generator v2, ulidflake" if matches!(memory::TYPE.as_bytes(), b"generator v2"), UlidFlake b"id";
+    "generator v2, ulidflake" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Ulidflake b"id";
     "generator v2, uuidv7" if matches!(memory::TYPE.as_bytes(), b"generator v2"), Uuidv7 b"timestamp 64 64; counter 0 64; ";
 }

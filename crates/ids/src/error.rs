@@ -80,7 +80,7 @@ impl std::error::Error for BytesError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scru64, Scru128, Scru160, SortableId, UlidFlake};
+    use crate::{Scru64, Scru128, Scru160, SortableId, Ulidflake};
 
     #[test]
     fn messages_count_positions_from_one() {
@@ -108,7 +108,7 @@ mod tests {
     fn bytes_above_the_largest_are_refused() {
         let above_the_largest = (36_i64.pow(11) * 36).to_be_bytes();
         assert_eq!(Scru64::from_be_bytes(&above_the_largest), Err(BytesError::OutOfRange));
-        assert_eq!(UlidFlake::from_be_bytes(&[0x80, 0, 0, 0, 0, 0, 0, 0]), Err(BytesError::OutOfRange));
+        assert_eq!(Ulidflake::from_be_bytes(&[0x80, 0, 0, 0, 0, 0, 0, 0]), Err(BytesError::OutOfRange));
         assert_eq!(BytesError::OutOfRange.to_string(), "the number is above the type's largest");
     }
 

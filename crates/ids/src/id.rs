@@ -22,23 +22,29 @@ pub trait SortableId:
     /// The largest value.
     const MAX: Self;
     /// The epoch, the unit and the range of the timestamp.
+    #[doc(hidden)]
     const TICKS: Ticks;
     /// The number of bits directly below the timestamp that a generator increments. The bits below these are random in every ID.
+    #[doc(hidden)]
     const SEQUENCE_BITS: u32;
 
     /// The stored form: an array of bytes if PostgreSQL passes the type by reference, an `i64` if it passes the type by value.
+    #[doc(hidden)]
     type Stored: Stored;
 
     /// Returns whether the value is an ID of this system. Only [`Uuidv7`](crate::Uuidv7) has other values: UUIDs of other versions.
     /// They sort by their bytes: between two ticks, or within a tick.
+    #[doc(hidden)]
     fn is_id(self) -> bool {
         true
     }
 
     /// Returns the stored form of the ID.
+    #[doc(hidden)]
     fn to_stored(self) -> Self::Stored;
 
     /// Returns the ID with this stored form, or `None` if the value is outside the type's range.
+    #[doc(hidden)]
     fn from_stored(stored: Self::Stored) -> Option<Self>;
 
     /// Returns the big-endian bytes of the ID.
@@ -66,10 +72,12 @@ pub trait SortableId:
 
     /// Writes the canonical text of the ID to the beginning of `buffer`, and returns the part that was written, which is ASCII. The
     /// rest of `buffer` is unchanged.
+    #[doc(hidden)]
     fn digits(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8];
 
     /// Writes the text after a [prefix](crate::prefixed) to the beginning of `buffer`, and returns it. It is the canonical text. For a UUID, it
     /// is the suffix of a TypeID.
+    #[doc(hidden)]
     fn suffix(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &[u8] {
         self.digits(buffer)
     }
@@ -78,22 +86,27 @@ pub trait SortableId:
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
+    #[doc(hidden)]
     fn parse_suffix(text: &[u8]) -> Result<Self, ParseError> {
         Self::parse(text)
     }
 
     /// Like [`digits`](Self::digits), but returns a `str`, which takes a UTF-8 check.
+    #[doc(hidden)]
     fn encode(self, buffer: &mut [u8; MAX_TEXT_LEN]) -> &str {
         str::from_utf8(self.digits(buffer)).unwrap_or_default()
     }
 
     /// Returns the timestamp, in ticks since the type's epoch.
+    #[doc(hidden)]
     fn tick(self) -> u64;
 
     /// Returns the smallest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    #[doc(hidden)]
     fn first_of(tick: u64) -> Self;
 
     /// Returns the largest ID of `tick`. `tick` must be at most [`TICKS.max`](Ticks::max).
+    #[doc(hidden)]
     fn last_of(tick: u64) -> Self;
 
     /// Returns the time of the ID, in microseconds since 1970-01-01 UTC: the start of its tick.

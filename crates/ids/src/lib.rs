@@ -1,14 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Generate an ID with another clock or random source
+//! # What the extension uses
 //!
-//! [`Generator::with`] takes a clock and a random source. [`GeneratedId::step`] is the underlying function, which also takes the
-//! state of the generator as an argument.
-//!
-//! # All types
-//!
-//! [`registry!`] invokes a macro or evaluates an expression for every type, and [`id_systems!`] also for the ID systems whose IDs
-//! are values of a type of the server.
+//! Items that are hidden in the documentation are the extension's. They can change in each version.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -20,6 +14,7 @@ mod generator;
 mod id;
 #[cfg(feature = "postgres-types")]
 mod postgres;
+#[doc(hidden)]
 pub mod prefixed;
 mod scru128;
 mod scru160;
@@ -36,20 +31,26 @@ mod ulidflake;
 mod uuidv7;
 
 pub use error::{BytesError, ParseError, ParseErrorKind};
+#[doc(hidden)]
 pub use generator::{
-    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, Moment, OnClockRollback, Refusal,
-    State, Step, Word, place_in_time, place_strictly,
+    Context, GeneratedId, MAX_AHEAD_MICROS, MAX_BEHIND_MICROS, MAX_ROLLBACK_MICROS, State, Step, Word,
 };
-pub use id::{MAX_TEXT_LEN, SortableId, Stored};
-pub use scru64::{Scru64, Scru64Node, Scru64Settings};
+pub use generator::{OnClockRollback, Refusal};
+pub use id::SortableId;
+#[doc(hidden)]
+pub use id::{MAX_TEXT_LEN, Stored};
+pub use scru64::{NodeError, Scru64, Scru64Node, Scru64Settings};
 pub use scru128::Scru128;
 pub use scru160::{Scru160, Scru160Counter, Scru160Settings};
+#[doc(hidden)]
 pub use snowflake::Snowflake;
+#[doc(hidden)]
 pub use sql::{Field, FieldValue, Getter, SqlId};
 pub use standalone::{Clock, Generator, SystemClock};
+#[doc(hidden)]
 pub use time::{Ticks, TimeError};
 pub use ulid::Ulid;
-pub use ulidflake::{UlidFlake, UlidFlakeOverflow, UlidFlakeSettings};
+pub use ulidflake::{Ulidflake, UlidflakeOverflow, UlidflakeSettings};
 pub use uuidv7::Uuidv7;
 
 /// The only list of the ID systems with an SQL type of their own. `registry!(each)` invokes `each!(sql_name, RustName)` for every
@@ -68,6 +69,7 @@ pub use uuidv7::Uuidv7;
 /// scru_ids::registry!(|Id| lengths.push((Id::NAME, Id::TEXT_LEN)));
 /// assert!(lengths.contains(&("scru64", 12)));
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! registry {
     ($($each:tt)*) => {
@@ -75,13 +77,14 @@ macro_rules! registry {
         $crate::registered!(($($each)*), scru160, Scru160, "../sql/install/scru160.sql");
         $crate::registered!(($($each)*), scru64, Scru64, "../sql/install/scru64.sql");
         $crate::registered!(($($each)*), ulid, Ulid, "../sql/install/ulid.sql");
-        $crate::registered!(($($each)*), ulidflake, UlidFlake, "../sql/install/ulidflake.sql");
+        $crate::registered!(($($each)*), ulidflake, Ulidflake, "../sql/install/ulidflake.sql");
     };
 }
 
 /// The only list of the ID systems whose IDs are values of a type of the server, [`CORE_TYPE`](SqlId::CORE_TYPE).
 /// `core_registry!(each)` invokes `each!(sql_name, RustName)` for every one of them, and `core_registry!(|Id| expression)` evaluates
 /// the expression, as [`registry!`] does.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! core_registry {
     ($($each:tt)*) => {
@@ -91,18 +94,20 @@ macro_rules! core_registry {
 
 /// The only list of the types whose IDs can be encrypted to a UUID: those of 8 and 16 bytes. `encrypted_registry!(each)` invokes
 /// `each!(sql_name, RustName, bytes)` for every one of them.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! encrypted_registry {
     ($each:ident) => {
         $each!(scru128, Scru128, 16);
         $each!(scru64, Scru64, 8);
         $each!(ulid, Ulid, 16);
-        $each!(ulidflake, UlidFlake, 8);
+        $each!(ulidflake, Ulidflake, 8);
     };
 }
 
 /// Invokes `each!(sql_name, RustName)` or evaluates `|Id| expression` for all ID systems: those of [`registry!`] and of
 /// [`core_registry!`].
+#[doc(hidden)]
 #[macro_export]
 macro_rules! id_systems {
     ($($each:tt)*) => {

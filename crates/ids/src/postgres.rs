@@ -47,7 +47,7 @@ mod tests {
     use postgres_types::Kind;
 
     use super::*;
-    use crate::{Scru64, Scru128, Scru160, Ulid, UlidFlake};
+    use crate::{Scru64, Scru128, Scru160, Ulid, Ulidflake};
 
     fn hex(digits: &str) -> Vec<u8> {
         (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
@@ -84,7 +84,7 @@ mod tests {
         check::<Ulid>("01ARZ3NDEKTSV4RRFFQ69G5FAV", &hex("01563e3ab5d3d6764c61efb99302bd5b"));
         check::<Scru160>("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4", &hex("017bdf6431bb33788c1f750c4a375d4af97f1184"));
         check::<Scru64>("0u375nxqh5cq", &hex("0186d52bbe2a635a"));
-        check::<UlidFlake>("00CMXB6TAK4SA", &hex("00329d59b4a9932a"));
+        check::<Ulidflake>("00CMXB6TAK4SA", &hex("00329d59b4a9932a"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! SCRU64: the ID, its node, its settings, and the state and the steps of its generator.
 
+use std::error::Error;
+use std::fmt;
 use std::str::FromStr;
 
 use rand::Rng;
@@ -131,11 +133,29 @@ impl Default for Scru64Node {
     }
 }
 
-impl FromStr for Scru64Node {
-    type Err = String;
+/// An error returned when parsing a node fails: a sentence that names the invalid part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeError(String);
 
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for NodeError {}
+
+impl FromStr for Scru64Node {
+    type Err = NodeError;
+
+    fn from_str(text: &str) -> Result<Self, NodeError> {
+        Self::parse(text).map_err(NodeError)
+    }
+}
+
+impl Scru64Node {
     /// Parses a node. If the text is invalid, returns a sentence that names the invalid part.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').filter(|(_, size)| !size.contains('/'));
         let (node, size) =
             parts.ok_or("A node is specified as node_id/node_id_size with one slash, such as \"42/8\".")?;

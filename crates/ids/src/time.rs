@@ -1,10 +1,20 @@
 //! Timestamps: conversions between times and the ticks of a type.
 
+use std::error::Error;
+use std::fmt;
 use std::ops::Bound;
 
 /// An error returned when a time is outside the range of a type's timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeError;
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time is out of range")
+    }
+}
+
+impl Error for TimeError {}
 
 /// The epoch, the unit and the range of a type's timestamp, which counts ticks.
 ///

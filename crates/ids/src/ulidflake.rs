@@ -33,14 +33,14 @@ const EPOCH: i64 = 1_704_067_200_000_000;
 /// | 15 | `randomness`: random, renewed every millisecond; + n for every further ID |
 /// | 5 | `scalability`: the number of the server |
 ///
-/// n is a random number other than 0, of [`entropy_bits`](UlidFlakeSettings::entropy_bits) bits. When the randomness overflows,
-/// the generator waits for the next millisecond, or refuses ([`UlidFlakeOverflow`]).
+/// n is a random number other than 0, of [`entropy_bits`](UlidflakeSettings::entropy_bits) bits. When the randomness overflows,
+/// the generator waits for the next millisecond, or refuses ([`UlidflakeOverflow`]).
 ///
 /// Every integer below 2^63 is an ID. The text has 13 Crockford Base32 digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UlidFlake(u64);
+pub struct Ulidflake(u64);
 
-impl UlidFlake {
+impl Ulidflake {
     /// Returns the ID with this integer value, or `None` if the value is 2^63 or more.
     pub const fn from_u64(value: u64) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
@@ -84,18 +84,18 @@ impl UlidFlake {
 
 /// The settings of Ulid-Flake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UlidFlakeSettings {
+pub struct UlidflakeSettings {
     /// The number of the server in the scalable form, 0 to 31, or `None` for the stand-alone form.
     pub scalability: Option<u32>,
     /// The number of bits of the random increment of the randomness, 1 to 16.
     pub entropy_bits: u32,
     /// The reaction to an overflow of the randomness.
-    pub on_overflow: UlidFlakeOverflow,
+    pub on_overflow: UlidflakeOverflow,
 }
 
 /// The reaction to an overflow of the randomness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UlidFlakeOverflow {
+pub enum UlidflakeOverflow {
     /// Wait for the next millisecond.
     #[default]
     Wait,
@@ -103,28 +103,28 @@ pub enum UlidFlakeOverflow {
     Error,
 }
 
-impl Default for UlidFlakeSettings {
+impl Default for UlidflakeSettings {
     fn default() -> Self {
-        Self { scalability: None, entropy_bits: 8, on_overflow: UlidFlakeOverflow::Wait }
+        Self { scalability: None, entropy_bits: 8, on_overflow: UlidflakeOverflow::Wait }
     }
 }
 
-impl UlidFlakeSettings {
+impl UlidflakeSettings {
     /// Returns an ID of `tick` with new randomness.
-    fn start(&self, tick: u64, rng: &mut impl Rng) -> UlidFlake {
+    fn start(&self, tick: u64, rng: &mut impl Rng) -> Ulidflake {
         match self.scalability {
-            None => UlidFlake::from_fields(tick, rng.next_u32()),
-            Some(number) => UlidFlake::from_scalable_fields(tick, rng.next_u32(), number),
+            None => Ulidflake::from_fields(tick, rng.next_u32()),
+            Some(number) => Ulidflake::from_scalable_fields(tick, rng.next_u32(), number),
         }
     }
 
     /// Returns an ID after `last` in the same tick, or `None` if the randomness overflows.
-    fn count(&self, last: UlidFlake, rng: &mut impl Rng) -> Option<UlidFlake> {
+    fn count(&self, last: Ulidflake, rng: &mut impl Rng) -> Option<Ulidflake> {
         // In the scalable form, the upper bits increase, so the ID is greater than `last`, regardless of the lower bits.
         let bits = self.scalability.map_or(0, |_| SCALABILITY_BITS);
         let randomness = (last.randomness() >> bits) + self.increment(rng);
         let number = self.scalability.unwrap_or(0) & MAX_SCALABILITY;
-        let id = || UlidFlake::from_fields(last.timestamp(), randomness << bits | number);
+        let id = || Ulidflake::from_fields(last.timestamp(), randomness << bits | number);
         (randomness <= MAX_RANDOMNESS >> bits).then(id)
     }
 
@@ -140,16 +140,16 @@ impl UlidFlakeSettings {
 
     /// Returns the result of a step whose randomness overflows. With either setting, the generator waits for a clock that is
     /// behind the tick of `last`, as after a restart.
-    fn overflow(&self, last: UlidFlake, now: i64) -> Step<UlidFlake> {
-        let ticks = UlidFlake::TICKS;
+    fn overflow(&self, last: Ulidflake, now: i64) -> Step<Ulidflake> {
+        let ticks = Ulidflake::TICKS;
         match self.on_overflow {
-            UlidFlakeOverflow::Error if ticks.start(last.timestamp()) <= now => Step::Refused(Refusal::Exhausted),
+            UlidflakeOverflow::Error if ticks.start(last.timestamp()) <= now => Step::Refused(Refusal::Exhausted),
             _ => Step::Wait(ticks.start(last.timestamp() + 1)),
         }
     }
 }
 
-impl SortableId for UlidFlake {
+impl SortableId for Ulidflake {
     const NAME: &'static str = "ulidflake";
     const TEXT_LEN: usize = 13;
     const MIN: Self = Self(0);
@@ -189,11 +189,11 @@ impl SortableId for UlidFlake {
     }
 }
 
-impl GeneratedId for UlidFlake {
+impl GeneratedId for Ulidflake {
     const SERVER_WIDE: bool = true;
     /// The last ID, or 0 if there is none.
     type State = u64;
-    type Settings = UlidFlakeSettings;
+    type Settings = UlidflakeSettings;
 
     /// Returns a random ID of `tick`, without a guarantee of uniqueness.
     fn random_of(tick: u64, rng: &mut impl Rng) -> Self {
@@ -201,7 +201,7 @@ impl GeneratedId for UlidFlake {
     }
 
     /// Returns whether the ID has the number of the server. Always `false` in the stand-alone form, whose IDs have no number.
-    fn is_local(self, settings: &UlidFlakeSettings) -> bool {
+    fn is_local(self, settings: &UlidflakeSettings) -> bool {
         settings.scalability == Some(self.scalability())
     }
 
@@ -212,7 +212,7 @@ impl GeneratedId for UlidFlake {
         Self::last_of(tick).0
     }
 
-    fn node_text(settings: &UlidFlakeSettings) -> Option<String> {
+    fn node_text(settings: &UlidflakeSettings) -> Option<String> {
         Some(settings.scalability.map_or_else(|| "-1".to_owned(), |number| number.to_string()))
     }
 
@@ -229,7 +229,7 @@ impl GeneratedId for UlidFlake {
     }
 
     #[inline(always)]
-    fn step(state: u64, context: &Context<UlidFlakeSettings>, rng: &mut impl Rng) -> Step<Self> {
+    fn step(state: u64, context: &Context<UlidflakeSettings>, rng: &mut impl Rng) -> Step<Self> {
         let (last, settings) = (Self(state), &context.settings);
         let next = match place_strictly::<Self>(last.timestamp(), context.now) {
             Ok(Moment::Fresh(tick) | Moment::Later(tick)) => settings.start(tick, rng),
@@ -243,7 +243,7 @@ impl GeneratedId for UlidFlake {
     }
 }
 
-impl SqlId for UlidFlake {
+impl SqlId for Ulidflake {
     const SUMMARY: &'static str =
         "Ulid-Flake: 64-bit ID in order of creation, unique within its server (13 Crockford Base32 digits)";
     const NODE_SETTING: Option<&'static str> = Some("ulidflake_scalability");

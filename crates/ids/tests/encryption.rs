@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use common::SplitMix;
 use rand::Rng;
 use scru_ids::encryption::{Encryptable, IdCipher};
-use scru_ids::{Scru64, Scru128, SortableId, Ulid, UlidFlake, Uuidv7};
+use scru_ids::{Scru64, Scru128, SortableId, Ulid, Ulidflake, Uuidv7};
 
 /// tests/vectors/encryption/vectors.py has made the vectors.
 const JSON: &str = include_str!("../../../tests/vectors/encryption/vectors.json");
@@ -64,7 +64,7 @@ macro_rules! kind {
         })*
     };
 }
-kind!(Uuidv7 Scru64 UlidFlake Scru128 Ulid);
+kind!(Uuidv7 Scru64 Ulidflake Scru128 Ulid);
 
 impl Kind for i64 {
     const EDGES: [Self; 2] = [Self::MIN, Self::MAX];
@@ -114,7 +114,7 @@ fn vectors_of_the_second_implementation() {
     let counts = [
         vectors_hold::<Uuidv7>(&vectors),
         vectors_hold::<Scru64>(&vectors),
-        vectors_hold::<UlidFlake>(&vectors),
+        vectors_hold::<Ulidflake>(&vectors),
         vectors_hold::<i64>(&vectors),
         vectors_hold::<Scru128>(&vectors),
         vectors_hold::<Ulid>(&vectors),
@@ -158,7 +158,7 @@ fn round_trips_of_scru64() {
 }
 #[test]
 fn round_trips_of_ulidflake() {
-    round_trip::<UlidFlake>();
+    round_trip::<Ulidflake>();
 }
 #[test]
 fn round_trips_of_bigint() {
@@ -213,7 +213,7 @@ fn a_guessed_uuid_is_not_an_id_of_8_bytes() {
     let mut rng = SplitMix(7);
     let (scru64, ulidflake, bigint) = (
         IdCipher::<Scru64>::new(&[7; 16]).unwrap(),
-        IdCipher::<UlidFlake>::new(&[7; 16]).unwrap(),
+        IdCipher::<Ulidflake>::new(&[7; 16]).unwrap(),
         IdCipher::<i64>::new(&[7; 16]).unwrap(),
     );
     for _ in 0..1_000 {

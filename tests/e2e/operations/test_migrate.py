@@ -274,6 +274,28 @@ def test_pgx_ulid_can_be_dropped(new_database):
         check(connection, "ulid", ROWS)
 
 
+def test_functions_of_other_extensions(connection):
+    """Each expression of the page is valid, and has the result of its row for the values of its extension."""
+    connection.execute("CREATE EXTENSION scru_uuidv7; SET timezone = 'UTC'")
+    [section] = re.findall(r"^## Functions of other extensions\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
+    values, *tables = (
+        [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
+        for table in re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    )
+    tested = 0
+    for (_, id, t), table in zip(values, tables, strict=True):
+        columns = f"(SELECT {id.strip('`')} AS id, {t.strip('`')} AS t) AS of_extension"
+        for _, here, result in table:
+            # Of several expressions, the first has the result. Some rows name a setting, or a clause.
+            for expression in re.findall(r"`([^`=…]*)`", here)[: 1 if result else None]:
+                is_of_scru64 = expression.startswith(("scru64_", "scru_inspect"))
+                of = columns.replace(id.strip("`"), "gen_scru64()") if is_of_scru64 else columns
+                found = value(connection, f"SELECT ({expression})::text FROM {of}")
+                assert found == result.strip("`") if result else found, expression
+                tested += 1
+    assert tested > 20
+
+
 def test_times_of_uuid_version_4(connection):
     """As the page says, most times are in the future, and its query by both columns returns no old rows."""
     create(connection, V4, rows=3000)

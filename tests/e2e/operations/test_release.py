@@ -49,7 +49,7 @@ def test_what_was_released_is_frozen():
     assert {name for name in sums if name.startswith("./released/")} == present
     for version in RELEASED:
         frozen = {f"./released/{extension}--{version}.sql" for extension in EXTENSIONS}
-        assert frozen | {f"./released/{version}.layouts"} <= present
+        assert frozen | {f"./released/{version}.{kind}" for kind in ("layouts", "names")} <= present
     for name, digest in sums.items():
         assert hashlib.sha256((SQL / name).read_bytes()).hexdigest() == digest, name
 
@@ -65,6 +65,16 @@ def test_the_library_keeps_the_symbols_of_a_release(version):
     assert len(named) > 100
     younger = set() if MAJOR >= 18 else {name for name in named if name.endswith("_skipsupport")}
     assert named - younger - exported == set()
+
+
+@each_release
+def test_the_names_of_a_release_remain(version):
+    """The list of docs/stability.md keeps all lines of the releases of this major version."""
+    if version.split(".")[0] == CURRENT.split(".")[0]:
+        present = subprocess.run([ROOT / "tools/lib/names.sh"], check=True, capture_output=True, text=True).stdout
+        released = (SQL / f"released/{version}.names").read_text().splitlines()
+        assert len(released) > 300
+        assert sorted({*released} - {*present.splitlines()}) == []
 
 
 def layouts(text: str) -> dict[str, str]:

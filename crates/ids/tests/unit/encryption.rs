@@ -159,7 +159,7 @@ fn attack_across<A: Encryptable, B: Encryptable>(ids: impl Fn(u64) -> B) {
 
 #[test]
 fn no_kind_decrypts_another() {
-    use crate::{Scru64, Scru128, Ulid, UlidFlake};
+    use crate::{Scru64, Scru128, Ulid, Ulidflake};
 
     trait Sample: Encryptable {
         fn sample(number: u64) -> Self;
@@ -172,7 +172,7 @@ fn no_kind_decrypts_another() {
     sample! {
         Uuidv7 number Uuidv7::from_fields(1_793_534_400_000 + number, (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15), number as u32 + 1);
         Scru64 number Scru64::from_stored(0x1_a000_0000_0000 + number as i64).unwrap();
-        UlidFlake number UlidFlake::from_stored(0x1_a000_0000_0000 + number as i64).unwrap();
+        Ulidflake number Ulidflake::from_stored(0x1_a000_0000_0000 + number as i64).unwrap();
         i64 number 0x1_a000_0000_0000 + number as i64;
         Scru128 number Scru128::from_stored((0x01a0_u128 << 112 | u128::from(number)).to_be_bytes()).unwrap();
         Ulid number Ulid::from_stored((0x01a0_u128 << 112 | u128::from(number)).to_be_bytes()).unwrap();
@@ -181,11 +181,11 @@ fn no_kind_decrypts_another() {
         ($($A:ident by $($B:ident)*;)*) => { $($(attack_across::<$B, $A>($A::sample);)*)* };
     }
     attack! {
-        Uuidv7 by Scru64 UlidFlake i64 Scru128 Ulid;
-        Scru64 by Uuidv7 UlidFlake i64 Scru128 Ulid;
-        UlidFlake by Uuidv7 Scru64 i64 Scru128 Ulid;
-        i64 by Uuidv7 Scru64 UlidFlake Scru128 Ulid;
-        Scru128 by Uuidv7 Scru64 UlidFlake i64 Ulid;
-        Ulid by Uuidv7 Scru64 UlidFlake i64 Scru128;
+        Uuidv7 by Scru64 Ulidflake i64 Scru128 Ulid;
+        Scru64 by Uuidv7 Ulidflake i64 Scru128 Ulid;
+        Ulidflake by Uuidv7 Scru64 i64 Scru128 Ulid;
+        i64 by Uuidv7 Scru64 Ulidflake Scru128 Ulid;
+        Scru128 by Uuidv7 Scru64 Ulidflake i64 Ulid;
+        Ulid by Uuidv7 Scru64 Ulidflake i64 Scru128;
     }
 }

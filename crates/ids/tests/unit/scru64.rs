@@ -346,7 +346,7 @@ fn errors_name_the_malformed_part_of_a_node() {
         )
     };
     let fit = |node, size| format!("The node_id {node} does not fit into a node_id_size of {size}.");
-    let error = |text: &str| text.parse::<Scru64Node>().expect_err(text);
+    let error = |text: &str| text.parse::<Scru64Node>().expect_err(text).to_string();
     for text in ["", "42", "1/2/3", "42//8", "/42/8", "42/8/", "0u2r85hm2pt3"] {
         assert_eq!(error(text), slash, "{text}");
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rand::SeedableRng;
 
 use super::*;
-use crate::{Scru64, Scru64Settings, Scru128, Scru160, SortableId, Ulid, UlidFlake};
+use crate::{Scru64, Scru64Settings, Scru128, Scru160, SortableId, Ulid, Ulidflake};
 
 /// 2026-11-01 12:00 UTC.
 const NOON: i64 = 1_793_534_400_000_000;
@@ -84,7 +84,7 @@ fn a_rollback_restarts_at_the_clock_or_is_an_error() {
     let clock = Cell::new(NOON);
     let mut reset = at::<Scru128>((), &clock);
     let mut strict = at::<Scru128>((), &clock).on_clock_rollback(OnClockRollback::Error);
-    let mut flake = at::<UlidFlake>(Default::default(), &clock);
+    let mut flake = at::<Ulidflake>(Default::default(), &clock);
     flake.generate().unwrap();
     clock.set(NOON);
     let (before, _) = (reset.generate().unwrap(), strict.generate().unwrap());

@@ -11,34 +11,34 @@ const TICK: u64 = 89_467_200_000;
 const NOON: i64 = 1_793_534_400_000_000;
 const SECOND: i64 = 1_000_000;
 /// The last timestamp that is not reserved.
-const LAST: u64 = UlidFlake::TICKS.max - 1;
+const LAST: u64 = Ulidflake::TICKS.max - 1;
 
-const STAND_ALONE: UlidFlakeSettings =
-    UlidFlakeSettings { scalability: None, entropy_bits: 8, on_overflow: UlidFlakeOverflow::Wait };
-const SCALABLE: UlidFlakeSettings = UlidFlakeSettings { scalability: Some(21), ..STAND_ALONE };
+const STAND_ALONE: UlidflakeSettings =
+    UlidflakeSettings { scalability: None, entropy_bits: 8, on_overflow: UlidflakeOverflow::Wait };
+const SCALABLE: UlidflakeSettings = UlidflakeSettings { scalability: Some(21), ..STAND_ALONE };
 
-fn refusing(settings: UlidFlakeSettings) -> UlidFlakeSettings {
-    UlidFlakeSettings { on_overflow: UlidFlakeOverflow::Error, ..settings }
+fn refusing(settings: UlidflakeSettings) -> UlidflakeSettings {
+    UlidflakeSettings { on_overflow: UlidflakeOverflow::Error, ..settings }
 }
 
-fn at(now: i64, settings: UlidFlakeSettings) -> Context<UlidFlakeSettings> {
+fn at(now: i64, settings: UlidflakeSettings) -> Context<UlidflakeSettings> {
     Context { now, on_clock_rollback: OnClockRollback::Reset, settings }
 }
 
-fn id(tick: u64, randomness: u32) -> UlidFlake {
-    UlidFlake::from_fields(tick, randomness)
+fn id(tick: u64, randomness: u32) -> Ulidflake {
+    Ulidflake::from_fields(tick, randomness)
 }
 
-fn scalable(tick: u64, randomness: u32) -> UlidFlake {
-    UlidFlake::from_scalable_fields(tick, randomness, 21)
+fn scalable(tick: u64, randomness: u32) -> Ulidflake {
+    Ulidflake::from_scalable_fields(tick, randomness, 21)
 }
 
-fn used(last: UlidFlake) -> u64 {
+fn used(last: Ulidflake) -> u64 {
     last.0
 }
 
-fn made(state: u64, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> UlidFlake {
-    match step::<UlidFlake>(state, &at(now, settings), draws) {
+fn made(state: u64, now: i64, settings: UlidflakeSettings, draws: &[Draw]) -> Ulidflake {
+    match step::<Ulidflake>(state, &at(now, settings), draws) {
         Step::Made(next, id) => {
             assert_eq!(next, used(id));
             id
@@ -48,36 +48,36 @@ fn made(state: u64, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Ul
 }
 
 /// Runs a step that generates no ID.
-fn refusal_or_wait(last: UlidFlake, now: i64, settings: UlidFlakeSettings, draws: &[Draw]) -> Step<UlidFlake> {
-    step::<UlidFlake>(used(last), &at(now, settings), draws)
+fn refusal_or_wait(last: Ulidflake, now: i64, settings: UlidflakeSettings, draws: &[Draw]) -> Step<Ulidflake> {
+    step::<Ulidflake>(used(last), &at(now, settings), draws)
 }
 
 #[test]
 fn an_id_is_local_to_its_number() {
-    let other = UlidFlakeSettings { scalability: Some(20), ..STAND_ALONE };
+    let other = UlidflakeSettings { scalability: Some(20), ..STAND_ALONE };
     let is_local = |settings| scalable(TICK, 9).is_local(&settings);
     assert_eq!([SCALABLE, other, STAND_ALONE].map(is_local), [true, false, false]);
 }
 
 #[test]
 fn ids_are_not_negative() {
-    assert_eq!(UlidFlake::from_u64((1 << 63) - 1), Some(UlidFlake::MAX));
-    assert_eq!(UlidFlake::from_u64(1 << 63), None);
-    assert_eq!(UlidFlake::from_stored(i64::MAX), Some(UlidFlake::MAX));
-    assert_eq!([-1, i64::MIN].map(UlidFlake::from_stored), [None; 2]);
+    assert_eq!(Ulidflake::from_u64((1 << 63) - 1), Some(Ulidflake::MAX));
+    assert_eq!(Ulidflake::from_u64(1 << 63), None);
+    assert_eq!(Ulidflake::from_stored(i64::MAX), Some(Ulidflake::MAX));
+    assert_eq!([-1, i64::MIN].map(Ulidflake::from_stored), [None; 2]);
 }
 
 #[test]
 fn fields_are_cut_to_their_width() {
-    assert_eq!(UlidFlake::from_fields(u64::MAX, u32::MAX), UlidFlake::MAX);
-    assert_eq!(UlidFlake::from_fields(1 << 43 | 1, 1 << 20 | 2), UlidFlake(1 << 20 | 2));
-    assert_eq!(UlidFlake::from_scalable_fields(1, 1 << 15 | 2, 1 << 5 | 3), UlidFlake(1 << 20 | 2 << 5 | 3));
+    assert_eq!(Ulidflake::from_fields(u64::MAX, u32::MAX), Ulidflake::MAX);
+    assert_eq!(Ulidflake::from_fields(1 << 43 | 1, 1 << 20 | 2), Ulidflake(1 << 20 | 2));
+    assert_eq!(Ulidflake::from_scalable_fields(1, 1 << 15 | 2, 1 << 5 | 3), Ulidflake(1 << 20 | 2 << 5 | 3));
 }
 
 /// The example of the specification: `New().Int()` and `New()`.
 #[test]
 fn the_specification_s_example_has_both_forms() {
-    let id: UlidFlake = "00CMXB6TAK4SA".parse().unwrap();
+    let id: Ulidflake = "00CMXB6TAK4SA".parse().unwrap();
     assert_eq!(id.to_u64(), 14_246_757_444_195_114);
     assert_eq!(id.randomness(), 627_498);
     assert_eq!((id.scalable_randomness(), id.scalability()), (19_609, 10), "the last digit, A");
@@ -85,7 +85,7 @@ fn the_specification_s_example_has_both_forms() {
 
 #[test]
 fn a_fresh_generator_draws_20_bits_or_15() {
-    assert_eq!(UlidFlake::TICKS.start(TICK), NOON);
+    assert_eq!(Ulidflake::TICKS.start(TICK), NOON);
     let fresh = 0;
     assert_eq!(made(fresh, NOON, STAND_ALONE, &[Bits32(0xabc1_2345)]), id(TICK, 0x1_2345));
     assert_eq!(made(fresh, NOON + 999, STAND_ALONE, &[Bits32(u32::MAX)]), id(TICK, 0xf_ffff));
@@ -103,7 +103,7 @@ fn within_a_millisecond_randomness_is_counted_up_by_n() {
 #[test]
 fn n_has_as_many_bits_as_set_and_is_never_0() {
     for entropy_bits in 1..=16 {
-        let settings = UlidFlakeSettings { entropy_bits, ..STAND_ALONE };
+        let settings = UlidflakeSettings { entropy_bits, ..STAND_ALONE };
         let largest = (1 << entropy_bits) - 1;
         assert_eq!(made(used(id(TICK, 0)), NOON, settings, &[Bits32(u32::MAX)]), id(TICK, largest));
         let draws = [Bits32(0), Bits32(!largest), Bits32(1)];
@@ -114,7 +114,7 @@ fn n_has_as_many_bits_as_set_and_is_never_0() {
 #[test]
 fn n_is_uniform() {
     let (mut rng, mut counts) = (StdRng::seed_from_u64(8), [0_u32; 8]);
-    let settings = UlidFlakeSettings { entropy_bits: 3, ..STAND_ALONE };
+    let settings = UlidflakeSettings { entropy_bits: 3, ..STAND_ALONE };
     for _ in 0..70_000 {
         counts[settings.increment(&mut rng) as usize] += 1;
     }
@@ -146,7 +146,7 @@ fn a_millisecond_has_room_for_4096_ids_or_128_on_average() {
         let mut ids = 0;
         for _ in 0..400 {
             let mut state = 0;
-            while let Step::Made(next, _) = UlidFlake::step(state, &at(NOON, settings), &mut rng) {
+            while let Step::Made(next, _) = Ulidflake::step(state, &at(NOON, settings), &mut rng) {
                 (state, ids) = (next, ids + 1);
                 assert!(ids < 1 << 24, "the millisecond does not end");
             }
@@ -195,7 +195,7 @@ fn a_larger_rollback_is_refused_with_its_distance_for_any_setting() {
         for on_clock_rollback in [OnClockRollback::Reset, OnClockRollback::Error] {
             for behind in [2 * SECOND + 1, 5 * SECOND, 3_600 * SECOND] {
                 let context = Context { on_clock_rollback, ..at(NOON - behind, settings) };
-                let refused = step::<UlidFlake>(used(id(TICK, 7)), &context, &[]);
+                let refused = step::<Ulidflake>(used(id(TICK, 7)), &context, &[]);
                 assert_eq!(refused, Step::Refused(Refusal::ClockMovedBack(behind as u64)));
             }
         }
@@ -210,8 +210,8 @@ fn ids_increase_when_the_form_changes_within_a_millisecond() {
         assert_eq!(next, scalable(TICK, 8), "after {low}");
     }
     assert_eq!(made(used(scalable(TICK, 7)), NOON, STAND_ALONE, n), id(TICK, (7 << 5 | 21) + 1), "and back");
-    let other = UlidFlakeSettings { scalability: Some(0), ..STAND_ALONE };
-    assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), UlidFlake::from_scalable_fields(TICK, 8, 0));
+    let other = UlidflakeSettings { scalability: Some(0), ..STAND_ALONE };
+    assert_eq!(made(used(scalable(TICK, 7)), NOON, other, n), Ulidflake::from_scalable_fields(TICK, 8, 0));
     assert_eq!(
         refusal_or_wait(id(TICK, 0x7fff << 5), NOON, SCALABLE, n),
         Step::Wait(NOON + 1_000),
@@ -221,8 +221,8 @@ fn ids_increase_when_the_form_changes_within_a_millisecond() {
 
 #[test]
 fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
-    let end = UlidFlake::TICKS.start(LAST + 1);
-    for last in [UlidFlake::MIN, id(1, 2), id(LAST, 2), UlidFlake::MAX] {
+    let end = Ulidflake::TICKS.start(LAST + 1);
+    for last in [Ulidflake::MIN, id(1, 2), id(LAST, 2), Ulidflake::MAX] {
         for now in [i64::MIN, 0, EPOCH - 1, EPOCH, EPOCH + 999, end, end + 999, end + 1_000, i64::MAX] {
             let step = refusal_or_wait(last, now, STAND_ALONE, &[]);
             assert_eq!(step, Step::Refused(Refusal::ClockOutOfRange), "at {now}");
@@ -234,23 +234,23 @@ fn clocks_at_reserved_timestamps_and_beyond_are_refused() {
 fn the_first_and_the_last_timestamp_are_generated() {
     let fresh = 0;
     assert_eq!(made(fresh, EPOCH + 1_000, STAND_ALONE, &[Bits32(3)]), id(1, 3));
-    assert_eq!(made(fresh, UlidFlake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));
+    assert_eq!(made(fresh, Ulidflake::TICKS.start(LAST), STAND_ALONE, &[Bits32(3)]), id(LAST, 3));
 }
 
 #[test]
 fn a_state_at_the_reserved_timestamp_is_refused() {
-    let now = UlidFlake::TICKS.start(LAST);
+    let now = Ulidflake::TICKS.start(LAST);
     let refused = Step::Refused(Refusal::ClockOutOfRange);
     assert_eq!(refusal_or_wait(id(LAST + 1, 7), now, STAND_ALONE, &[]), refused);
-    assert_eq!(refusal_or_wait(UlidFlake::MAX, now, STAND_ALONE, &[]), refused);
+    assert_eq!(refusal_or_wait(Ulidflake::MAX, now, STAND_ALONE, &[]), refused);
 }
 
 #[test]
 fn a_successor_begins_after_the_millisecond_a_second_ahead() {
-    assert_eq!(UlidFlake::successor_state(NOON), used(UlidFlake::last_of(TICK + 1_000)));
-    assert_eq!(UlidFlake::successor_state(NOON + 999), used(UlidFlake::last_of(TICK + 1_000)));
+    assert_eq!(Ulidflake::successor_state(NOON), used(Ulidflake::last_of(TICK + 1_000)));
+    assert_eq!(Ulidflake::successor_state(NOON + 999), used(Ulidflake::last_of(TICK + 1_000)));
     for settings in [STAND_ALONE, SCALABLE] {
-        let last = UlidFlake::last_of(TICK + 1_000);
+        let last = Ulidflake::last_of(TICK + 1_000);
         let until = NOON + 1_001_000;
         assert_eq!(refusal_or_wait(last, NOON, settings, &[Bits32(1)]), Step::Wait(until));
         assert_eq!(refusal_or_wait(last, until - 1, settings, &[Bits32(1)]), Step::Wait(until));
@@ -260,9 +260,9 @@ fn a_successor_begins_after_the_millisecond_a_second_ahead() {
 
 #[test]
 fn a_successor_begins_at_an_end_of_the_range_if_the_clock_is_outside() {
-    assert_eq!(UlidFlake::successor_state(i64::MIN), used(UlidFlake::last_of(0)));
-    assert_eq!(UlidFlake::successor_state(i64::MAX), used(UlidFlake::MAX));
-    assert_eq!(made(UlidFlake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));
+    assert_eq!(Ulidflake::successor_state(i64::MIN), used(Ulidflake::last_of(0)));
+    assert_eq!(Ulidflake::successor_state(i64::MAX), used(Ulidflake::MAX));
+    assert_eq!(made(Ulidflake::successor_state(0), NOON, STAND_ALONE, &[Bits32(3)]), id(TICK, 3));
 }
 
 #[test]
@@ -274,23 +274,23 @@ fn a_state_packs_into_the_last_id() {
 
 #[test]
 fn random_ids_draw_20_bits() {
-    assert_eq!(UlidFlake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
+    assert_eq!(Ulidflake::random_of(TICK, &mut Script(&[Bits32(0xabc1_2345)])), id(TICK, 0x1_2345));
 }
 
 #[test]
 fn ids_increase_whatever_the_clock_and_the_settings_do() {
     let mut rng = StdRng::seed_from_u64(43);
     let (mut clock, mut settings) = (NOON, STAND_ALONE);
-    let (mut state, mut last) = (0, UlidFlake::MIN);
+    let (mut state, mut last) = (0, Ulidflake::MIN);
     let (mut made, mut waits, mut refusals) = (0, 0, 0);
     for _ in 0..1_000_000 {
         clock += [0, 0, 0, 0, 0, 0, 0, 1, 100, 700, -100, -300][rng.random_range(0..12)];
         if rng.random_range(0..50) == 0 {
             settings.scalability = [None, Some(0), Some(21), Some(31)][rng.random_range(0..4)];
             settings.entropy_bits = rng.random_range(1..=16);
-            settings.on_overflow = [UlidFlakeOverflow::Wait, UlidFlakeOverflow::Error][rng.random_range(0..2)];
+            settings.on_overflow = [UlidflakeOverflow::Wait, UlidflakeOverflow::Error][rng.random_range(0..2)];
         }
-        match UlidFlake::step(state, &at(clock, settings), &mut rng) {
+        match Ulidflake::step(state, &at(clock, settings), &mut rng) {
             Step::Made(next, id) => {
                 assert!(id > last);
                 assert!(settings.scalability.is_none_or(|number| id.scalability() == number));
@@ -302,7 +302,7 @@ fn ids_increase_whatever_the_clock_and_the_settings_do() {
                 (clock, waits) = (until, waits + 1);
             }
             Step::Refused(refusal) => {
-                assert_eq!((refusal, settings.on_overflow), (Refusal::Exhausted, UlidFlakeOverflow::Error));
+                assert_eq!((refusal, settings.on_overflow), (Refusal::Exhausted, UlidflakeOverflow::Error));
                 (clock, refusals) = (clock + 500, refusals + 1);
             }
         }

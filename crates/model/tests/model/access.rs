@@ -527,7 +527,7 @@ macro_rules! protocol {
     ($($module:ident)::+, $($words:ident)::+) => {
         crate::Protocol {
             draw: |run, kind| match kind {
-                crate::Kind::Flake => $($words)::+::draw::<scru_ids::UlidFlake, _>(run).map(crate::access::drawn),
+                crate::Kind::Flake => $($words)::+::draw::<scru_ids::Ulidflake, _>(run).map(crate::access::drawn),
                 _ => $($words)::+::draw::<scru_ids::Scru64, _>(run).map(crate::access::drawn),
             },
             learn: |run, of| $($module)::+::learn(run, of),
@@ -535,7 +535,7 @@ macro_rules! protocol {
             set_marks: |run, time| $($module)::+::set_marks(run, time),
             raise_marks: |run, time| $($module)::+::raise_marks(run, time),
             lower_word: |run, kind, time| match kind {
-                crate::Kind::Flake => $($words)::+::lower_word::<scru_ids::UlidFlake, _>(run, time),
+                crate::Kind::Flake => $($words)::+::lower_word::<scru_ids::Ulidflake, _>(run, time),
                 _ => $($words)::+::lower_word::<scru_ids::Scru64, _>(run, time),
             },
         }

@@ -1,6 +1,6 @@
 //! The types whose IDs the backends draw, with their own ticks and steps.
 
-use scru_ids::{Context, GeneratedId, OnClockRollback, Scru64, Scru128, SortableId, State, Step, UlidFlake};
+use scru_ids::{Context, GeneratedId, OnClockRollback, Scru64, Scru128, SortableId, State, Step, Ulidflake};
 use scru_server::mark;
 
 use crate::Bounds;
@@ -34,7 +34,7 @@ impl Shared for Scru64 {
     }
 }
 
-impl Shared for UlidFlake {
+impl Shared for Ulidflake {
     const KIND: Kind = Kind::Flake;
 
     fn settings(_: &Bounds, _: usize) -> Self::Settings {
@@ -52,7 +52,7 @@ impl Kind {
             let tick = T::state_tick(word);
             (T::TICKS.start(tick), mark::end::<T>(tick))
         }
-        if self == Self::Flake { of::<UlidFlake>(word) } else { of::<Scru64>(word) }
+        if self == Self::Flake { of::<Ulidflake>(word) } else { of::<Scru64>(word) }
     }
 
     /// The first ID of a node at a time.
@@ -64,7 +64,7 @@ impl Kind {
                 _ => 0,
             }
         }
-        if self == Self::Flake { of::<UlidFlake>(bounds, node, now) } else { of::<Scru64>(bounds, node, now) }
+        if self == Self::Flake { of::<Ulidflake>(bounds, node, now) } else { of::<Scru64>(bounds, node, now) }
     }
 
     /// Whether no ID of a node follows a word in its tick.

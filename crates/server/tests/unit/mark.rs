@@ -1,7 +1,7 @@
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use scru_ids::{OnClockRollback, Scru64, Scru128, SortableId, UlidFlake};
+use scru_ids::{OnClockRollback, Scru64, Scru128, SortableId, Ulidflake};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn last<T: GeneratedId>(start: i64) -> Word<T> {
 fn a_mark_bounds_both_sides_of_every_tick() {
     let mut rng = StdRng::seed_from_u64(1);
     assert_eq!(end::<Scru64>(Scru64::TICKS.nearest(NOON)), NOON + TICK);
-    assert_eq!(end::<UlidFlake>(UlidFlake::TICKS.nearest(NOON)), NOON + 1_000);
+    assert_eq!(end::<Ulidflake>(Ulidflake::TICKS.nearest(NOON)), NOON + 1_000);
     let before = |time| Scru64::TICKS.nearest(NOON) - Scru64::state_tick(before::<Scru64>(time, &mut rng));
     assert_eq!([NOON - 1, NOON, NOON + TICK - 1].map(before), [2, 1, 1]);
 }
@@ -45,7 +45,7 @@ fn a_step_continues_in_the_tick_of_the_start_or_a_later_one() {
     assert_eq!(stepped::<Scru64>(0, TICK, 0), Ok(TICK));
     assert_eq!(stepped::<Scru64>(last::<Scru64>(-TICK), TICK, 0), Ok(TICK), "a word below the start");
     assert_eq!(stepped::<Scru64>(last::<Scru64>(TICK), TICK, 0), Ok(2 * TICK), "a word above the start");
-    assert_eq!(stepped::<UlidFlake>(0, 5_000, 0), Err(Step::Wait(NOON + 5_000)));
+    assert_eq!(stepped::<Ulidflake>(0, 5_000, 0), Err(Step::Wait(NOON + 5_000)));
     assert_eq!(stepped::<Scru128>(0, 9 * SECOND, 0), Ok(9 * SECOND));
 }
 
@@ -89,12 +89,12 @@ fn the_clock_of_a_private_generator_reads_at_least_the_start() {
 fn a_forecast_adds_all_waits_of_a_draw() {
     let mut rng = StdRng::seed_from_u64(1);
     let mut forecast_of = |word: u64, start: i64, arrived: i64| {
-        forecast::<UlidFlake>(NOON, |now| {
-            step::<UlidFlake>(
+        forecast::<Ulidflake>(NOON, |now| {
+            step::<Ulidflake>(
                 word,
                 NOON + start,
                 NOON + arrived,
-                &context::<UlidFlake>(now, OnClockRollback::Error),
+                &context::<Ulidflake>(now, OnClockRollback::Error),
                 &mut rng,
             )
         })
@@ -104,9 +104,9 @@ fn a_forecast_adds_all_waits_of_a_draw() {
     assert_eq!(forecast_of(0, 5 * SECOND, 2 * SECOND), (5 * SECOND, None));
     assert_eq!(forecast_of(0, 0, 5 * SECOND), (5 * SECOND, None));
     assert_eq!(forecast_of(0, 60 * SECOND, 5 * SECOND), (5 * SECOND, Some(Refusal::BehindMark(55_000_000))));
-    let word = last::<UlidFlake>(3 * SECOND);
+    let word = last::<Ulidflake>(3 * SECOND);
     assert_eq!(forecast_of(word, 0, 0), (0, Some(Refusal::ClockMovedBack(3_000_000))));
-    assert_eq!(forecast::<UlidFlake>(NOON, |_| Step::Wait(NOON)), (0, None), "a wait of no time");
+    assert_eq!(forecast::<Ulidflake>(NOON, |_| Step::Wait(NOON)), (0, None), "a wait of no time");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn check<T: GeneratedId>(time: i64, now: i64) {
 #[test]
 fn every_64_bit_value_counts_as_a_time_of_each_type() {
     let bits = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1, !(1 << bit)]);
-    let ends = [Scru64::TICKS, UlidFlake::TICKS, Scru128::TICKS].map(|ticks| ticks.start(ticks.max));
+    let ends = [Scru64::TICKS, Ulidflake::TICKS, Scru128::TICKS].map(|ticks| ticks.start(ticks.max));
     let mut values: Vec<i64> = bits.map(u64::cast_signed).chain([NOON, i64::MIN, i64::MAX]).chain(ends).collect();
     values.extend(ends.iter().flat_map(|end| [end - 1, end + 1, end - 10 * SECOND, end - SECOND]));
     let mut rng = StdRng::seed_from_u64(2);
@@ -157,7 +157,7 @@ fn every_64_bit_value_counts_as_a_time_of_each_type() {
     for value in values {
         for now in [NOON, value, value.saturating_sub(SECOND / 2), i64::MIN, i64::MAX] {
             check::<Scru64>(value, now);
-            check::<UlidFlake>(value, now);
+            check::<Ulidflake>(value, now);
             check::<Scru128>(value, now);
         }
     }

@@ -26,8 +26,10 @@ with psycopg.connect(URL) as connection:
     assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
     connection.execute(
         "CREATE TYPE public.ulid AS ENUM (); CREATE SCHEMA ids; CREATE EXTENSION scru SCHEMA ids;"
-        " CREATE TABLE public.made AS SELECT ids.gen_scru128() AS scru128, ids.gen_ulid() AS ulid, ARRAY[ids.gen_ulid()] AS ulids"
+        " CREATE TABLE public.made AS"
+        " SELECT ids.gen_scru128() AS scru128, ids.gen_ulid() AS ulid, ARRAY[ids.gen_ulid()] AS ulids"
     )
+
 
 async def main() -> None:
     for name, options in OPTIONS.items():
