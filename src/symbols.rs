@@ -57,9 +57,8 @@ macro_rules! system {
                 raw [$name _smaller] |call| compare::second_if::<Id>(call, Ordering::is_gt);
                 raw [$name _larger] |call| compare::second_if::<Id>(call, Ordering::is_lt);
                 raw [$name _timestamp] time::timestamp::<Id>;
-                guarded [$name _lower] |call| time::rounded(call, Id::lower);
-                guarded [$name _upper] |call| time::rounded(call, Id::upper);
-                guarded [$name _floor] |call| time::rounded(call, Id::floor);
+                guarded [$name _lower] |call| time::bound(call, Id::lower);
+                guarded [$name _upper] |call| time::bound(call, Id::upper);
 
                 raw [$name _lt_timestamptz] |call| time_compare::id_with_time::<Id>(call, Ordering::is_lt);
                 raw [$name _le_timestamptz] |call| time_compare::id_with_time::<Id>(call, Ordering::is_le);
@@ -128,12 +127,8 @@ macro_rules! sql_type {
                 guarded [$name _in_range] window::in_range::<Id>;
 
                 guarded [$name _typanalyze] time_statistics::request::<Id>;
-                guarded [$name _time_lower] time_compare::lower::<Id>;
-                guarded [$name _time_upper] time_compare::upper::<Id>;
-                guarded [$name _time_possible] time_compare::possible::<Id>;
                 guarded [$name _timestamp_support] by_time::support_of_timestamp::<Id>;
                 guarded [$name _date] time::date::<Id>;
-                guarded [$name _truncated] time::truncated::<Id>;
                 guarded [$name _time_encoder] time::encode::<Id>;
                 guarded [$name _time_decoder] time::decode::<Id>;
 

@@ -90,37 +90,19 @@ RETURN (
     + ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint % 1000 * interval '1 millisecond'
 ) AT TIME ZONE 'UTC';
 
-CREATE FUNCTION scru_uuid.lower(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    millis numeric := ceil(extract(epoch FROM at) * 1000);
-BEGIN
-    IF at = 'infinity' THEN
-        RETURN 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-    ELSIF millis > 281474976710655 THEN
-        RAISE datetime_field_overflow USING MESSAGE = 'timestamp out of range';
-    END IF;
-    RETURN rpad(lpad(to_hex(greatest(millis, 0)::bigint), 12, '0'), 32, '0');
-END
-$$;
+CREATE FUNCTION scru_uuid.lower(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN rpad(lpad(to_hex(
+    least(greatest(floor(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000), 0), 281474976710655)::bigint
+), 12, '0'), 32, '0')::uuid;
 
-CREATE FUNCTION scru_uuid.upper(at timestamptz) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    millis numeric := floor(extract(epoch FROM at) * 1000);
-BEGIN
-    IF at = '-infinity' THEN
-        RETURN '00000000-0000-0000-0000-000000000000';
-    ELSIF millis < 0 THEN
-        RAISE datetime_field_overflow USING MESSAGE = 'timestamp out of range';
-    END IF;
-    RETURN rpad(lpad(to_hex(least(millis, 281474976710655)::bigint), 12, '0'), 32, 'f');
-END
-$$;
+CREATE FUNCTION scru_uuid.upper(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN rpad(lpad(to_hex(
+    least(greatest(floor(extract(epoch FROM at AT TIME ZONE 'UTC') * 1000), 0), 281474976710655)::bigint
+), 12, '0'), 32, 'f')::uuid;
 
 COMMENT ON FUNCTION scru_uuid.timestamp(uuid) IS 'time of creation, in milliseconds';
-COMMENT ON FUNCTION scru_uuid.lower(timestamptz) IS 'smallest ID whose time is at or after the time';
-COMMENT ON FUNCTION scru_uuid.upper(timestamptz) IS 'largest ID whose time is at or before the time';
+COMMENT ON FUNCTION scru_uuid.lower(timestamptz) IS 'smallest ID of the millisecond that contains the time';
+COMMENT ON FUNCTION scru_uuid.upper(timestamptz) IS 'largest ID of the millisecond that contains the time';
 
 ------------------------------------------------------------------------------------------------------------------ text
 

@@ -228,14 +228,11 @@ CREATE FUNCTION scru128_lower(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru128_upper(timestamptz) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru128_floor(timestamptz) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru_internal.scru128_timestamp_support(internal) IS 'internal: planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION scru128_timestamp(scru128) IS 'time of creation: the start of the millisecond that the ID belongs to';
-COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 whose time is at or after a time';
-COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 whose time is at or before a time';
-COMMENT ON FUNCTION scru128_floor(timestamptz) IS 'smallest scru128 of the millisecond that contains a time';
+COMMENT ON FUNCTION scru128_lower(timestamptz) IS 'smallest scru128 of the millisecond that contains a time';
+COMMENT ON FUNCTION scru128_upper(timestamptz) IS 'largest scru128 of the millisecond that contains a time';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -244,15 +241,8 @@ COMMENT ON FUNCTION scru128_floor(timestamptz) IS 'smallest scru128 of the milli
 -- bounds from the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.scru128_time_bound(timestamptz, text) RETURNS scru128
     AS 'MODULE_PATHNAME', 'scru128_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru128_time_lower(timestamptz, text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru128_time_upper(timestamptz, text) RETURNS scru128
-    AS 'MODULE_PATHNAME', 'scru128_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru128_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru128_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru128_time_possible(scru128, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru128_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru128_time_support;
 
 CREATE FUNCTION scru_internal.scru128_lt_timestamptz(scru128, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru128_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -321,9 +311,6 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.scru128_time_bound(timestamptz, text) IS 'internal: nearest scru128 that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.scru128_time_lower(timestamptz, text) IS 'internal: smallest scru128 that satisfies a comparison with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru128_time_upper(timestamptz, text) IS 'internal: largest scru128 that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru128_time_possible(scru128, timestamptz, text) IS 'internal: whether any scru128 satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru_internal.scru128_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru_internal.scru128_lt_timestamptz(scru128, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_scru128(timestamptz, scru128) IS 'internal: implementation of < operator';
@@ -504,12 +491,9 @@ COMMENT ON CAST (scru128 AS timestamptz) IS 'time of creation';
 CREATE FUNCTION scru_internal.scru128_date(scru128) RETURNS date
     AS 'MODULE_PATHNAME', 'scru128_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE CAST (scru128 AS date) WITH FUNCTION scru_internal.scru128_date(scru128);
-CREATE FUNCTION date_trunc(text, scru128) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru128_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru_internal.scru128_date(scru128) IS 'internal: day of creation in the time zone of the session';
 COMMENT ON CAST (scru128 AS date) IS 'day of creation in the time zone of the session';
-COMMENT ON FUNCTION date_trunc(text, scru128) IS 'time of creation, truncated to a unit in the time zone of the session';
-COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 whose time is at or after the time';
+COMMENT ON CAST (timestamptz AS scru128) IS 'smallest scru128 of the millisecond that contains the time';
 
 -- The bytes are the same, so that changing the type of a column does not rewrite the table.
 CREATE CAST (scru128 AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;

@@ -222,14 +222,11 @@ CREATE FUNCTION scru64_lower(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION scru64_upper(timestamptz) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru64_floor(timestamptz) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru_internal.scru64_timestamp_support(internal) IS 'internal: planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION scru64_timestamp(scru64) IS 'time of creation: the start of the tick of 256 milliseconds that the ID belongs to';
-COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 whose time is at or after a time';
-COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 whose time is at or before a time';
-COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of 256 milliseconds that contains a time';
+COMMENT ON FUNCTION scru64_lower(timestamptz) IS 'smallest scru64 of the tick of 256 milliseconds that contains a time';
+COMMENT ON FUNCTION scru64_upper(timestamptz) IS 'largest scru64 of the tick of 256 milliseconds that contains a time';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -238,15 +235,8 @@ COMMENT ON FUNCTION scru64_floor(timestamptz) IS 'smallest scru64 of the tick of
 -- bounds from the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.scru64_time_bound(timestamptz, text) RETURNS scru64
     AS 'MODULE_PATHNAME', 'scru64_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru64_time_lower(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru64_time_upper(timestamptz, text) RETURNS scru64
-    AS 'MODULE_PATHNAME', 'scru64_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.scru64_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'scru64_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.scru64_time_possible(scru64, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'scru64_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.scru64_time_support;
 
 CREATE FUNCTION scru_internal.scru64_lt_timestamptz(scru64, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'scru64_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -315,9 +305,6 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.scru64_time_bound(timestamptz, text) IS 'internal: nearest scru64 that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.scru64_time_lower(timestamptz, text) IS 'internal: smallest scru64 that satisfies a comparison with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru64_time_upper(timestamptz, text) IS 'internal: largest scru64 that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.scru64_time_possible(scru64, timestamptz, text) IS 'internal: whether any scru64 satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru_internal.scru64_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru_internal.scru64_lt_timestamptz(scru64, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_scru64(timestamptz, scru64) IS 'internal: implementation of < operator';
@@ -498,12 +485,9 @@ COMMENT ON CAST (scru64 AS timestamptz) IS 'time of creation';
 CREATE FUNCTION scru_internal.scru64_date(scru64) RETURNS date
     AS 'MODULE_PATHNAME', 'scru64_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE CAST (scru64 AS date) WITH FUNCTION scru_internal.scru64_date(scru64);
-CREATE FUNCTION date_trunc(text, scru64) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'scru64_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru_internal.scru64_date(scru64) IS 'internal: day of creation in the time zone of the session';
 COMMENT ON CAST (scru64 AS date) IS 'day of creation in the time zone of the session';
-COMMENT ON FUNCTION date_trunc(text, scru64) IS 'time of creation, truncated to a unit in the time zone of the session';
-COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 whose time is at or after the time';
+COMMENT ON CAST (timestamptz AS scru64) IS 'smallest scru64 of the tick of 256 milliseconds that contains the time';
 
 -- Every scru64 is a valid bigint, but not every bigint is a valid scru64.
 CREATE FUNCTION scru_internal.scru64_from_bigint(bigint) RETURNS scru64

@@ -76,13 +76,10 @@ CREATE FUNCTION uuidv7_lower(timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION uuidv7_upper(timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'uuidv7_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION uuidv7_floor(timestamptz) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'uuidv7_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION uuidv7_timestamp(uuid) IS 'time of creation: the start of the millisecond that the ID belongs to; NULL for a uuid that is no uuidv7';
-COMMENT ON FUNCTION uuidv7_lower(timestamptz) IS 'smallest uuidv7 whose time is at or after a time';
-COMMENT ON FUNCTION uuidv7_upper(timestamptz) IS 'largest uuidv7 whose time is at or before a time';
-COMMENT ON FUNCTION uuidv7_floor(timestamptz) IS 'smallest uuidv7 of the millisecond that contains a time';
+COMMENT ON FUNCTION uuidv7_lower(timestamptz) IS 'smallest uuidv7 of the millisecond that contains a time';
+COMMENT ON FUNCTION uuidv7_upper(timestamptz) IS 'largest uuidv7 of the millisecond that contains a time';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 

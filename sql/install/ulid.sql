@@ -228,14 +228,11 @@ CREATE FUNCTION ulid_lower(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulid_upper(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulid_floor(timestamptz) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru_internal.ulid_timestamp_support(internal) IS 'internal: planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION ulid_timestamp(ulid) IS 'time of creation: the start of the millisecond that the ID belongs to';
-COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid whose time is at or after a time';
-COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid whose time is at or before a time';
-COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond that contains a time';
+COMMENT ON FUNCTION ulid_lower(timestamptz) IS 'smallest ulid of the millisecond that contains a time';
+COMMENT ON FUNCTION ulid_upper(timestamptz) IS 'largest ulid of the millisecond that contains a time';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -244,15 +241,8 @@ COMMENT ON FUNCTION ulid_floor(timestamptz) IS 'smallest ulid of the millisecond
 -- bounds from the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.ulid_time_bound(timestamptz, text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulid_time_lower(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulid_time_upper(timestamptz, text) RETURNS ulid
-    AS 'MODULE_PATHNAME', 'ulid_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulid_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulid_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulid_time_possible(ulid, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulid_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.ulid_time_support;
 
 CREATE FUNCTION scru_internal.ulid_lt_timestamptz(ulid, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -321,9 +311,6 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.ulid_time_bound(timestamptz, text) IS 'internal: nearest ulid that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.ulid_time_lower(timestamptz, text) IS 'internal: smallest ulid that satisfies a comparison with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru_internal.ulid_time_upper(timestamptz, text) IS 'internal: largest ulid that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.ulid_time_possible(ulid, timestamptz, text) IS 'internal: whether any ulid satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru_internal.ulid_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru_internal.ulid_lt_timestamptz(ulid, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_ulid(timestamptz, ulid) IS 'internal: implementation of < operator';
@@ -504,12 +491,9 @@ COMMENT ON CAST (ulid AS timestamptz) IS 'time of creation';
 CREATE FUNCTION scru_internal.ulid_date(ulid) RETURNS date
     AS 'MODULE_PATHNAME', 'ulid_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE CAST (ulid AS date) WITH FUNCTION scru_internal.ulid_date(ulid);
-CREATE FUNCTION date_trunc(text, ulid) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulid_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru_internal.ulid_date(ulid) IS 'internal: day of creation in the time zone of the session';
 COMMENT ON CAST (ulid AS date) IS 'day of creation in the time zone of the session';
-COMMENT ON FUNCTION date_trunc(text, ulid) IS 'time of creation, truncated to a unit in the time zone of the session';
-COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid whose time is at or after the time';
+COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid of the millisecond that contains the time';
 
 -- The bytes are the same, so that changing the type of a column does not rewrite the table.
 CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;

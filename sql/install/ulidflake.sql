@@ -222,14 +222,11 @@ CREATE FUNCTION ulidflake_lower(timestamptz) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION ulidflake_upper(timestamptz) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION ulidflake_floor(timestamptz) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION scru_internal.ulidflake_timestamp_support(internal) IS 'internal: planner support: lets indexes on the ID serve conditions on its time, and its order';
 COMMENT ON FUNCTION ulidflake_timestamp(ulidflake) IS 'time of creation: the start of the millisecond that the ID belongs to';
-COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake whose time is at or after a time';
-COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake whose time is at or before a time';
-COMMENT ON FUNCTION ulidflake_floor(timestamptz) IS 'smallest ulidflake of the millisecond that contains a time';
+COMMENT ON FUNCTION ulidflake_lower(timestamptz) IS 'smallest ulidflake of the millisecond that contains a time';
+COMMENT ON FUNCTION ulidflake_upper(timestamptz) IS 'largest ulidflake of the millisecond that contains a time';
 
 ---------------------------------------------------------------------------------------------------------- time_compare
 
@@ -238,15 +235,8 @@ COMMENT ON FUNCTION ulidflake_floor(timestamptz) IS 'smallest ulidflake of the m
 -- bounds from the functions below: src/by_time/condition.rs.
 CREATE FUNCTION scru_internal.ulidflake_time_bound(timestamptz, text) RETURNS ulidflake
     AS 'MODULE_PATHNAME', 'ulidflake_time_bound' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulidflake_time_lower(timestamptz, text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_time_lower' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulidflake_time_upper(timestamptz, text) RETURNS ulidflake
-    AS 'MODULE_PATHNAME', 'ulidflake_time_upper' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION scru_internal.ulidflake_time_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'ulidflake_time_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION scru_internal.ulidflake_time_possible(ulidflake, timestamptz, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'ulidflake_time_possible' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-    SUPPORT scru_internal.ulidflake_time_support;
 
 CREATE FUNCTION scru_internal.ulidflake_lt_timestamptz(ulidflake, timestamptz) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulidflake_lt_timestamptz' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -315,9 +305,6 @@ CREATE OPERATOR pg_catalog.>= (
 );
 
 COMMENT ON FUNCTION scru_internal.ulidflake_time_bound(timestamptz, text) IS 'internal: nearest ulidflake that satisfies a comparison with a time; NULL if there is none';
-COMMENT ON FUNCTION scru_internal.ulidflake_time_lower(timestamptz, text) IS 'internal: smallest ulidflake that satisfies a comparison with a time; the largest of all if there is none';
-COMMENT ON FUNCTION scru_internal.ulidflake_time_upper(timestamptz, text) IS 'internal: largest ulidflake that satisfies a comparison with a time; the smallest of all if there is none';
-COMMENT ON FUNCTION scru_internal.ulidflake_time_possible(ulidflake, timestamptz, text) IS 'internal: whether any ulidflake satisfies a comparison with a time, for the smallest and the largest; true for others';
 COMMENT ON FUNCTION scru_internal.ulidflake_time_support(internal) IS 'internal: planner support: rewrites a comparison with a time to a comparison of IDs';
 COMMENT ON FUNCTION scru_internal.ulidflake_lt_timestamptz(ulidflake, timestamptz) IS 'internal: implementation of < operator';
 COMMENT ON FUNCTION scru_internal.timestamptz_lt_ulidflake(timestamptz, ulidflake) IS 'internal: implementation of < operator';
@@ -498,12 +485,9 @@ COMMENT ON CAST (ulidflake AS timestamptz) IS 'time of creation';
 CREATE FUNCTION scru_internal.ulidflake_date(ulidflake) RETURNS date
     AS 'MODULE_PATHNAME', 'ulidflake_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE CAST (ulidflake AS date) WITH FUNCTION scru_internal.ulidflake_date(ulidflake);
-CREATE FUNCTION date_trunc(text, ulidflake) RETURNS timestamptz
-    AS 'MODULE_PATHNAME', 'ulidflake_truncated' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION scru_internal.ulidflake_date(ulidflake) IS 'internal: day of creation in the time zone of the session';
 COMMENT ON CAST (ulidflake AS date) IS 'day of creation in the time zone of the session';
-COMMENT ON FUNCTION date_trunc(text, ulidflake) IS 'time of creation, truncated to a unit in the time zone of the session';
-COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake whose time is at or after the time';
+COMMENT ON CAST (timestamptz AS ulidflake) IS 'smallest ulidflake of the millisecond that contains the time';
 
 -- Every ulidflake is a valid bigint, but not every bigint is a valid ulidflake.
 CREATE FUNCTION scru_internal.ulidflake_from_bigint(bigint) RETURNS ulidflake

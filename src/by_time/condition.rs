@@ -1,29 +1,18 @@
 //! Conditions on the time of an ID, and the native comparisons with which the support functions replace them.
 //!
 //! A comparison with a constant time is rewritten into a native comparison with the first ID of a tick, which every part of the
-//! planner can use. A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with
-//! `T_floor` as the bound: such a time is before that of the largest ID, so that `T_floor` does not fail.
+//! planner can use: the proofs for partial indexes, constraint exclusion, and partition pruning. A constant range becomes two of them.
+//! A comparison with a time near the clock, such as `now() - interval '1 day'`, is rewritten likewise, with `T_time_bound`: such a time
+//! is before that of the largest ID. A bitmap scan then does not evaluate it for each row.
 //!
 //! A comparison with any other time keeps its operator. An index gets a native comparison with `T_time_bound` as its condition.
 //! That function returns NULL if no ID satisfies the comparison. A NULL condition correctly finds no rows, but it would also find
-//! none under NOT, and therefore cannot replace the operator.
+//! none under NOT, and therefore cannot replace the operator in any place. The conditions by which the executor skips partitions are
+//! these comparisons: see [`pruning`](crate::by_time::pruning). A range has two, with `T_range_lower` and `T_range_upper`.
 //!
-//! The scan of a partitioned table evaluates the operator for each row. The executor skips partitions by the same native comparisons
-//! as an index: see [`pruning`](crate::by_time::pruning).
-//!
-//! If a table access method skips parts of the table by native comparisons, two conditions replace the operator. One is a native
-//! comparison with `T_time_lower` or `T_time_upper`, which are never NULL. The other is `T_time_possible`, which is false for the
-//! largest and the smallest ID if no ID satisfies the operator. `T_time_possible` has no effect on the row estimate.
-//!
-//! `id <@ tstzrange` is equivalent to two comparisons of the ID. They replace the operator if the range is constant, which allows
-//! proofs: the use of partial indexes, constraint exclusion, and partition pruning by the planner. They also replace it if only
-//! comparisons let the server skip parts of the table, unless the range is a column. Otherwise, the operator remains, because two
-//! comparisons would evaluate the range twice for each row. Indexes and partition pruning get them as their condition.
-//!
-//! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant: the operator has
-//! an estimator of this extension, and the native comparisons have the server's. For such a type, `T_time_bound` is never NULL. The
-//! native comparison with it is the index condition. It also replaces the operator if only native comparisons let the server skip
-//! parts of the table.
+//! A condition on a value of a [`CORE_TYPE`](scru_ids::SqlId::CORE_TYPE) keeps its operator, also with a constant, unless only
+//! native comparisons let the server skip parts of the table: the operator has an estimator of this extension, and the native comparisons
+//! have the server's. For such a type, `T_time_bound` is never NULL.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -34,16 +23,15 @@ use scru_server::time_compare::{Operator, first_and_last};
 
 use crate::by_time::expression::{self, Native};
 use crate::by_time::near_clock;
-use crate::by_time::time_of_id::{self, TimeOfId};
+use crate::by_time::time_of_id::TimeOfId;
 use crate::call::stored::StoredId;
 use crate::call::{epoch, internal_schema};
+use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
-    contain_var_clause, copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause,
-    makeConst,
+    copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause, makeConst,
 };
-use crate::pg::{catalog, datum};
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,8 +53,6 @@ pub enum Function {
     Commuted(Comparison),
     /// `T_time_bound`, `T_range_lower` or `T_range_upper`
     Bound,
-    /// `T_time_possible`
-    Possible,
 }
 
 /// A function of a type that this session has recognized.
@@ -108,7 +94,6 @@ impl Function {
                 ("", "_contained_by_range") => Self::Comparison(Comparison::Range),
                 ("", "_range_contains") => Self::Commuted(Comparison::Range),
                 ("", "_time_bound" | "_range_lower" | "_range_upper") => Self::Bound,
-                ("", "_time_possible") => Self::Possible,
                 _ => return None,
             })
         })
@@ -133,7 +118,7 @@ impl<'p> Condition<'p> {
         let (comparison, id, operand) = match function {
             Function::Comparison(comparison) => (comparison, first, second),
             Function::Commuted(comparison) => (comparison, second, first),
-            Function::Bound | Function::Possible => return None,
+            Function::Bound => return None,
         };
         let operand = if comparison == Comparison::Range { operand.without_relabel() } else { operand };
         Some(Self { comparison, arguments, id, operand, id_type: exprType(id) })
@@ -141,36 +126,22 @@ impl<'p> Condition<'p> {
 
     /// Clauses with native comparisons that are equivalent to the operator anywhere in a query; `None` if it remains.
     fn clauses<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
-        let is_of_core_type = T::CORE_TYPE.is_some();
-        let is_constant = self.operand.constant().is_some();
-        match self.comparison {
-            Comparison::Id(_) => return None,
-            _ if is_of_core_type => {}
-            Comparison::Time(operator) if is_constant => return self.with_constant::<T>(operator),
-            Comparison::Time(operator) if near_clock::is_before::<T>(self.operand) => {
-                return self.with_first_id::<T>(operator);
+        let (is_of_core_type, is_constant) = (T::CORE_TYPE.is_some(), self.operand.constant().is_some());
+        let is_replaced = match self.comparison {
+            Comparison::Time(operator) if !is_of_core_type && near_clock::is_before::<T>(self.operand) => {
+                return self.near_clock::<T>(operator);
             }
+            _ if is_of_core_type => is_constant && expression::is_skipped(root?, self.id),
+            Comparison::Id(_) => false,
+            Comparison::Time(_) => is_constant,
             // Two comparisons would evaluate an ID that is not a column twice.
-            Comparison::Range if is_constant && self.id.column().is_some() => return self.comparisons::<T>(root),
-            Comparison::Time(_) | Comparison::Range => {}
-        }
-        let is_worth_it = expression::is_skipped(root, self.id, is_constant) && !expression::is_costly(self.operand);
-        match self.comparison {
-            _ if !is_worth_it => None,
-            // The server's join estimator takes two comparisons for independent ones.
-            Comparison::Range if contain_var_clause(self.operand) => None,
-            Comparison::Time(operator) if !is_of_core_type => self.with_possible_bound::<T>(operator),
-            _ => self.comparisons::<T>(root),
-        }
+            Comparison::Range => is_constant && self.id.column().is_some(),
+        };
+        if is_replaced { self.comparisons::<T>(root) } else { None }
     }
 
-    /// Whether the time or the range is no constant, and can be computed more than once before a scan.
-    pub fn is_computable(&self) -> bool {
-        !self.operand.is_constant() && !expression::is_costly(self.operand)
-    }
-
-    /// The native comparisons that an index gets as its condition; `None` if a function that they call does not exist, or if the user
-    /// must not execute it.
+    /// The native comparisons that are true for the same rows as the operator; where it is false, they can be NULL. `None` if a function
+    /// that they call does not exist, or if the user must not execute it.
     pub fn comparisons<T: StoredId>(&self, root: Option<Root<'p>>) -> Option<Nodes<'p>> {
         match self.comparison {
             Comparison::Id(_) => None,
@@ -215,34 +186,23 @@ impl<'p> Condition<'p> {
         Some(expression::list([self.with_id(operator, id)?]))
     }
 
-    /// For a time near the clock, `id >= T_floor(time)` or `id < T_floor(time)`. For `>` and `<=`, the bound is
-    /// `T_time_lower(time, '>')` instead; for `>` and `<=` with `scru_before(t)`, which is `E >= t` or `E < t`, it is `T_lower(t)`.
-    fn with_first_id<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let schema = catalog::schema_of_type(self.id_type);
-        let rounded = |name, time| self.call(schema, &[T::NAME, name], self.id_type, [(pg_sys::TIMESTAMPTZOID, time)]);
-        let bound = if operator.is_at_start_of_tick() {
-            rounded("_floor", self.operand)?
-        } else if let Some(time) = time_of_id::argument_of_before(self.operand) {
-            rounded("_lower", time)?
-        } else {
-            self.bound::<T>("lower", Operator::Greater)?
-        };
-        let operator = if operator.is_lower_bound() { Operator::GreaterOrEqual } else { Operator::Less };
+    /// For a time near the clock, `id >= T_time_bound(time, symbol)` or `id < T_time_bound(time, symbol)`, with the symbol of `>=` or `>`.
+    fn near_clock<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
+        use Operator::{Greater, GreaterOrEqual, Less};
+        let bound = self.bound::<T>(if operator.is_at_start_of_tick() { GreaterOrEqual } else { Greater })?;
+        let operator = if operator.is_lower_bound() { GreaterOrEqual } else { Less };
         Some(expression::list([self.compared(operator, bound)?]))
     }
 
     /// `id >= T_time_bound(time, symbol)` or `id <= T_time_bound(time, symbol)`
     fn with_nearest_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let bound = self.bound::<T>("bound", operator)?;
+        let bound = self.bound::<T>(operator)?;
         Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?]))
     }
 
-    /// `id >= T_time_lower(time, symbol) AND T_time_possible(id, time, symbol)`, or with `<=` and `T_time_upper`
-    fn with_possible_bound<T: StoredId>(&self, operator: Operator) -> Option<Nodes<'p>> {
-        let bound = self.bound::<T>(if operator.is_lower_bound() { "lower" } else { "upper" }, operator)?;
-        let arguments = [(self.id_type, self.id), (pg_sys::TIMESTAMPTZOID, self.operand), symbol(operator)];
-        let possible = self.call(internal_schema(), &[T::NAME, "_time_possible"], pg_sys::BOOLOID, arguments)?;
-        Some(expression::list([self.compared(of_nearest::<T>(operator), bound)?, possible]))
+    /// The call `T_time_bound(time, symbol)`; `None` if the function does not exist.
+    fn bound<T: StoredId>(&self, operator: Operator) -> Option<NodeRef<'p>> {
+        self.call(&[T::NAME, "_time_bound"], [(pg_sys::TIMESTAMPTZOID, copy_node(self.operand)), symbol(operator)])
     }
 
     /// `id >= T_range_lower(range)` and `id <= T_range_upper(range)`. For a constant range, comparisons with the first ID of a tick
@@ -262,7 +222,7 @@ impl<'p> Condition<'p> {
         }
         let compared = |operator, bound| {
             let range = [(pg_sys::TSTZRANGEOID, copy_node(self.operand))];
-            let call = self.call(internal_schema(), &[T::NAME, "_range_", bound], self.id_type, range)?;
+            let call = self.call(&[T::NAME, "_range_", bound], range)?;
             // The bound of NULL is NULL.
             self.compared(operator, if self.operand.is_constant() { eval_const_expressions(root, call) } else { call })
         };
@@ -270,22 +230,10 @@ impl<'p> Condition<'p> {
         Some(expression::list([lower, compared(Operator::LessOrEqual, "upper")?]))
     }
 
-    /// The call `T_time_NAME(time, symbol)`; `None` if the function does not exist.
-    fn bound<T: StoredId>(&self, name: &str, operator: Operator) -> Option<NodeRef<'p>> {
-        let time = (pg_sys::TIMESTAMPTZOID, copy_node(self.operand));
-        self.call(internal_schema(), &[T::NAME, "_time_", name], self.id_type, [time, symbol(operator)])
-    }
-
-    /// A call of the function with a name, in parts, in a schema; `None` if there is none. The arguments have these types.
-    fn call<const N: usize>(
-        &self,
-        schema: Oid,
-        name: &[&str],
-        returns: Oid,
-        arguments: [(Oid, NodeRef<'p>); N],
-    ) -> Option<NodeRef<'p>> {
-        let function = expression::function_in(schema, name, &arguments.map(|(type_, _)| type_))?;
-        Some(expression::call(function, returns, arguments.map(|(_, node)| node)))
+    /// A call of the internal function with a name, in parts, that returns an ID; `None` if there is none. The arguments have these types.
+    fn call<const N: usize>(&self, name: &[&str], arguments: [(Oid, NodeRef<'p>); N]) -> Option<NodeRef<'p>> {
+        let function = expression::function_in(internal_schema(), name, &arguments.map(|(type_, _)| type_))?;
+        Some(expression::call(function, self.id_type, arguments.map(|(_, node)| node)))
     }
 
     /// The comparison with an ID; `None` as [`Self::compared`].

@@ -13,7 +13,7 @@ use crate::pg::unguarded::{
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
     lookup_type_cache, makeConst, makeFuncExpr, pg_detoast_datum_packed,
 };
-use crate::pg::{catalog, paths, server};
+use crate::pg::{catalog, server};
 
 /// The function and the arguments of an operator or of a function call; `None` for any other node.
 pub fn called(node: NodeRef) -> Option<(Oid, Nodes)> {
@@ -107,28 +107,23 @@ impl Native {
     }
 }
 
-/// Whether native comparisons on `id` let the server skip parts of its table that the comparisons with times do not. This requires
-/// that `id` is a column, of the ID type or of a domain over it, and that its table is part of this query.
-pub fn is_skipped(root: Option<Root>, id: NodeRef, is_constant: bool) -> bool {
-    let (Some(root), Some(column)) = (root, id.column().filter(|column| column.varlevelsup == 0)) else {
-        return false;
-    };
+/// Whether native comparisons of `id` with a constant let the server skip parts of its table that the comparisons with times do not. This
+/// requires that `id` is a column, of the ID type or of a domain over it, and that its table is part of this query.
+pub fn is_skipped(root: Root, id: NodeRef) -> bool {
+    let Some(column) = id.column().filter(|column| column.varlevelsup == 0) else { return false };
     // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
     let tables = unsafe { Nodes::new((*root.parse).rtable) }.as_slice();
     // Special numbers, such as INNER_VAR, are outside of the range table.
     let table = usize::try_from(column.varno - 1).ok().and_then(|index| tables.get(index)?.cast::<RangeTblEntry>());
-    let Some(table) = table.filter(|table| table.rtekind == pg_sys::RTEKind::RTE_RELATION) else {
-        return false;
-    };
-    match (table.inh, table.relkind as u8) {
+    let table = table.filter(|table| table.rtekind == pg_sys::RTEKind::RTE_RELATION);
+    table.is_some_and(|table| match (table.inh, table.relkind as u8) {
         // Another access method uses only operators of the column's default operator class.
         (false, _) => !is_heap(table.relid),
         // The planner skips partitions by ranges or lists of the column, and children whose CHECK constraints contradict the constant.
         // A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
-        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_constant && is_in_partition_key(table.relid, column.varattno),
-        // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
-        (true, _) => is_constant || paths::has_other_hook(),
-    }
+        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_in_partition_key(table.relid, column.varattno),
+        (true, _) => true,
+    })
 }
 
 /// Whether a column is part of the partition key of a table, which is one by range or list.

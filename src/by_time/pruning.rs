@@ -2,9 +2,9 @@
 //!
 //! The planner skips partitions by constants. If the value of a condition is known only during the execution, such as that of a
 //! parameter, the server derives steps from the conditions of the partitioned table, which skip partitions at the start of the
-//! execution or for each row of another table. It understands only operators of the partition key's operator class. The native
-//! comparisons are therefore added to the conditions of the partitioned table, which has no rows of its own. The scans of the
-//! partitions have copies of the original conditions, and evaluate one operator for each row.
+//! execution or for each row of another table. So do extensions such as TimescaleDB from those of other parents. They understand only
+//! operators of the column's default operator class. The native comparisons therefore replace the conditions of the parent, which has
+//! no rows of its own. The scans of the children have copies of the original conditions, and evaluate one operator for each row.
 
 use core::ptr;
 
@@ -15,19 +15,20 @@ use pgrx::pg_sys::{
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
+use crate::pg::paths;
 use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
 
-/// Adds native comparisons to the conditions of a partitioned table or of a UNION ALL, and to those of its parameterized paths.
-/// The copies that the conditions of the partitions are remain as they are.
+/// Replaces the conditions of a partitioned table, of a UNION ALL, or of another parent if an extension may skip its children, and those
+/// of its parameterized paths, by native comparisons. The copies that the conditions of the children are remain as they are.
 ///
 /// # Safety
 /// Must be called for a table of the query with children when its paths are known, and before one of them becomes a plan.
-pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo, table: *mut RangeTblEntry) {
+pub unsafe fn use_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo, table: *mut RangeTblEntry) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let is_partitioned = (*table).relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
         let is_union = (*table).rtekind == pg_sys::RTEKind::RTE_SUBQUERY;
-        if !(is_partitioned || is_union) {
+        if !(is_partitioned || is_union || paths::has_other_hook()) {
             return;
         }
         let (root, relation) = (Root::new(root), &mut *relation);
@@ -43,11 +44,10 @@ pub unsafe fn add_comparisons(root: *mut PlannerInfo, relation: *mut RelOptInfo,
     }
 }
 
-/// Conditions with their comparisons. They stay as many, because the planner counts those of a parameterized path.
+/// The conditions of a parent with native comparisons. They stay as many, because the planner counts those of a parameterized path.
 ///
 /// The server uses a comparison of a column of the partition key only with comparisons of the columns before it, which it finds
-/// only in the same AND. One condition therefore becomes an AND of all conditions, of the others that hold as well, and of their
-/// comparisons.
+/// only in the same AND. One condition therefore becomes an AND of all conditions, and of the others that hold as well.
 fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: Nodes<'p>) -> Nodes<'p> {
     let is_or = |condition: &RestrictInfo| !condition.orclause.is_null();
     let conjunct = |node: NodeRef<'p>| {
@@ -56,14 +56,14 @@ fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: N
     };
     let mut first = None;
     let all = list(conditions.iter().chain(others.iter()).filter_map(conjunct).flat_map(|(node, clause)| {
-        let extended = extended(root, clause);
-        first = first.or(extended.map(|_| node));
-        extended.unwrap_or_else(|| list([clause])).iter()
+        let native = native(root, clause);
+        first = first.or(native.map(|_| node));
+        native.unwrap_or_else(|| list([clause])).iter()
     }));
     list(conditions.iter().map(|node| {
         let condition = node.cast::<RestrictInfo>();
         let conjuncts = match condition.is_some_and(is_or) {
-            true => node.clause().and_then(|clause| extended(root, clause)),
+            true => node.clause().and_then(|clause| native(root, clause)),
             false => (first == Some(node)).then_some(all),
         };
         let copy = condition.zip(conjuncts).and_then(|(condition, conjuncts)| {
@@ -80,26 +80,26 @@ fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: N
     }))
 }
 
-/// The conjuncts of an expression and of the comparisons of each condition on time in its ANDs and ORs; `None` if it has none. They
-/// are true for the same rows. Where the expression is false, they may be NULL instead.
-fn extended<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
+/// The conjuncts of an expression with native comparisons in place of the conditions on time in its ANDs and ORs; `None` if it has none.
+/// They are true for the same rows. Where the expression is false, they may be NULL instead.
+fn native<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
     let Some(junction) = node.cast::<BoolExpr>() else {
         let (function, arguments) = expression::called(node)?;
-        return Some(list(comparisons(root, function, arguments)?.iter().chain([node])));
+        return comparisons(root, function, arguments);
     };
     if junction.boolop == BoolExprType::NOT_EXPR {
         return None;
     }
     check_stack_depth();
     let is_and = junction.boolop == BoolExprType::AND_EXPR;
-    let mut is_extended = false;
+    let mut is_native = false;
     let arguments = list(node.arguments().iter().flat_map(|argument| {
-        let conjuncts = extended(root, argument);
-        is_extended |= conjuncts.is_some();
+        let conjuncts = native(root, argument);
+        is_native |= conjuncts.is_some();
         let conjuncts = conjuncts.unwrap_or_else(|| list([argument]));
         if is_and { conjuncts } else { list([make_ands_explicit(conjuncts)]) }.iter()
     }));
-    is_extended.then(|| match is_and {
+    is_native.then(|| match is_and {
         true => arguments,
         false => list([makeBoolExpr(BoolExprType::OR_EXPR, arguments, -1)]),
     })
@@ -112,7 +112,7 @@ fn comparisons<'p>(root: Option<Root<'p>>, function: Oid, arguments: Nodes<'p>) 
         return None;
     }
     scru_ids::id_systems!(|Id| if let Some(condition) = Condition::of::<Id>(function, arguments) {
-        return condition.is_computable().then(|| condition.comparisons::<Id>(root))?;
+        return (!expression::is_costly(condition.operand)).then(|| condition.comparisons::<Id>(root))?;
     });
     None
 }

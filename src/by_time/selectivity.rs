@@ -22,7 +22,7 @@ use pgrx::pg_sys::{
 use scru_server::selectivity::{Bounds, Tightest, UNKNOWN_BOUND, UNKNOWN_RANGE};
 use scru_server::time_compare::{Operator, first_and_last};
 
-use crate::by_time::condition::{Comparison, Condition, Function};
+use crate::by_time::condition::{Comparison, Condition};
 use crate::by_time::expression::{self, Native};
 use crate::by_time::time_condition::TIMESTAMPTZ_EQUAL;
 use crate::by_time::{time_of_id, time_statistics};
@@ -53,8 +53,7 @@ pub fn of_operator<T: StoredId>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(fraction.to_bits()))
 }
 
-/// Estimates a call of `T_contained_by_range` or `T_range_contains`, and that `T_time_possible` is true for all rows: it is false
-/// only for times beyond those of all IDs. Returns null for the other functions, and for a range in a join.
+/// Estimates a call of `T_contained_by_range` or `T_range_contains`. Returns null for the other functions, and for a range in a join.
 ///
 /// # Safety
 /// The request is for one of our functions.
@@ -64,10 +63,6 @@ pub unsafe fn of_function<T: StoredId>(
     // SAFETY: the request has the arguments of an estimator.
     let (request, root, arguments) =
         unsafe { (&mut *request, Root::new((*request).root), Nodes::new((*request).args)) };
-    if let Some(Function::Possible) = Function::of::<T>(request.funcid) {
-        request.selectivity = 1.0;
-        return request;
-    }
     let condition =
         Condition::of::<T>(request.funcid, arguments).filter(|condition| condition.comparison == Comparison::Range);
     match root.zip(condition) {

@@ -30,8 +30,8 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
         return time_compare::order(call.id::<T>(id), epoch::saturated_unix_micros(timestamptz));
     }
     let bounds = || {
-        let (first, last) = time_compare::nearest::<T>(epoch::saturated_unix_micros(timestamptz));
-        (first.to_stored(), last.to_stored())
+        let micros = epoch::saturated_unix_micros(timestamptz);
+        (T::lower(micros).to_stored(), T::upper(micros).to_stored())
     };
     let (first, last) = call.remembered(timestamptz, || Ok(bounds())).map_or_else(|_| bounds(), |bounds| *bounds);
     let id = call.stored::<T>(id);
@@ -41,47 +41,12 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    remembered::<T>(call, |operator, time| {
-        if T::CORE_TYPE.is_some() {
-            return Some(operator.at_time::<T>(time).1);
-        }
-        let (smallest, largest) = operator.ids::<T>(time)?;
-        Some(if operator.is_lower_bound() { smallest } else { largest })
-    })
-}
-
-/// `T_time_lower(timestamptz, text) → T`: the smallest ID that satisfies the operator with this symbol; the largest of all if no
-/// ID does
-pub fn lower<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    remembered::<T>(call, |operator, time| Some(operator.ids(time).map_or(T::MAX, |(smallest, _)| smallest)))
-}
-
-/// `T_time_upper(timestamptz, text) → T`: the largest ID that satisfies the operator with this symbol; the smallest of all if no
-/// ID does
-pub fn upper<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    remembered::<T>(call, |operator, time| Some(operator.ids(time).map_or(T::MIN, |(_, largest)| largest)))
-}
-
-/// `T_time_possible(T, timestamptz, text) → boolean`: for the smallest and the largest ID, whether any ID satisfies the operator;
-/// true for the others, which `T_time_lower` and `T_time_upper` exclude if no ID does
-pub fn possible<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let id = call.id::<T>(0);
-    if id != T::MIN && id != T::MAX {
-        return Ok(Datum::from(true));
-    }
-    let Some(operator) = Operator::from_symbol(call.varlena(2)) else { return Ok(call.null()) };
-    Ok(Datum::from(operator.ids::<T>(epoch::saturated_unix_micros(call.int8(1))).is_some()))
-}
-
-/// The ID that `find` returns for the operator and the time, in microseconds since 1970-01-01 UTC, of a call; NULL if there is none.
-fn remembered<T: StoredId>(call: Call, find: fn(Operator, i64) -> Option<T>) -> Result<Datum, Error> {
     let (time, symbol) = (call.int8(0), call.varlena(1));
     // No symbol of an operator is longer than two bytes.
     let argument = (time, symbol.len(), symbol.first().copied(), symbol.get(1).copied());
     let id = call.remembered(argument, || {
-        let found =
-            Operator::from_symbol(symbol).and_then(|operator| find(operator, epoch::saturated_unix_micros(time)));
-        Ok(found.map(T::to_stored))
+        let (operator, micros) = (Operator::from_symbol(symbol), epoch::saturated_unix_micros(time));
+        Ok(operator.and_then(|operator| operator.nearest::<T>(micros)).map(T::to_stored))
     })?;
     Ok(id.map_or_else(|| call.null(), StoredDatum::into_datum))
 }

@@ -128,16 +128,6 @@ pub fn is_distributed_by_citus(table: Oid) -> bool {
     }
 }
 
-/// The schema of a type; 0 if there is no such type.
-pub fn schema_of_type(type_: Oid) -> Oid {
-    // SAFETY: rows of this cache have this form.
-    let schema = unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as _, Datum::from(type_));
-        read(row, |form: &pg_sys::FormData_pg_type| form.typnamespace)
-    };
-    schema.unwrap_or(Oid::INVALID)
-}
-
 /// What `read` finds in a row of a system cache, which is then released; `None` if the row is null.
 ///
 /// # Safety

@@ -63,7 +63,6 @@ unsafe extern "C-unwind" {
     pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
     /// The type below a domain; any other type itself.
     pub safe fn getBaseType(type_: Oid) -> Oid;
-    pub safe fn GetCurrentTransactionStartTimestamp() -> i64;
     pub fn GetPortalByName(name: *const c_char) -> pg_sys::Portal;
     pub fn GetSysCacheOid(cache: c_int, column: i16, name: Datum, left: Datum, right: Datum, schema: Datum) -> Oid;
     pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
@@ -170,7 +169,6 @@ unsafe extern "C-unwind" {
     pub fn timestamptz_date(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_mi_interval(call: FunctionCallInfo) -> Datum;
     pub fn timestamptz_pl_interval(call: FunctionCallInfo) -> Datum;
-    pub fn timestamptz_trunc(call: FunctionCallInfo) -> Datum;
     pub fn var_eq_const(
         column: &mut VariableStatData,
         operator: Oid,

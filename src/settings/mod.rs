@@ -123,7 +123,7 @@ pub fn define() {
         Sighup,
     );
     let summary = c"Whether an index on an ID serves conditions on its time, and its order.";
-    GucRegistry::define_bool_guc(c"scru.time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
+    GucRegistry::define_bool_guc(c"scru.enable_time_of_id", summary, c"", &TIME_OF_ID, Userset, flags());
     let summary = c"Version of the library that this session has loaded.";
     text(c"scru.library_version", summary, &LIBRARY_VERSION, Internal, None, None);
     // SAFETY: the server copies the prefix. From here on, an unknown setting `scru.…` is an error instead of a placeholder.

@@ -1,13 +1,13 @@
 //! Conversion between IDs and times.
 
 use pgrx::pg_sys::{Datum, Oid};
-use scru_ids::{MAX_TEXT_LEN, TimeError};
+use scru_ids::MAX_TEXT_LEN;
 
 use crate::call::error::Error;
 use crate::call::stored::StoredDatum;
 use crate::call::{Call, epoch};
 use crate::pg::datum;
-use crate::pg::unguarded::{DirectFunctionCall1Coll, DirectFunctionCall2Coll, timestamptz_date, timestamptz_trunc};
+use crate::pg::unguarded::{DirectFunctionCall1Coll, timestamptz_date};
 use crate::shared::id_type::Type;
 
 /// `T_timestamp(T) → timestamptz`: NULL if a value of a core type is not an ID
@@ -27,22 +27,14 @@ pub fn date<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(unsafe { DirectFunctionCall1Coll(Some(timestamptz_date), Oid::INVALID, epoch::of(call.id::<T>(0)).into()) })
 }
 
-/// `date_trunc(text, T) → timestamptz`: the time of an ID, truncated in the session's time zone. Raises 22023 for an unknown unit.
-pub fn truncated<T: Type>(call: Call) -> Result<Datum, Error> {
-    // SAFETY: the function takes a text and a timestamptz.
-    Ok(unsafe {
-        DirectFunctionCall2Coll(Some(timestamptz_trunc), Oid::INVALID, call.datum(0), epoch::of(call.id::<T>(1)).into())
-    })
-}
-
-/// `T_time_encoder(timestamptz) → text`: the text of `T_lower`, as an encoder for pg_partman
+/// `T_time_encoder(timestamptz) → text`: the text of the first ID at or after a time, as an encoder for pg_partman
 ///
-/// Raises 22008 also for a time before that of the smallest ID, because the decoder could not return such a time.
+/// The decoder assumes that it is rounded up. Raises 22008 if the type has no such ID, and for a time before that of the smallest ID,
+/// which the decoder could not return.
 pub fn encode<T: Type>(call: Call) -> Result<Datum, Error> {
-    if epoch::unix_micros(call.int8(0)).is_some_and(|micros| micros < T::TICKS.epoch) {
-        return Err(Error::time_out_of_range::<T>());
-    }
-    let id = bound(call.int8(0), T::lower)?;
+    let micros = epoch::unix_micros(call.int8(0)).filter(|micros| *micros >= T::TICKS.epoch);
+    let tick = micros.and_then(|micros| T::TICKS.at_or_after(micros).ok());
+    let id = tick.map(T::first_of).ok_or_else(Error::time_out_of_range::<T>)?;
     Ok(datum::varlena(id.digits(&mut [0; MAX_TEXT_LEN])))
 }
 
@@ -59,36 +51,25 @@ pub fn decode<T: Type>(call: Call) -> Result<Datum, Error> {
     Ok(Datum::from(if is_rounded { micros - since_second } else { micros } - epoch::EPOCH_2000))
 }
 
-/// Functions that round a time to an ID:
+/// `T_lower(timestamptz) → T`, `T_upper(timestamptz) → T`: the first or the last ID of the tick that contains a time, or of the nearest
+/// tick
 ///
-/// - `T_lower(timestamptz) → T`: the first ID at or after a time. Raises 22008 for a finite time after that of the largest ID.
-/// - `T_floor(timestamptz) → T`: the first ID of the tick that contains a time. Raises 22008 for a finite time after the last tick.
-/// - `T_upper(timestamptz) → T`: the last ID at or before a time. Raises 22008 for a finite time before that of the smallest ID.
-///
-/// A filter such as `id >= T_floor(now())` calls the function for each row with the same time. These calls return the ID of the first
+/// A filter such as `id >= T_lower(now())` calls the function for each row with the same time. These calls return the ID of the first
 /// one, which no call changes, and no copy.
 #[inline]
-pub fn rounded<T: Type>(call: Call, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
+pub fn bound<T: Type>(call: Call, of: fn(i64) -> T) -> Result<Datum, Error> {
     let time = call.int8(0);
-    let (of, first) = call.remembered((), || first(time, round))?;
-    if *of == time && call.outlives_result() { Ok(first.as_datum()) } else { copied(time, round) }
+    let (first_time, first) = call.remembered((), || Ok(first(time, of)))?;
+    Ok(if *first_time == time && call.outlives_result() { first.as_datum() } else { copied(time, of) })
 }
 
 /// The time and the ID of a first call. Out of line, as `copied` is: the fast path saves no registers.
 #[inline(never)]
-fn first<T: Type>(time: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<(i64, T::Stored), Error> {
-    Ok((time, bound(time, round)?.to_stored()))
+fn first<T: Type>(time: i64, of: fn(i64) -> T) -> (i64, T::Stored) {
+    (time, of(epoch::saturated_unix_micros(time)).to_stored())
 }
 
 #[inline(never)]
-fn copied<T: Type>(time: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<Datum, Error> {
-    Ok(bound(time, round)?.to_datum())
-}
-
-fn bound<T: Type>(timestamptz: i64, round: fn(i64) -> Result<T, TimeError>) -> Result<T, Error> {
-    match epoch::unix_micros(timestamptz) {
-        Some(micros) => round(micros).map_err(|TimeError| Error::time_out_of_range::<T>()),
-        None if timestamptz == epoch::INFINITY => Ok(T::MAX),
-        None => Ok(T::MIN),
-    }
+fn copied<T: Type>(time: i64, of: fn(i64) -> T) -> Datum {
+    of(epoch::saturated_unix_micros(time)).to_datum()
 }

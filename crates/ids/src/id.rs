@@ -2,7 +2,7 @@
 
 use std::{fmt, hash::Hash, str::FromStr};
 
-use crate::{BytesError, ParseError, Ticks, TimeError};
+use crate::{BytesError, ParseError, Ticks};
 
 /// The length of the longest text of any type, in bytes.
 pub const MAX_TEXT_LEN: usize = 36;
@@ -114,28 +114,15 @@ pub trait SortableId:
         Self::TICKS.start(self.tick())
     }
 
-    /// Returns the smallest ID whose time is at or after `micros`, in microseconds since 1970-01-01 UTC.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is after the time of the largest ID.
-    fn lower(micros: i64) -> Result<Self, TimeError> {
-        Self::TICKS.at_or_after(micros).map(Self::first_of)
+    /// Returns the smallest ID of the tick that contains the time `micros`, in microseconds since 1970-01-01 UTC. A time out of range
+    /// counts as within the nearest tick.
+    fn lower(micros: i64) -> Self {
+        Self::first_of(Self::TICKS.nearest(micros))
     }
 
-    /// Returns the smallest ID of the tick that contains the time `micros`, in microseconds since 1970-01-01 UTC.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is after the last tick.
-    fn floor(micros: i64) -> Result<Self, TimeError> {
-        Self::lower(Self::TICKS.floor(micros))
-    }
-
-    /// Returns the largest ID whose time is at or before `micros`, in microseconds since 1970-01-01 UTC.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is before the time of the smallest ID.
-    fn upper(micros: i64) -> Result<Self, TimeError> {
-        Self::TICKS.at_or_before(micros).map(Self::last_of)
+    /// Returns the largest ID of the tick that contains the time `micros`, likewise.
+    fn upper(micros: i64) -> Self {
+        Self::last_of(Self::TICKS.nearest(micros))
     }
 }
 

@@ -61,19 +61,6 @@ impl Ticks {
         if tick <= self.max { Ok(tick) } else { Err(TimeError) }
     }
 
-    /// Returns the last tick that starts at or before the time `micros`, which is [`max`](Self::max) for a time after the
-    /// range.
-    ///
-    /// # Errors
-    /// Returns [`TimeError`] if `micros` is before the start of tick 0.
-    pub const fn at_or_before(self, micros: i64) -> Result<u64, TimeError> {
-        if micros < self.epoch {
-            return Err(TimeError);
-        }
-        let tick = micros.saturating_sub(self.epoch) as u64 / self.micros as u64;
-        Ok(if tick < self.max { tick } else { self.max })
-    }
-
     /// Returns the tick that contains the time `micros`, if IDs of this tick may be generated. Tick 0 and the last tick are
     /// reserved.
     ///
@@ -90,10 +77,11 @@ impl Ticks {
 
     /// Returns the tick that contains the time `micros`, or the nearest tick if `micros` is outside the range.
     pub const fn nearest(self, micros: i64) -> u64 {
-        match self.at_or_before(micros) {
-            Ok(tick) => tick,
-            Err(TimeError) => 0,
+        if micros < self.epoch {
+            return 0;
         }
+        let tick = micros.saturating_sub(self.epoch) as u64 / self.micros as u64;
+        if tick < self.max { tick } else { self.max }
     }
 
     /// Returns the first and the last tick that start within a span of time, or `None` if no tick does. A lower bound before
@@ -135,9 +123,9 @@ mod tests {
     #[test]
     fn moments_between_two_ticks_round_the_right_way() {
         assert_eq!(TICKS.at_or_after(1_003_000), Ok(3));
-        assert_eq!(TICKS.at_or_before(1_003_000), Ok(3));
+        assert_eq!(TICKS.nearest(1_003_000), 3);
         assert_eq!(TICKS.at_or_after(1_003_001), Ok(4));
-        assert_eq!(TICKS.at_or_before(1_003_999), Ok(3));
+        assert_eq!(TICKS.nearest(1_003_999), 3);
         assert_eq!(TICKS.start(3), 1_003_000);
     }
 
@@ -163,18 +151,18 @@ mod tests {
     }
 
     #[test]
-    fn moments_outside_of_the_range_have_a_tick_on_one_side() {
+    fn moments_outside_of_the_range_have_a_nearest_tick() {
         for before in [i64::MIN, 0, 999_999] {
-            assert_eq!((TICKS.at_or_after(before), TICKS.at_or_before(before)), (Ok(0), Err(TimeError)), "{before}");
+            assert_eq!((TICKS.at_or_after(before), TICKS.nearest(before)), (Ok(0), 0), "{before}");
         }
-        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.at_or_before(1_000_000)), (Ok(0), Ok(0)));
-        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.at_or_before(1_009_000)), (Ok(9), Ok(9)));
+        assert_eq!((TICKS.at_or_after(1_000_000), TICKS.nearest(1_000_000)), (Ok(0), 0));
+        assert_eq!((TICKS.at_or_after(1_009_000), TICKS.nearest(1_009_000)), (Ok(9), 9));
         for after in [1_009_001, 1_009_999, 1_010_000, i64::MAX] {
-            assert_eq!((TICKS.at_or_after(after), TICKS.at_or_before(after)), (Err(TimeError), Ok(9)), "{after}");
+            assert_eq!((TICKS.at_or_after(after), TICKS.nearest(after)), (Err(TimeError), 9), "{after}");
         }
         const BEFORE_1970: Ticks = Ticks { epoch: -1_000_000, ..TICKS };
         assert_eq!(BEFORE_1970.at_or_after(i64::MAX), Err(TimeError), "too far from the epoch for 64 bits");
-        assert_eq!(BEFORE_1970.at_or_before(i64::MAX), Ok(9));
+        assert_eq!(BEFORE_1970.nearest(i64::MAX), 9);
     }
 
     #[test]
@@ -209,12 +197,5 @@ mod tests {
         for moment in [i64::MIN, 999_999, 1_000_999, 1_009_000, 1_010_000, i64::MAX] {
             assert_eq!(TICKS.generated_at(moment), Err(TimeError), "{moment}");
         }
-    }
-
-    #[test]
-    fn moments_outside_of_the_range_have_a_nearest_tick() {
-        assert_eq!([i64::MIN, 999_999, 1_000_000].map(|moment| TICKS.nearest(moment)), [0, 0, 0]);
-        assert_eq!([1_003_999, 1_009_999].map(|moment| TICKS.nearest(moment)), [3, 9]);
-        assert_eq!([1_010_000, i64::MAX].map(|moment| TICKS.nearest(moment)), [9, 9]);
     }
 }

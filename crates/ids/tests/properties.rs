@@ -77,15 +77,6 @@ fn successor<T: SqlId>(id: T) -> Option<T> {
     from_bytes(&bytes)
 }
 
-/// Returns the next smaller ID, computed from the bytes.
-fn predecessor<T: SqlId>(id: T) -> Option<T> {
-    let mut bytes = bytes(id);
-    let last = bytes.iter().rposition(|&byte| byte > 0)?;
-    bytes[last] -= 1;
-    bytes[last + 1..].fill(u8::MAX);
-    from_bytes(&bytes)
-}
-
 /// Returns the digits that occur in the canonical texts of 1,000 random IDs, in ascending order.
 fn digits<T: SqlId>() -> Vec<char> {
     let mut rng = SplitMix(36);
@@ -273,26 +264,17 @@ fn a_random_id_lies_within_the_tick_asked_for<T: SqlId>() {
     });
 }
 
-/// Compares `lower` with its definition: the smallest ID whose time is at or after `moment`.
-fn lower_is_exact<T: SqlId>() {
+/// Compares `lower` and `upper` with their definition: the smallest and the largest ID of the tick that contains `moment`.
+fn bounds_are_exact<T: SqlId>() {
     check(moments::<T>(), |moment| {
-        prop_assert_eq!(T::lower(moment).is_ok(), moment <= T::MAX.timestamp_micros());
-        if let Ok(lower) = T::lower(moment) {
-            prop_assert!(lower.timestamp_micros() >= moment);
-            prop_assert!(predecessor(lower).is_none_or(|id| id.timestamp_micros() < moment));
-        }
-        Ok(())
-    });
-}
-
-/// Compares `upper` with its definition: the largest ID whose time is at or before `moment`.
-fn upper_is_exact<T: SqlId>() {
-    check(moments::<T>(), |moment| {
-        prop_assert_eq!(T::upper(moment).is_ok(), moment >= T::MIN.timestamp_micros());
-        if let Ok(upper) = T::upper(moment) {
-            prop_assert!(upper.timestamp_micros() <= moment);
-            prop_assert!(successor(upper).is_none_or(|id| id.timestamp_micros() > moment));
-        }
+        let (lower, upper) = (T::lower(moment), T::upper(moment));
+        let tick = match moment {
+            before if before < T::MIN.timestamp_micros() => 0,
+            after if after >= T::TICKS.start(T::TICKS.max) => T::TICKS.max,
+            _ => lower.tick(),
+        };
+        prop_assert_eq!((lower, upper), (T::first_of(tick), T::last_of(tick)));
+        prop_assert!(T::TICKS.contains(tick, moment) || [0, T::TICKS.max].contains(&tick));
         Ok(())
     });
 }
@@ -315,8 +297,7 @@ macro_rules! test_type {
             an_id_lies_within_its_tick
             nothing_lies_between_two_ticks
             a_random_id_lies_within_the_tick_asked_for
-            lower_is_exact
-            upper_is_exact
+            bounds_are_exact
         }
     };
 }

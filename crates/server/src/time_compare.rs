@@ -71,8 +71,7 @@ impl Operator {
     /// is always true. For a core type, the same operator with the first or the last ID of the tick.
     pub fn at_time<T: SqlId>(self, micros: i64) -> (Self, T) {
         if T::CORE_TYPE.is_some() {
-            let (first, last) = nearest::<T>(micros);
-            return (self, if self.is_at_start_of_tick() { first } else { last });
+            return (self, if self.is_at_start_of_tick() { T::lower(micros) } else { T::upper(micros) });
         }
         let below = self.ticks_below::<T>(micros);
         match (self.is_lower_bound(), below <= T::TICKS.max) {
@@ -111,22 +110,19 @@ impl Operator {
         }
     }
 
-    /// The smallest and the largest ID that satisfy the operator; `None` if no ID does.
-    pub fn ids<T: SqlId>(self, micros: i64) -> Option<(T, T)> {
+    /// Of the IDs that satisfy the operator, the nearest to the time; `None` if no ID does. For a core type, the ID with which the
+    /// operator compares.
+    pub fn nearest<T: SqlId>(self, micros: i64) -> Option<T> {
+        if T::CORE_TYPE.is_some() {
+            return Some(self.at_time(micros).1);
+        }
         let below = self.ticks_below::<T>(micros);
         if self.is_lower_bound() {
-            (below <= T::TICKS.max).then(|| (T::first_of(below), T::MAX))
+            (below <= T::TICKS.max).then(|| T::first_of(below))
         } else {
-            below.checked_sub(1).map(|last| (T::MIN, T::last_of(last)))
+            below.checked_sub(1).map(T::last_of)
         }
     }
-}
-
-/// The first and the last ID of the tick that contains a time, or of the nearest tick.
-#[inline]
-pub fn nearest<T: SqlId>(micros: i64) -> (T, T) {
-    let tick = T::TICKS.nearest(micros);
-    (T::first_of(tick), T::last_of(tick))
 }
 
 /// The first and the last ID in a range, whose bounds are truncated to ticks; the largest and the smallest of all if there is none.

@@ -650,8 +650,8 @@ def test_the_statistics_of_the_times_are_those_of_a_column(connection, id_type):
     assert connection.execute(f"{view} WHERE tablename = 'own' AND attname = 'id'").fetchone() == (101, None, False)
 
 
-# Rows in equal batches, each a whole number of ticks after the other: the number of batches, and of rows. ANALYZE samples
-# about 150 rows of the smallest repeated ones: fewer than 60 in one of 10^17 runs.
+# Rows in equal batches, each a whole number of ticks after the other: the number of batches, and of rows. ANALYZE
+# samples about 150 rows of the smallest repeated ones: fewer than 60 in one of 10^17 runs.
 BATCH = "interval '64 min'"
 BATCHES = {"few": (50, 240_000), "more": (120, 240_000), "many": (200, 240_000), "single rows": (50_000, 50_000)}
 # Conditions and joins on the times, and what they find: {t} is one of the times.

@@ -254,7 +254,7 @@ def test_the_calls_of_a_filter(connection, system, key):
     begin = "timestamptz '2026-01-01 00:00+00'"
     connection.execute(
         f"""
-        INSERT INTO own_child SELECT {system}_floor({begin} + n * interval '1 second'), n
+        INSERT INTO own_child SELECT {system}_lower({begin} + n * interval '1 second'), n
             FROM generate_series(0, {ROWS - 1}) AS n
         """
     )
@@ -393,11 +393,11 @@ def test_partitions_are_skipped_during_the_execution(connection, system, levels)
     parent = "b" if levels == "three" else "own"
     first = "1, " if levels == "two columns" else ""
     for day in range(10):
-        bounds = (f"({first}{system}_floor({begin} + interval '{each} days'))" for each in (day, day + 1))
+        bounds = (f"({first}{system}_lower({begin} + interval '{each} days'))" for each in (day, day + 1))
         connection.execute("CREATE TABLE day_{} PARTITION OF {} FOR VALUES FROM {} TO {}".format(day, parent, *bounds))
     connection.execute(
         f"""
-        INSERT INTO own SELECT {system}_floor({begin} + n * interval '1 hour'), n FROM generate_series(0, 239) AS n;
+        INSERT INTO own SELECT {system}_lower({begin} + n * interval '1 hour'), n FROM generate_series(0, 239) AS n;
         CREATE INDEX ON own (id);
         ANALYZE own;
         CREATE TABLE days AS SELECT {begin} + interval '2 days' AS first, {begin} + interval '4 days' AS after,
@@ -542,7 +542,7 @@ def test_a_bigint_column(timescale, id_type):
     [excluded] = re.findall(r"Chunks excluded during startup: (\d+)", plans.explain(timescale, recent))
     assert int(excluded) >= 97
     assert {what for _, what in timescale.execute(recent)} == {"0", "new"}
-    bounds = (f"{t}_floor(now() - interval '{days} days')::bigint" for days in (50, 49))
+    bounds = (f"{t}_lower(now() - interval '{days} days')::bigint" for days in (50, 49))
     of_a_day = "SELECT what FROM {}_numbers WHERE id >= {} AND id < {}".format(t, *bounds)
     assert timescale.execute(of_a_day).fetchall() == [("49",)]
     is_now = f"SELECT abs({t}_numbers_now() - max(id)) < {DAY_OF[id_type]} / 24 FROM {t}_numbers"
@@ -581,7 +581,7 @@ def test_a_uuid_column(timescale):
             f"id < {day}": 1,
             f"id <= {day}": 1,
             f"id <@ tstzrange({day}, NULL)": chunks - 2,
-            f"id >= uuidv7_floor({day})": chunks - 2,
+            f"id >= uuidv7_lower({day})": chunks - 2,
             "id <@ tstzrange(NULL, NULL)": None,
             "id >= timestamptz '-infinity' AND id < timestamptz 'infinity'": None,
             "id > timestamptz '2026-11-03' AND id <= timestamptz '2026-11-04'": None,

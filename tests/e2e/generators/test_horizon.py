@@ -307,7 +307,7 @@ def test_a_uuid_of_another_version_above_the_floor_is_refused(feed):
     """The bytes of any uuid are compared."""
     feed.execute("CREATE EXTENSION scru_uuidv7")
     below, above = "00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"
-    passed = "SELECT uuidv7_horizon(%s) > uuidv7_floor(now() - interval '1 s')"
+    passed = "SELECT uuidv7_horizon(%s) > uuidv7_lower(now() - interval '1 s')"
     assert feed.execute(passed, [below]).fetchone() == (True,)
     with expect.error(
         "22023",

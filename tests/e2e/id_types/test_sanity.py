@@ -176,8 +176,7 @@ def expressions(connection: psycopg.Connection) -> list[str]:
     """Returns all expressions of a name of the extension and operands of other types."""
     operators, functions = names(connection)
     assert {"<@", "@>", "="} <= set(operators)
-    assert functions == ["date_trunc", "max", "min"]
-    units = ["'day'", "NULL::text"]
+    assert functions == ["max", "min"]
     types = """
         SELECT t.oid::regtype::text, t.typcategory = 'A'
         FROM pg_type AS t LEFT JOIN pg_type AS element ON element.oid = t.typelem
@@ -192,8 +191,6 @@ def expressions(connection: psycopg.Connection) -> list[str]:
         *(f"{one} {operator} ANY ({other})" for operator in operators for one in typed for other in untyped),
         *(f"{one} {operator} {other}" for operator in operators for one in untyped for other in untyped),
         *(f"{function}({one})" for function in functions for one in (*typed, *untyped)),
-        *(f"date_trunc({unit}, {one})" for unit in units for one in (*typed, *untyped)),
-        *(f"date_trunc({unit}, {one}, 'UTC')" for unit in units for one in (*typed, *untyped)),
     ]
 
 

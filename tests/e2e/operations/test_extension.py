@@ -336,7 +336,7 @@ def test_a_query_calls_no_function_that_the_user_may_not_execute(connection, pla
         SELECT oid::regprocedure::text FROM pg_proc
         WHERE proname ~ %s AND pronamespace IN ('public'::regnamespace, 'scru_internal'::regnamespace)
     """
-    pattern = f"^{t}_(lower|upper|floor|range_lower|range_upper|time_bound|time_lower|time_upper|time_possible)"
+    pattern = f"^{t}_(lower|upper|range_lower|range_upper|time_bound)"
     for (helper,) in connection.execute(helpers, [pattern]).fetchall():
         connection.execute(f"REVOKE EXECUTE ON FUNCTION {helper} FROM PUBLIC")
     time = "now() - interval '30 minutes'"
@@ -424,7 +424,7 @@ def test_the_time_of_an_id_requires_the_right_to_execute_its_function(connection
         connection.execute(query)
     connection.execute(f"REVOKE EXECUTE ON FUNCTION {t}_timestamp({t}) FROM PUBLIC; SET ROLE {plain_user}")
     for setting in "on", "off":
-        connection.execute(f"SET scru.time_of_id = {setting}")
+        connection.execute(f"SET scru.enable_time_of_id = {setting}")
         for query in queries:
             with expect.error("42501", f"permission denied for function {t}_timestamp"):
                 connection.execute(query)

@@ -268,14 +268,14 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     connection.execute("CREATE TABLE kept (u uuid PRIMARY KEY DEFAULT gen_scru128()::uuid)")
     connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    bound = "scru128_floor(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_floor(t)::uuid`" in (DOCS / "core-types.md").read_text()
+    bound = "scru128_lower(now() - interval '1 hour')::uuid"
+    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "core-types.md").read_text()
     assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
     assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
     assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")
     since = connection.execute("SELECT clock_timestamp()").fetchone()
     [(new,)] = connection.execute("INSERT INTO kept DEFAULT VALUES RETURNING u")
-    found = connection.execute("SELECT u FROM kept WHERE u >= scru128_floor(%s)::uuid", since).fetchall()
+    found = connection.execute("SELECT u FROM kept WHERE u >= scru128_lower(%s)::uuid", since).fetchall()
     assert (new,) in found
 
 

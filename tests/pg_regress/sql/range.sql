@@ -199,15 +199,6 @@ SELECT * FROM each_type($$
 $$);
 RESET enable_seqscan;
 
--- A table access method other than heap may skip rows by comparisons. So ranges on its tables become comparisons, as they do on
--- partitioned tables.
-CREATE ACCESS METHOD another TYPE TABLE HANDLER heap_tableam_handler;
-CALL for_each_type($$ CREATE TABLE $T_another (id $T) USING another $$);
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[2026-01-01 00:01,2026-01-01 00:02)''') $$);
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ ''[2026-01-01 00:01,)''') $$);
-SELECT * FROM each_type($$ SELECT plan('SELECT * FROM $T_another WHERE id <@ tstzrange(now(), now() + interval ''1 hour'')') $$);
-DROP ACCESS METHOD another CASCADE;
-
 -- If the planner evaluates an invalid range, the error is the server's own.
 SELECT * FROM each_type($$ SELECT error_of('EXPLAIN SELECT * FROM $T_orders WHERE id <@ tstzrange(now(), now() - interval ''1 day'')') $$);
 
@@ -256,4 +247,4 @@ SELECT * FROM each_type($$
     FROM generate_series(timestamptz '2026-02-01', '2026-02-01 01:00', '1 s') AS second
 $$);
 SELECT * FROM each_type($$ SELECT $T_time_decoder('!') $$);
-SELECT * FROM each_type($$ SELECT $T_time_encoder('1969-12-31') $$);
+SELECT * FROM each_type($$ SELECT error, count(*) FROM unnest('{1969-12-31, 20000-01-01, -infinity, infinity}'::text[]) AS t, error_of(format('SELECT $T_time_encoder(%L)', t)) AS error GROUP BY 1 $$);
