@@ -1,8 +1,9 @@
 # The targets call scripts in tools/. The header of each script says what it does. The default server is that of the pg_config in
 # PATH, else the one that apt has. For another server: `make TARGET PG_CONFIG=/path/to/pg_config`, or PG_MAJOR=17 if apt has it.
 
-.PHONY: all build install uninstall setup vendor dist deb packages rpm image
-.PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix release clean
+.PHONY: all build install uninstall setup vendor dist python deb packages rpm image
+.PHONY: help run stop check test test-all test-long test-model test-memory audit fuzz bench bench-compare bench-report gen fix clean
+.PHONY: release release-check release-notes next-version rehearse-release
 
 comma := ,
 # `pg_buildext`, as other makes do, calls this Makefile from another directory.
@@ -27,6 +28,9 @@ vendor: ## Fetch all crates into ./vendor, so that builds need no network
 
 dist: ## Build the PGXN archive of the last commit: target/dist/scru-VERSION.zip
 	@tools/dist.sh
+
+python: ## Build the package for Python of the last commit: target/dist/scru_postgres-VERSION*
+	@tools/python.sh
 
 deb: ## Build Debian packages for the server of PG_MAJOR, with debug symbols: target/deb/NN/*.deb
 	@tools/deb.sh
@@ -108,8 +112,21 @@ fix: ## Format Rust, Python, shell scripts and Markdown, and apply ruff's fixes
 	@cargo fmt --all
 	@tools/lint.sh fix
 
-release: ## Freeze the SQL, the layouts and the public names of this version, from which upgrades will start
+release: ## Write the values of RELEASING.md into the files, and freeze the SQL, the layouts and the public names, from which upgrades will start
 	@tools/release.sh
+
+release-check: ## Check that the last commit is the release of TAG=vX.Y.Z, or of its own tag
+	@tools/release.sh ready $(TAG)
+
+release-notes: ## Print this version's section of the changelog, with absolute links
+	@/usr/bin/python3 tools/lib/release.py notes
+
+next-version: ## Begin the version of VERSION=X.Y.Z, with upgrade scripts that change nothing
+	@tools/release.sh next $(VERSION)
+
+rehearse-release: ## Make three versions in a copy, upgrade a server, and plant mistakes that have to be found; twenty minutes
+	@tools/setup.sh test
+	@tools/lib/next-version.sh rehearse
 
 clean: ## Stop and remove all private servers, and remove all build output
 	@tools/server.sh remove

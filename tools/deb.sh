@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages for the server of PG_MAJOR in target/deb/NN: postgresql-NN-scru, and its debug symbols as
-# postgresql-NN-scru-dbgsym. DEBFULLNAME and DEBEMAIL set the maintainer of the package, as in Debian's own tools.
+# postgresql-NN-scru-dbgsym.
 source "$(dirname "$0")/lib/env.sh"
 
 PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
@@ -20,9 +20,6 @@ rm -rf "$work"
 mkdir -p "$directory"
 cp -r packaging/debian "$directory"
 cd "$directory"
-if [ -n "${DEBEMAIL:-}" ]; then
-    sed -i "s/The maintainers of scru <.*>/${DEBFULLNAME:-The maintainers of scru} <$DEBEMAIL>/" debian/{control.in,changelog}
-fi
 options=(--build=binary --unsigned-changes --unsigned-buildinfo)
 # dpkg does not know of a Rust that rustup installed.
 is_rust_of_debian || options+=(--no-check-builddeps)

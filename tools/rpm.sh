@@ -23,7 +23,7 @@ if [ -z "$LIBRARY" ]; then
     rm -r "${work:?}/$name"
 fi
 
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date --date="$(sed -n '/^%changelog/{n;s/^\* \(.*\) The .*/\1/p}' packaging/rpm/scru.spec) UTC" +%s)}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date --date="$(sed -n '/^%changelog/{n;s/^\* \(\w* \w* \w* \w*\) .*/\1/p}' packaging/rpm/scru.spec) UTC" +%s)}
 options=(--define "_topdir $work" --define "pgmajorversion $PG_MAJOR" --define "pg_config $PG_CONFIG")
 # rpm knows neither of Debian's packages nor of a Rust that rustup installed.
 rpm --query --file "$(command -v rustc)" >/dev/null 2>&1 || options+=(--define 'without_requirements 1')

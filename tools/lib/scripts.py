@@ -16,11 +16,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BEGIN, END = ((ROOT / "sql" / name).read_text() for name in ("begin.sql.in", "end.sql.in"))
+LOAD = (ROOT / "tools/lib/upgrade.sql").read_text()
 
 # The statements of a script.
 STATEMENT = re.compile(
     r"CREATE (TYPE|DOMAIN|(OR REPLACE )?FUNCTION|AGGREGATE|OPERATOR|OPERATOR CLASS|CAST|SEQUENCE|SCHEMA) "
-    r"|ALTER OPERATOR FAMILY |COMMENT ON |GRANT |REVOKE |DROP FUNCTION |DO |SELECT |LOAD 'MODULE_PATHNAME'"
+    r"|ALTER OPERATOR FAMILY |COMMENT ON |GRANT |REVOKE |DO |SELECT |LOAD 'MODULE_PATHNAME'"
 )
 # What a script must not contain, even in a function or a string that is executed.
 FORBIDDEN = re.compile(
@@ -96,8 +97,12 @@ def problems_of_code(code: str, statement: str, created: set[str]) -> Iterator[s
 
 
 def problems_of_upgrade(path: Path) -> Iterator[str]:
-    """Yields a problem if a script does not begin and end as the installation scripts do."""
-    begin, end = (text.replace("{{ extension }}", path.name.partition("--")[0]) for text in (BEGIN, END))
+    """Yields a problem if a script does not begin and end as the template and the installation scripts do."""
+    extension, _, version = path.stem.partition("--")
+    load = LOAD.replace("@EXTENSION@", extension).replace("@VERSION@", version.partition("--")[2])
+    if not path.read_text().startswith(load):
+        yield "does not begin with tools/lib/upgrade.sql"
+    begin, end = (text.replace("{{ extension }}", extension) for text in (BEGIN, END))
     if uncommented(begin).strip() not in uncommented(path.read_text()):
         yield "does not begin with sql/begin.sql.in"
     if not uncommented(path.read_text()).strip().endswith(uncommented(end).strip()):

@@ -24,6 +24,12 @@ CATALOGS = {
 }
 
 
+def oids(connection: psycopg.Connection) -> dict[str, int]:
+    """Returns the OIDs of the members by their descriptions."""
+    query = f"SELECT pg_describe_object(classid, objid, 0), objid FROM ({MEMBERS}) AS members"
+    return dict(connection.execute(query).fetchall())
+
+
 def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
     """Returns the members with their comments, and their rows of all catalogs. Descriptions take the place of OIDs."""
     described = "SELECT objid, pg_describe_object(classid, objid, 0), obj_description(objid, classid::regclass::name) "
@@ -43,9 +49,11 @@ def everything(connection: psycopg.Connection) -> dict[str, list[str]]:
     for catalog, belongs in CATALOGS.items():
         # The OIDs of these rows differ between databases, and no other row refers to them.
         own = "- 'oid'" if catalog in ("pg_amop", "pg_amproc") else ""
-        # The tree of a default has the position in its script.
-        default = """|| jsonb_build_object('proargdefaults', pg_get_expr(proargdefaults, 0))""" * (catalog == "pg_proc")
-        columns = f"(to_jsonb(t) {own} {default})::text"
+        # The trees of a default and of a body have positions in their script.
+        trees = "|| jsonb_build_object({})".format(
+            "'proargdefaults', pg_get_expr(proargdefaults, 0), 'prosqlbody', pg_get_function_sqlbody(t.oid)"
+        ) * (catalog == "pg_proc")
+        columns = f"(to_jsonb(t) {own} {trees})::text"
         query = f"WITH members AS ({MEMBERS}) SELECT {columns} FROM {catalog} AS t WHERE {belongs}"
         rows = [row for (row,) in connection.execute(query)]
         assert rows
