@@ -26,12 +26,12 @@ use crate::by_time::near_clock;
 use crate::by_time::time_of_id::TimeOfId;
 use crate::call::stored::StoredId;
 use crate::call::{epoch, internal_schema};
-use crate::pg::datum;
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
     copy_node, equal, eval_const_expressions, exprType, make_ands_explicit, make_opclause, makeConst,
 };
+use crate::pg::{catalog, datum};
 
 /// What a condition compares an ID with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Function {
     /// As [`Self::of`], by the symbol of the function in the catalog.
     fn recognize<T: StoredId>(function: Oid) -> Option<Self> {
         use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
-        expression::symbol(function, |symbol| {
+        catalog::symbol(function, |symbol| {
             let affixes = symbol.strip_prefix(T::NAME).map(|suffix| ("", suffix));
             Some(match affixes.or_else(|| Some((symbol.strip_suffix(T::NAME)?, "")))? {
                 ("", "_lt") => Self::Comparison(Comparison::Id(Less)),
@@ -294,7 +294,7 @@ pub fn on_time<'p, T: StoredId>(
 pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) -> *mut Expr {
     // SAFETY: guaranteed by the caller.
     let (root, call) = unsafe { (Root::new(request.root), NodeRef::new(request.fcall)) };
-    let called = call.and_then(expression::called);
+    let called = call.and_then(catalog::called);
     let condition = called.and_then(|(function, arguments)| Condition::of::<T>(function, arguments));
     let clauses = condition.and_then(|condition| condition.clauses::<T>(root));
     clauses.map_or(ptr::null_mut(), |clauses| make_ands_explicit(clauses).as_ptr())
@@ -307,7 +307,7 @@ pub unsafe fn simplify<T: StoredId>(request: &pg_sys::SupportRequestSimplify) ->
 pub unsafe fn index<T: StoredId>(request: &mut pg_sys::SupportRequestIndexCondition) -> *mut List {
     // SAFETY: guaranteed by the caller.
     let (root, node) = unsafe { (Root::new(request.root), NodeRef::new(request.node)) };
-    let comparisons = node.and_then(expression::called).and_then(|(function, arguments)| {
+    let comparisons = node.and_then(catalog::called).and_then(|(function, arguments)| {
         let condition = Condition::of::<T>(function, arguments)?;
         let operand = condition.operand.as_ptr();
         // SAFETY: the index is that of the request.

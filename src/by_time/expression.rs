@@ -2,29 +2,17 @@
 
 use core::ffi::c_int;
 
-use pgrx::pg_sys::{self, Datum, FuncExpr, Oid, OpExpr, RangeTblEntry};
-use pgrx::varlena_to_byte_slice;
+use pgrx::pg_sys::{self, Datum, Oid, RangeTblEntry};
 use scru_server::time_compare::Operator;
 
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
 use crate::pg::unguarded::{
-    SearchSysCache1, SearchSysCache3, SysCacheGetAttr, buildoidvector, contain_subplans, contain_volatile_functions,
+    SearchSysCache1, SearchSysCache3, buildoidvector, contain_subplans, contain_volatile_functions,
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
-    lookup_type_cache, makeConst, makeFuncExpr, pg_detoast_datum_packed,
+    lookup_type_cache, makeConst, makeFuncExpr,
 };
 use crate::pg::{catalog, server};
-
-/// The function and the arguments of an operator or of a function call; `None` for any other node.
-pub fn called(node: NodeRef) -> Option<(Oid, Nodes)> {
-    let function = match node.cast::<OpExpr>() {
-        // The planner may not have looked up the function yet.
-        Some(operator) if operator.opfuncid == Oid::INVALID => get_opcode(operator.opno),
-        Some(operator) => operator.opfuncid,
-        None => node.cast::<FuncExpr>()?.funcid,
-    };
-    Some((function, node.arguments()))
-}
 
 pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
     // SAFETY: the list is new, so that nobody else has it.
@@ -64,7 +52,8 @@ pub fn estimated<'p>(root: Root<'p>, node: NodeRef<'p>) -> NodeRef<'p> {
 
 /// Whether an expression is a call of constants and such calls.
 fn has_only_calls(node: NodeRef) -> bool {
-    called(node).is_some_and(|(_, arguments)| arguments.iter().all(|each| each.is_constant() || has_only_calls(each)))
+    catalog::called(node)
+        .is_some_and(|(_, arguments)| arguments.iter().all(|each| each.is_constant() || has_only_calls(each)))
 }
 
 /// The btree operator family of a type.
@@ -147,28 +136,6 @@ fn is_heap(relation: Oid) -> bool {
         catalog::read(row, |class: &pg_sys::FormData_pg_class| class.relam)
     };
     access_method.is_none_or(|method| [pg_sys::HEAP_TABLE_AM_OID, Oid::INVALID].contains(&method))
-}
-
-/// What `recognize` makes of the symbol of a function of an extension; `None` if it is not written in C. Only a superuser can create
-/// such a function, so that a function of another user is never taken for ours.
-pub fn symbol<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Option<R> {
-    // The server's own functions have lower OIDs.
-    if function.to_u32() < pg_sys::FirstNormalObjectId {
-        return None;
-    }
-    // SAFETY: rows of this cache have this form. The column is a text, which is never NULL.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
-        let row = SearchSysCache1(cache, Datum::from(function));
-        catalog::read(row, |function: &pg_sys::FormData_pg_proc| {
-            if function.prolang != Oid::from(pg_sys::ClanguageId) {
-                return None;
-            }
-            let symbol = SysCacheGetAttr(cache, row, pg_sys::Anum_pg_proc_prosrc as _, &mut false);
-            let symbol = varlena_to_byte_slice(pg_detoast_datum_packed(symbol.cast_mut_ptr()));
-            recognize(str::from_utf8(symbol).ok()?)
-        })?
-    }
 }
 
 /// The function with a name, which is the concatenation of parts, and argument types in a schema; `None` if there is none, if it is

@@ -1,8 +1,7 @@
 //! Conditions on the time of an ID: their functions, and the planner's support functions and hooks, which provide conditions on IDs
-//! for indexes and partitions, the order by time, and estimates of rows. A hook also refuses horizons for rows of other servers.
+//! for indexes and partitions, the order by time, and estimates of rows.
 
 mod condition;
-mod elsewhere;
 mod expression;
 mod near_clock;
 mod pruning;
@@ -22,6 +21,7 @@ use pgrx::pg_sys::{Datum, Node, NodeTag, PlannerInfo, RangeTblEntry, RelOptInfo,
 use crate::call::Call;
 use crate::call::error::Error;
 use crate::call::stored::StoredId;
+use crate::feed::elsewhere;
 use crate::pg::unguarded::CacheRegisterSyscacheCallback;
 use crate::pg::{paths, server};
 

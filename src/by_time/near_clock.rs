@@ -2,11 +2,11 @@
 
 use pgrx::pg_sys::{self, Interval, SQLValueFunction, SQLValueFunctionOp as Keyword};
 
-use crate::by_time::{expression, time_of_id};
+use crate::by_time::time_of_id;
 use crate::call::epoch::MICROS_PER_DAY;
 use crate::call::stored::StoredId;
-use crate::pg::clock;
 use crate::pg::nodes::NodeRef;
+use crate::pg::{catalog, clock};
 
 const MICROS_PER_YEAR: i128 = 366 * MICROS_PER_DAY;
 
@@ -23,7 +23,7 @@ fn years_ahead(node: NodeRef) -> Option<i64> {
         let clock = [Keyword::SVFOP_CURRENT_TIMESTAMP, Keyword::SVFOP_CURRENT_TIMESTAMP_N, Keyword::SVFOP_CURRENT_DATE];
         return clock.contains(&value.op).then_some(1);
     }
-    let (function, arguments) = expression::called(node)?;
+    let (function, arguments) = catalog::called(node)?;
     match (function.to_u32(), arguments.as_slice()) {
         (pg_sys::F_NOW | pg_sys::F_TRANSACTION_TIMESTAMP | pg_sys::F_STATEMENT_TIMESTAMP, _) => Some(1),
         // The limits of `time_condition` are before the time of the largest ID, or after it.

@@ -15,8 +15,8 @@ use pgrx::pg_sys::{
 use crate::by_time::condition::Condition;
 use crate::by_time::expression::{self, list};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
-use crate::pg::paths;
 use crate::pg::unguarded::{check_stack_depth, get_func_support, make_ands_explicit, makeBoolExpr, palloc};
+use crate::pg::{catalog, paths};
 
 /// Replaces the conditions of a partitioned table, of a UNION ALL, or of another parent if an extension may skip its children, and those
 /// of its parameterized paths, by native comparisons. The copies that the conditions of the children are remain as they are.
@@ -84,7 +84,7 @@ fn with_comparisons<'p>(root: Option<Root<'p>>, conditions: Nodes<'p>, others: N
 /// They are true for the same rows. Where the expression is false, they may be NULL instead.
 fn native<'p>(root: Option<Root<'p>>, node: NodeRef<'p>) -> Option<Nodes<'p>> {
     let Some(junction) = node.cast::<BoolExpr>() else {
-        let (function, arguments) = expression::called(node)?;
+        let (function, arguments) = catalog::called(node)?;
         return comparisons(root, function, arguments);
     };
     if junction.boolop == BoolExprType::NOT_EXPR {

@@ -36,7 +36,7 @@ use crate::pg::unguarded::{
     get_opcode, get_oprrest, heap_freetuple, ineq_histogram_selectivity, mcv_selectivity, var_eq_const,
     var_eq_non_const,
 };
-use crate::pg::{clock, datum};
+use crate::pg::{catalog, clock, datum};
 
 /// `T_ineqsel(internal, oid, internal, integer) → double precision`: the restriction estimator of `<`, `<=`, `>=` and `>` between
 /// two IDs or between an ID and a time, and of `<@` and `@>`.
@@ -172,9 +172,9 @@ impl<'p> Column<'p> {
         bound: NodeRef<'p>,
         arguments: Nodes<'p>,
     ) -> Option<f64> {
-        let (function, of_source) = expression::called(source.clause()?)?;
+        let (function, of_source) = catalog::called(source.clause()?)?;
         let operand = of_source.iter().find(|&each| !equal(Some(each), Some(self.id)))?.without_relabel();
-        let may_be_source = match expression::called(bound) {
+        let may_be_source = match catalog::called(bound) {
             Some((_, of_bound)) => equal(Some(operand), of_bound.iter().next().map(NodeRef::without_relabel)),
             None => bound.is_constant() && operand.is_constant() && exprType(operand) != self.statistics.vartype,
         };
@@ -184,7 +184,7 @@ impl<'p> Column<'p> {
         }
         let condition = Condition::of::<T>(function, of_source)?;
         self.compared(&condition)?;
-        let number = if let Some((bound, of_bound)) = expression::called(bound) {
+        let number = if let Some((bound, of_bound)) = catalog::called(bound) {
             condition.comparisons_with::<T>(bound, of_bound)?
         } else {
             let derived = condition.comparisons::<T>(Some(self.root))?;
@@ -233,7 +233,7 @@ impl<'p> Column<'p> {
         if get_oprrest(operator.cast::<OpExpr>()?.opno) != self.estimator {
             return None;
         }
-        let (function, arguments) = expression::called(operator)?;
+        let (function, arguments) = catalog::called(operator)?;
         let (comparison, other) = self.compared(&Condition::of::<T>(function, arguments)?)?;
         if contain_var_clause(other) {
             return None;
@@ -268,7 +268,7 @@ impl<'p> Column<'p> {
     /// Evaluates an operand of a condition as far as the planner can. Two bounds can replace one range: its value is kept, so that
     /// its functions are called once.
     fn value_of(&mut self, operand: NodeRef<'p>) -> NodeRef<'p> {
-        let called = expression::called(operand).map(|(function, arguments)| (function, arguments.as_slice()));
+        let called = catalog::called(operand).map(|(function, arguments)| (function, arguments.as_slice()));
         let Some((function, &[range])) =
             called.filter(|(_, arguments)| matches!(arguments, [range] if exprType(*range) == pg_sys::TSTZRANGEOID))
         else {

@@ -17,8 +17,8 @@ use crate::call::stored::StoredId;
 use crate::call::{Call, internal_schema};
 use crate::pg::nodes::{NodeRef, Nodes, Root};
 use crate::pg::process::LookedUp;
-use crate::pg::server;
 use crate::pg::unguarded::{GetSysCacheOid, exprType, get_opcode, getBaseType, record_plan_function_dependency};
+use crate::pg::{catalog, server};
 use crate::settings::TIME_OF_ID;
 
 /// A function `T_timestamp`, and what replaces a comparison of its result.
@@ -102,7 +102,7 @@ pub fn support<T: StoredId>(call: Call, on_time: OnTime) -> Result<Datum, Error>
     // SAFETY: the server passes a support request, whose tag identifies the struct. The call is a node.
     unsafe {
         let is_simplify = (*request).type_ == pg_sys::NodeTag::T_SupportRequestSimplify;
-        let call = if is_simplify { NodeRef::new((*request).fcall).and_then(expression::called) } else { None };
+        let call = if is_simplify { NodeRef::new((*request).fcall).and_then(catalog::called) } else { None };
         if let Some((function, arguments)) = call {
             KNOWN.find_or(|known| known.function == function, || look_up::<T>(function, arguments, on_time));
             let root = (*request).root;

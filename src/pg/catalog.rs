@@ -5,9 +5,11 @@ use core::ffi::CStr;
 use core::ptr;
 
 use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::varlena_to_byte_slice;
 
+use crate::pg::nodes::{NodeRef, Nodes};
 use crate::pg::process::PerProcess;
-use crate::pg::unguarded::ReleaseSysCache;
+use crate::pg::unguarded::{ReleaseSysCache, SearchSysCache1, SysCacheGetAttr, get_opcode, pg_detoast_datum_packed};
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
@@ -125,6 +127,39 @@ pub fn is_distributed_by_citus(table: Oid) -> bool {
             is_distributed |= of_table as u32 == table.to_u32() && is_elsewhere;
         });
         is_distributed
+    }
+}
+
+/// The function and the arguments of an operator or of a function call; `None` for any other node.
+pub fn called(node: NodeRef) -> Option<(Oid, Nodes)> {
+    let function = match node.cast::<pg_sys::OpExpr>() {
+        // The planner may not have looked up the function yet.
+        Some(operator) if operator.opfuncid == Oid::INVALID => get_opcode(operator.opno),
+        Some(operator) => operator.opfuncid,
+        None => node.cast::<pg_sys::FuncExpr>()?.funcid,
+    };
+    Some((function, node.arguments()))
+}
+
+/// What `recognize` makes of the symbol of a function of an extension; `None` if it is not written in C. Only a superuser can create
+/// such a function, so that a function of another user is never taken for ours.
+pub fn symbol<R>(function: Oid, recognize: impl FnOnce(&str) -> Option<R>) -> Option<R> {
+    // The server's own functions have lower OIDs.
+    if function.to_u32() < pg_sys::FirstNormalObjectId {
+        return None;
+    }
+    // SAFETY: rows of this cache have this form. The column is a text, which is never NULL.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as _;
+        let row = SearchSysCache1(cache, Datum::from(function));
+        read(row, |function: &pg_sys::FormData_pg_proc| {
+            if function.prolang != Oid::from(pg_sys::ClanguageId) {
+                return None;
+            }
+            let symbol = SysCacheGetAttr(cache, row, pg_sys::Anum_pg_proc_prosrc as _, &mut false);
+            let symbol = varlena_to_byte_slice(pg_detoast_datum_packed(symbol.cast_mut_ptr()));
+            recognize(str::from_utf8(symbol).ok()?)
+        })?
     }
 }
 

@@ -7,7 +7,6 @@ use core::ptr;
 use pgrx::pg_sys::{self, Oid, OpExpr, Param, Plan, PlannerInfo, RangeTblEntry, RelOptInfo, SubPlan, TargetEntry};
 use scru_ids::{SortableId, id_systems};
 
-use crate::by_time::expression;
 use crate::call::error::{Error, quoting, report, sql_error};
 use crate::pg::catalog;
 use crate::pg::nodes::{self, NodeRef, Nodes, Root};
@@ -72,8 +71,8 @@ fn horizon(root: Root, node: NodeRef) -> Option<&'static str> {
         let is_of_subquery = parameter.paramkind == pg_sys::ParamKind::PARAM_EXEC;
         return if is_of_subquery { horizon_of_subquery(root, parameter) } else { None };
     }
-    let (function, arguments) = expression::called(node)?;
-    let system = expression::symbol(function, system_of_horizon);
+    let (function, arguments) = catalog::called(node)?;
+    let system = catalog::symbol(function, system_of_horizon);
     system.or_else(|| arguments.iter().find_map(|argument| horizon(root, argument)))
 }
 
