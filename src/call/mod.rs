@@ -99,7 +99,8 @@ impl<'call> Call<'call> {
     }
 
     /// The value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
-    /// until the statement ends. A function must keep values of one type only.
+    /// until the statement ends. A function must keep values of one type only. For values that own memory or are aligned to more than
+    /// 8 bytes; [`remembered`](Self::remembered) is faster.
     pub fn kept<V: 'static>(
         self,
         is_current: impl FnOnce(&V) -> bool,

@@ -41,6 +41,7 @@ impl<T: StoredId> Key<T> {
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
+        const { assert!(Self::LEN <= MAX_LEN, "MAX_LEN is the length of the longest ID") };
         let (low, rest) = bytes.split_at_checked(Self::LEN)?;
         let mut high = [0; MAX_LEN];
         let high = high.get_mut(..Self::LEN)?;
