@@ -74,8 +74,6 @@ def test_hexadecimal_scru160(inspecting):
         )
 
 
-
-
 def test_a_uuid_is_shown_as_both(inspecting):
     """The 16 bytes of a uuid are shown as a scru128 and as a ulid."""
     for value in SCRU128.samples(50, seed=18):
