@@ -13,6 +13,7 @@ version=$(package_version scru)
 case ${1:-} in
 ready)
     program ready "${2:-$(git describe --exact-match)}"
+    (cd sql && sha256sum --quiet --check released/SHA256SUMS)
     say "This is $version"
     exit
     ;;

@@ -233,18 +233,16 @@ def draw_at_once(old: list[psycopg.Connection], new: list[psycopg.Connection], i
 @each_earlier_release
 def test_sessions_of_two_libraries_share_their_state(clock, version):
     """IDs generated in turns are increasing, concurrent ones are unique, also during the update, and none is repeated
-    after a crash. Rows and indexes stay as they are.
+    after a crash. Rows stay as they are.
 
     Sessions that have loaded the old library cannot update the extension. The query of the page lists them.
     """
     with UpgradedServer(version, clock.environment, "") as server, ExitStack() as stack:
         old = [stack.enter_context(server.session()) for _ in range(2)]
         types = create(old[0], version)
-        if expect.has_amcheck(old[0]):
-            expect.install_amcheck(old[0])
         before = {}
         for id_type in types:
-            orders.create(old[0], id_type, rows=300)
+            orders.create(old[0], id_type, rows=100)
             before[id_type] = orders.contents(old[0])
         old[0].execute("RESET search_path")
         drawn = {id_type: draw_in_turns(old, id_type) for id_type in types}
@@ -272,7 +270,6 @@ def test_sessions_of_two_libraries_share_their_state(clock, version):
         for id_type in types:
             orders.set_search_path(new[1], id_type)
             assert orders.contents(new[1]) == before[id_type]
-            orders.check_indexes(new[1], id_type)
         server.kill()
         clock.shift(-3)
         server.start()

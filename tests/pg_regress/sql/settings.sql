@@ -56,7 +56,7 @@ BEGIN;
 SELECT gen_ulid() IS NOT NULL;
 SET LOCAL scru.generator_scope = server;
 SELECT gen_ulid() AS id \gset
-SELECT last_id = :'id' FROM scru_generators() WHERE type = 'ulid';
+SELECT details->>'last_id' = :'id' FROM scru_generators() WHERE type = 'ulid';
 ROLLBACK;
 
 -- Before the library is loaded, a session can set any name. When it is loaded, the server keeps the valid values of users' settings, and
