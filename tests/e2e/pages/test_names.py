@@ -24,7 +24,7 @@ VERSION = re.compile(r"\b0\.[123]\.0\b")
 # Specifications that have the same version numbers. Each is named in the same line.
 OTHER_PROJECTS = re.compile(r"TypeID|SCRU160|specification")
 REMOVED = re.compile(
-    r"\bPrecision\b|by_tick|old_versions|move_left|forget_left|(?<!not)_(?:en|de)crypted\b|scru_snowflake_floor|T_is_timely"
+    r"\bPrecision\b|by_tick|old_versions|move_left|forget_left|(?<!not)_(?:encrypted|decrypted)\b|scru_snowflake_floor|T_is_timely"
 )
 
 
