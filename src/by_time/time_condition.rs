@@ -311,7 +311,8 @@ impl<'p> Table<'p> {
         // SAFETY: arguments are nodes.
         let &[time, array] = unsafe { Nodes::new(any.args) }.as_slice() else { return None };
         self.id_of(time)?;
-        let elements = elements(array).filter(|_| strategy_of(any.opno) == Some(EQUAL))?;
+        // An OR has arms.
+        let elements = elements(array).filter(|all| !all.is_empty() && strategy_of(any.opno) == Some(EQUAL))?;
         let arms = list(elements.iter().take(FEW + 1).map_while(|each| self.comparison(|| Some(EQUAL), time, each)));
         match arms.as_slice() {
             all if all.len() > FEW || all.len() != elements.as_slice().len() => None,

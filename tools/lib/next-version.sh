@@ -54,7 +54,7 @@ mistake() {
     git reset --quiet --hard "$base"
     git clean --quiet --force -d
 }
-mistake_in_library() { [ -z "$REHEARSE" ] || mistake "$1" "$2" "tools/install.sh && tests $RELEASE $3" "$4"; }
+mistake_in_tests() { mistake "$1" "$2" "tools/install.sh remove; tools/install.sh; tests $RELEASE -k $3" "$4"; }
 
 # ------------------------------------------------------------------------------------------------------------ the first
 
@@ -155,20 +155,14 @@ tests -k 'hexid or test_release or call_no_objects_of_users' \
     tests/e2e/*/test_{sanity,sort,generate,gist}.py tests/e2e/operations/test_{release,extension}.py
 [ -n "$REHEARSE" ] || exit 0
 
-# ----------------------------------------------------------------------------------------- mistakes that a server shows
-
-mistake_in_library 'a script that forgets an object' "sed -i '/^COMMENT ON TYPE hexid/d' $script" '-k ends_like' \
-    test_an_update_ends_like_a_fresh_installation
-mistake_in_library 'a function is replaced by another one of its name' \
+# Mistakes that only a server shows.
+mistake_in_tests 'a script that forgets an object' "sed -i '/^COMMENT ON TYPE hexid/d' $script" ends_like \
+    "hexid: None"
+mistake_in_tests 'a function is replaced by another one of its name' \
     "sed -i 's/^CREATE OR REPLACE FUNCTION scru_types(/DROP FUNCTION scru_types();\nCREATE FUNCTION scru_types(/' $script" \
-    '-k ends_like' 'scru_types'
-mistake_in_library 'an extension without a script' "git rm --quiet sql/scru_text--$version--$next.sql" '-k ends_like' \
+    ends_like ">       assert released.items()"
+mistake_in_tests 'an extension without a script' "git rm --quiet sql/scru_text--$version--$next.sql" ends_like \
     "has no update path from version \"$version\" to version \"$next\""
-mistake_in_library 'a symbol that is gone' "sed -i 's/guarded \[gen_ \$name _at\]/guarded [gen_ \$name _of]/' src/symbols.rs" \
-    '-k symbols' gen_scru128_at
-mistake_in_library 'a new file for the marks, which begins without them' \
-    "sed -i 's/8672/8673/; s/number == NUMBER/number + 1 == NUMBER/' src/shared/mark_page.rs" '-k preloaded' \
-    test_a_server_keeps_the_library_that_it_has_preloaded
 
 # ------------------------------------------------------------------------------------------------------------ the third
 
@@ -184,4 +178,9 @@ commit "Begin $third"
 forget
 tools/install.sh
 tests "$RELEASE"
+mistake_in_tests 'a symbol that is gone' "sed -i 's/guarded \[gen_ \$name _at\]/guarded [gen_ \$name _of]/' src/symbols.rs" \
+    symbols gen_scru128_at
+mistake_in_tests 'a new file for the marks, which begins without them' \
+    "sed -i 's/8672/8673/; s/number == NUMBER/number + 1 == NUMBER/' src/shared/mark_page.rs" preloaded \
+    test_a_server_keeps_the_library_that_it_has_preloaded
 say "$MISTAKES mistakes were found, and $third is ready"

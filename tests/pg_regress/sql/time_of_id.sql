@@ -42,6 +42,7 @@ RESET enable_bitmapscan;
 SELECT plan('SELECT * FROM v WHERE created_at IN (''2026-11-03'', ''2026-11-05'')');
 SELECT bool_or(plan ~ 'ANY') AS is_long FROM plan($$SELECT * FROM v
     WHERE created_at = ANY (array_fill(timestamptz '2026-11-03', ARRAY[17]))$$);
+SELECT plan('SELECT * FROM v WHERE created_at = ANY (''{}'') OR k = 1 AND created_at = ''2026-11-03''');
 SELECT plan('SELECT * FROM v WHERE k = 1 AND created_at = ''2026-11-03'' OR k = 2 AND NOT (created_at < ''2026-11-05'' OR k = 3)');
 SET enable_bitmapscan = off;
 SELECT plan('SELECT * FROM v WHERE created_at >= current_date - 7');
