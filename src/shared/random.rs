@@ -11,30 +11,24 @@ use rand::{SeedableRng, TryRng};
 use crate::call::error::Error;
 use crate::pg::process::PerProcess;
 
-/// How long the generator is not seeded again if it is in use, and while it is not, in microseconds.
-const MAX_AGE: u64 = 1_000_000;
-const MAX_PAUSE: u64 = 100_000;
+/// The generator is seeded again when the clock, in microseconds, has changed above this number of bits: 66 ms.
+const PERIOD_BITS: u32 = 16;
 
 struct Source {
     /// The process that has seeded the generator; 0 if there is none.
     seeded_by: Cell<i32>,
-    /// The readings of the clock when it was seeded, and when it was last used.
-    seeded_at: Cell<i64>,
-    used_at: Cell<i64>,
+    /// The period of the clock in which it was seeded.
+    seeded_in: Cell<i64>,
     rng: Cell<MaybeUninit<StdRng>>,
 }
 
-static SOURCE: PerProcess<Source> = PerProcess::new(Source {
-    seeded_by: Cell::new(0),
-    seeded_at: Cell::new(0),
-    used_at: Cell::new(0),
-    rng: Cell::new(MaybeUninit::uninit()),
-});
+static SOURCE: PerProcess<Source> =
+    PerProcess::new(Source { seeded_by: Cell::new(0), seeded_in: Cell::new(0), rng: Cell::new(MaybeUninit::uninit()) });
 
 /// The process's random source: a cryptographic generator. It is seeded from the operating system at its first use, and again
 ///
 /// - after a fork, so that no two processes share random numbers,
-/// - each second, after a pause of 100 ms, and if the clock moves back: the memory of a virtual machine can be restored twice.
+/// - in each period of 66 ms of the clock: the memory of a virtual machine can be restored twice.
 pub struct Random(());
 
 impl Random {
@@ -43,25 +37,23 @@ impl Random {
     pub fn get(now: i64) -> Result<Self, Error> {
         // SAFETY: an integer that the server sets once in each process.
         let pid = unsafe { pg_sys::MyProcPid };
-        // A negative difference is a large number.
-        let pause = now.wrapping_sub(SOURCE.used_at.replace(now)) as u64;
-        let age = now.wrapping_sub(SOURCE.seeded_at.get()) as u64;
-        if SOURCE.seeded_by.get() == pid && pause <= MAX_PAUSE && age <= MAX_AGE {
+        let period = now >> PERIOD_BITS;
+        if SOURCE.seeded_by.get() == pid && SOURCE.seeded_in.get() == period {
             Ok(Self(()))
         } else {
-            Self::seed(pid, now)
+            Self::seed(pid, period)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn seed(pid: i32, now: i64) -> Result<Self, Error> {
+    fn seed(pid: i32, period: i64) -> Result<Self, Error> {
         // If it fails, the next use must not find the old state.
         SOURCE.seeded_by.set(0);
         let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| Error::no_randomness(&error))?;
         SOURCE.rng.set(MaybeUninit::new(rng));
         SOURCE.seeded_by.set(pid);
-        SOURCE.seeded_at.set(now);
+        SOURCE.seeded_in.set(period);
         Ok(Self(()))
     }
 

@@ -115,6 +115,9 @@ def test_django(installed, new_database, tmp_path):
     assert "No changes detected" in shop.manage("makemigrations", "--check", "--dry-run")
     inserted = shop.connection.execute("INSERT INTO shop_order (note) VALUES ('by SQL') RETURNING pg_typeof(id)::text")
     assert inserted.fetchone() == ("scru128",)
+    # Only the project's own tables.
+    inspected = re.findall(r"db_table = '(\w+?)_", shop.manage("inspectdb", "--include-views"))
+    assert set(inspected) == {"auth", "django", "shop"}
     for binding in "client", "server":
         shop.manage("test", "shop.tests", "--verbosity=0", BINDING=binding)
 
