@@ -139,4 +139,6 @@ def of_types(types: list[IdType]):
 
 
 each_type = of_types(TYPES)
+# For what does not depend on the type: one passed by value, one by reference. The regression tests run all types.
+each_form = of_types([SCRU64, SCRU128])
 each_server_wide_type = of_types(SERVER_WIDE)
