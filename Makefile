@@ -124,7 +124,7 @@ release-notes: ## Print this version's section of the changelog, with absolute l
 next-version: ## Begin the version of VERSION=X.Y.Z, with upgrade scripts that change nothing
 	@tools/release.sh next $(VERSION)
 
-rehearse-release: ## Make three versions in a copy, upgrade a server, and plant mistakes that have to be found; twenty minutes
+rehearse-release: ## Make three versions in a copy, upgrade a server, and plant mistakes that have to be found
 	@tools/setup.sh test
 	@tools/lib/next-version.sh rehearse
 

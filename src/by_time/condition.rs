@@ -131,7 +131,9 @@ impl<'p> Condition<'p> {
             Comparison::Time(operator) if !is_of_core_type && near_clock::is_before::<T>(self.operand) => {
                 return self.near_clock::<T>(operator);
             }
-            _ if is_of_core_type => is_constant && expression::is_skipped(root?, self.id),
+            _ if is_of_core_type => {
+                expression::is_skipped(root?, self.id, is_constant) && !expression::is_costly(self.operand)
+            }
             Comparison::Id(_) => false,
             Comparison::Time(_) => is_constant,
             // Two comparisons would evaluate an ID that is not a column twice.

@@ -12,7 +12,7 @@ use crate::pg::unguarded::{
     estimate_expression_value, evaluate_expr, exprType, get_negator, get_opcode, get_opfamily_member, lappend,
     lookup_type_cache, makeConst, makeFuncExpr,
 };
-use crate::pg::{catalog, server};
+use crate::pg::{catalog, paths, server};
 
 pub fn list<'p>(nodes: impl IntoIterator<Item = NodeRef<'p>>) -> Nodes<'p> {
     // SAFETY: the list is new, so that nobody else has it.
@@ -96,9 +96,9 @@ impl Native {
     }
 }
 
-/// Whether native comparisons of `id` with a constant let the server skip parts of its table that the comparisons with times do not. This
+/// Whether native comparisons of `id` let the server skip parts of its table that the comparisons with times do not. This
 /// requires that `id` is a column, of the ID type or of a domain over it, and that its table is part of this query.
-pub fn is_skipped(root: Root, id: NodeRef) -> bool {
+pub fn is_skipped(root: Root, id: NodeRef, is_constant: bool) -> bool {
     let Some(column) = id.column().filter(|column| column.varlevelsup == 0) else { return false };
     // SAFETY: while a query is planned, the number of a column's table refers to the query's range table.
     let tables = unsafe { Nodes::new((*root.parse).rtable) }.as_slice();
@@ -110,8 +110,9 @@ pub fn is_skipped(root: Root, id: NodeRef) -> bool {
         (false, _) => !is_heap(table.relid),
         // The planner skips partitions by ranges or lists of the column, and children whose CHECK constraints contradict the constant.
         // A partition that is itself partitioned gets a copy of the conditions, which are simplified again.
-        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_in_partition_key(table.relid, column.varattno),
-        (true, _) => true,
+        (true, pg_sys::RELKIND_PARTITIONED_TABLE) => is_constant && is_in_partition_key(table.relid, column.varattno),
+        // Another extension with this hook, such as TimescaleDB, may exclude children at the start of execution.
+        (true, _) => is_constant || paths::has_other_hook(),
     })
 }
 

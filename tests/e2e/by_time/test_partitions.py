@@ -163,7 +163,7 @@ def test_hours_follow_each_other_without_a_gap(events):
         WHERE inhparent = 'events'::regclass AND bound <> 'DEFAULT' ORDER BY relname
         """
     ).fetchall()
-    expected = f"SELECT {events.type}_lower(%s::timestamptz)::text"
+    expected = f"SELECT {events.type}_time_encoder(%s)"
     for hour, (first, after) in zip(range(11, 19), bounds, strict=True):
         for bound, at in ((first, hour), (after, hour + 1)):
             [(text,)] = events.connection.execute(expected, [NOON.replace(hour=at)])
