@@ -49,6 +49,7 @@ BEGIN
             IF set OPERATOR(pg_catalog.<) updated THEN
                 RAISE not_null_violation USING
                     MESSAGE = pg_catalog.format('trigger of %s left column "%s" empty', tbl, col),
+                    COLUMN = col,
                     DETAIL = pg_catalog.format('%s of %s rows are empty after the update.',
                         updated OPERATOR(pg_catalog.-) set, updated),
                     HINT = 'First fill the table from which the trigger copies, or exclude rows by the argument condition.';
