@@ -36,7 +36,12 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("draw", "keeps an ID of an earlier era", "access.era()? != era", "false"),
     ("next", "starts at the clock", "access.start(Mark::Draws)?.max(access.from())", "access.from()"),
     ("next", "ignores the floor", ".max(access.from())", ""),
-    ("renew_locked", "new servers start at the clock", "mark::first(access.clock()?)", "access.clock()?"),
+    (
+        "draw",
+        "new servers start at the clock",
+        "T::successor_state(access.clock()?)",
+        "T::state_after(1, &mut access.random(0)?)",
+    ),
     (
         "renew_locked",
         "counts before it is flushed",

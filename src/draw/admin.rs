@@ -109,7 +109,6 @@ impl Seen {
         };
         let mut marks = Backend::at(memory);
         let start = match marks.start(of)? {
-            0 if durable == 0 && of == Mark::Draws => mark::first(clock::now()),
             0 => durable,
             start => start,
         };
@@ -142,6 +141,8 @@ fn forecast<T: Type>(
     let (wait, refusal) = if is_shared {
         let draws = draws.as_ref().map_err(Error::clone)?;
         let (start, arrived) = (draws.start.max(from), draws.arrived.max(arrived));
+        let is_first = mark::is_first::<T>(word, draws.start);
+        let word = if is_first { T::successor_state(clock::now()).pack() } else { word };
         mark::forecast::<T>(clock::now(), |now| mark::step(word, start, arrived, &context(now), &mut random))
     } else {
         let state = T::process().generator.get().unwrap_or_default();

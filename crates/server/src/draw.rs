@@ -37,6 +37,10 @@ pub fn draw<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Option<Step<
         return begin(access).map(|()| None);
     }
     let (word, step) = next(access)?;
+    if word == Word::<T>::default() && mark::is_first::<T>(word, access.start(Mark::Draws)?) {
+        let first = T::successor_state(access.clock()?);
+        return access.swap(word, first.pack()).map(|_| None);
+    }
     let Step::Made(state, id) = step else {
         let has_lost = matches!(step, Step::Refused(Refusal::ClockMovedBack(_))) && discard(access, word)?;
         return Ok((!has_lost).then_some(step));
@@ -112,13 +116,10 @@ pub fn draw_unlogged<T: GeneratedId, A: Access<T>>(access: &mut A) -> Result<Opt
 
 /// Sets a type's word back if its tick ends after a time, so that the next ID is at or above the time.
 pub fn lower_word<T: GeneratedId, A: Access<T>>(access: &mut A, time: i64) -> Result<(), A::Error> {
+    let back = mark::before::<T>(time, &mut access.random(time)?).pack();
     loop {
         let old = access.word()?;
-        if mark::end::<T>(T::state_tick(T::State::unpack(old))) <= time {
-            return Ok(());
-        }
-        let back = mark::before::<T>(time, &mut access.random(time)?);
-        if access.swap(old, back.pack())? {
+        if mark::end::<T>(T::state_tick(T::State::unpack(old))) <= time || access.swap(old, back)? {
             return Ok(());
         }
     }

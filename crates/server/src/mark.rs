@@ -70,6 +70,14 @@ pub fn before<T: GeneratedId>(time: i64, rng: &mut impl Rng) -> T::State {
     T::state_after(T::TICKS.nearest(time).saturating_sub(1), rng)
 }
 
+/// Whether a type begins on a server without a mark, from its word and the start. Rows can arrive without the page, as from the
+/// publisher of a logical subscriber, or lose it. So its word becomes [`successor_state`](GeneratedId::successor_state), above all IDs
+/// that were drawn with a right clock. Types with more random bits have none to avoid.
+#[inline(always)]
+pub fn is_first<T: GeneratedId>(word: Word<T>, start: i64) -> bool {
+    T::SERVER_WIDE && word == Word::<T>::default() && start == 0
+}
+
 /// One step from shared state, of a type that refuses when its clock moves back. `start` is the time at or above which all IDs are. `arrived` is the time that has arrived with
 /// the database: nothing shared may be ahead of the clock because of that, so the step waits for it.
 #[inline(always)]
@@ -145,11 +153,6 @@ pub fn forecast<T: GeneratedId>(now: i64, mut step: impl FnMut(i64) -> Step<T>) 
 /// The end of the longest tick that contains a time, which is above the IDs of this time of all types.
 pub const fn after(time: i64) -> i64 {
     time.div_euclid(LONGEST_TICK_MICROS).saturating_add(1).saturating_mul(LONGEST_TICK_MICROS)
-}
-
-/// The start of a server without a page: above all IDs that were drawn with a right clock.
-pub const fn first(now: i64) -> i64 {
-    after(now.saturating_add(MAX_AHEAD_MICROS))
 }
 
 /// The time to which marks are set back: `time`, or the last for which a session would wait, if that is later. IDs up to it may have

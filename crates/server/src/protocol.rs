@@ -170,11 +170,6 @@ fn renew_locked<A: Marks>(
     need: impl FnOnce(&mut A) -> Result<Option<i64>, A::Error>,
 ) -> Result<Option<Lsn>, A::Error> {
     settle_locked(access, of)?;
-    // Rows can arrive without the page, as from the publisher of a logical subscriber, or lose it.
-    if of == Mark::Draws && access.start(of)? == 0 {
-        let (era, first) = (access.era()?, mark::first(access.clock()?));
-        access.set_start(of, era, first)?;
-    }
     let Some(need) = need(access)? else { return Ok(None) };
     let reserved = access.reserved(of)?;
     if reserved >= need.saturating_add(mark::low(access.flush_time())) {
@@ -281,11 +276,18 @@ pub fn floor<A: Marks>(access: &mut A) -> Result<i64, A::Error> {
         let mut arrived = learn(access, Mark::Horizons)?;
         let now = |access: &mut A| Ok(access.start(Mark::Horizons)?.max(access.clock()?));
         let floor = raise(access, Mark::Horizons, now)?;
-        // An administrator may set the mark back.
-        while access.reserved(Mark::Horizons)? >= floor {
-            let (known, era) = (access.known(Mark::Horizons), access.era()?);
+        // A superuser may set the mark back, also during the flush: then the reader must not receive the floor.
+        loop {
+            let era = access.era()?;
+            if access.reserved(Mark::Horizons)? < floor {
+                break;
+            }
+            let known = access.known(Mark::Horizons);
             if arrived > 0 || known.era == era && floor <= known.until {
-                return access.flush(known.version).map(|()| floor);
+                access.flush(known.version)?;
+                if access.era()? == era {
+                    return Ok(floor);
+                }
             }
             arrived = extend(access, Mark::Horizons, era, Some(floor))?;
         }
@@ -311,15 +313,15 @@ pub fn raise_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> 
 /// Sets both marks and all words back to a time; not to one that the clock will soon reach, so that no ID that was drawn with a right
 /// clock is drawn again. Raises nothing.
 pub fn set_marks<A: Marks>(access: &mut A, time: i64) -> Result<(), A::Error> {
-    let (new, position) = locked(access, |access| set_marks_locked(access, time))?;
-    access.flush(position)?;
-    // Whoever was suspended here for long must not lower what covers the IDs that others have since drawn.
+    let new = locked(access, |access| set_marks_locked(access, time))?;
+    // Flushes the page as well, whose record precedes. Whoever was suspended here for long must not lower what covers the IDs that
+    // others have since drawn.
     let lower = |carried: i64, reserved: i64| carried.min(new.max(reserved));
     Mark::ALL.into_iter().try_for_each(|of| change_carried(access, of, lower))
 }
 
-/// The time to which all was set back, and the position to flush.
-fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<(i64, Lsn), A::Error> {
+/// The time to which all was set back.
+fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<i64, A::Error> {
     begin_locked(access)?;
     let reserved = [access.reserved(Mark::Draws)?, access.reserved(Mark::Horizons)?];
     // First, and before the era. A backend that has loaded the reservation before has read an older clock, and discards its ID if it
@@ -330,10 +332,9 @@ fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<(i64, Lsn), A
     let era = access.era()? + 1;
     access.set_era(era)?;
     let new = mark::lowest(time, access.clock()?);
-    let mut position = 0;
     for (of, reserved) in Mark::ALL.into_iter().zip(reserved) {
         if access.durable(of)? > new {
-            position = access.log(of, new)?;
+            let position = access.log(of, new)?;
             access.set_pending(of, Pending { until: new, position })?;
         }
         let start = access.start(of)?;
@@ -343,7 +344,7 @@ fn set_marks_locked<A: Marks>(access: &mut A, time: i64) -> Result<(i64, Lsn), A
         }
         access.reserve(of, reserved.min(new))?;
     }
-    Ok((new, position))
+    Ok(new)
 }
 
 /// Changes the mark that the database carries, whoever wrote it: `change` gets its time, and the reservation after that was read. Writes

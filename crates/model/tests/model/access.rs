@@ -176,6 +176,14 @@ impl<'a> Run<'a> {
         self.access(order, perform)
     }
 
+    /// A superuser who sets the marks back raises nothing.
+    fn require_lower(&mut self, old: i64, new: i64) {
+        let operation = self.world.backends[self.backend].operation.as_ref();
+        if !self.has_stopped && new > old && operation.is_some_and(|operation| matches!(operation.call, Call::Set(_))) {
+            self.world.fail(Fault::Raised);
+        }
+    }
+
     fn require_lock(&mut self, holds: bool) {
         if !self.has_stopped && self.holds_lock != holds {
             self.world.fail(Fault::Lock);
@@ -234,6 +242,7 @@ impl<T: Shared> Access<T> for Run<'_> {
     }
 
     fn swap(&mut self, old: u64, new: u64) -> Result<bool, Halt> {
+        self.require_lower(T::KIND.tick(old).1, T::KIND.tick(new).1);
         self.memory(|world| {
             let word = &mut world.shared.words[T::KIND as usize];
             let is_current = *word == old;
@@ -410,7 +419,10 @@ impl Marks for Run<'_> {
 
     fn durable(&mut self, of: Mark) -> Result<i64, Halt> {
         let read = |world: &mut World| Answer::Number(world.log.disk().page[of as usize] as u64);
-        self.locked(Order::Private, read).map(|answer| Self::number(answer) as i64)
+        self.require_lock(true);
+        // Only a damaged page cannot be read.
+        let answer = if self.bounds.failures > 0 { self.attempt(read) } else { self.access(Order::Private, read) };
+        answer.map(|answer| Self::number(answer) as i64)
     }
 
     fn log(&mut self, of: Mark, time: i64) -> Result<Lsn, Halt> {

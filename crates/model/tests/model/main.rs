@@ -40,8 +40,9 @@ const fn at(ticks: i64) -> i64 {
 pub struct Bounds {
     /// The database, the node and the type of each backend.
     pub backends: Vec<(usize, usize, Kind)>,
-    /// Whether a backend only goes while the others are idle.
-    pub is_in_turns: bool,
+    /// The maximum number of times that a backend is suspended in an operation while another one goes or the clock moves; `None` for
+    /// any number.
+    pub switches: Option<u8>,
     /// The maximum number of horizons that are read.
     pub horizons: u8,
     /// The nodes. None is the node `5/23`.
@@ -54,6 +55,8 @@ pub struct Bounds {
     pub flush_time: i64,
     /// The number of IDs after which no further action follows.
     pub ids: usize,
+    /// The time of the clock in the beginning, in ticks after the initial time.
+    pub clock: i64,
     /// The maximum number of times that the clock advances.
     pub clock_moves: u8,
     /// The steps by which the clock may advance, in ticks.
@@ -73,6 +76,8 @@ pub struct Bounds {
     pub promotion: Vec<i64>,
     /// The maximum number of upgrades, which move all databases to a new server without its page.
     pub upgrades: u8,
+    /// Whether the rows move without what the databases carry, as to a logical subscriber.
+    pub is_bare: bool,
     /// The maximum number of databases that are restored from the dump of another server.
     pub restores: u8,
     /// The marks that a restored database carries, in ticks after the initial time.
@@ -95,8 +100,6 @@ pub struct Bounds {
     pub marks: Option<u8>,
     /// Whether every state is examined for an operation or a wait that does not end.
     pub checks_ends: bool,
-    /// Whether it takes long to visit all states.
-    pub is_long: bool,
     /// The text of the protocol.
     pub protocol: Protocol,
     /// The number of the change, if that is the changed protocol.
@@ -135,6 +138,20 @@ pub enum Action {
     Node(usize, usize),
 }
 
+impl Action {
+    /// The backend that goes; `None` if the action is not that of a backend.
+    const fn backend(self) -> Option<usize> {
+        match self {
+            Self::Go(backend)
+            | Self::Fail(backend)
+            | Self::Horizon(backend)
+            | Self::Set(backend, _)
+            | Self::Raise(backend, _) => Some(backend),
+            _ => None,
+        }
+    }
+}
+
 impl Bounds {
     /// Whether transactions begin with what has arrived with the database, and with the floor of the horizons.
     fn has_transactions(&self) -> bool {
@@ -144,6 +161,11 @@ impl Bounds {
     fn can_move_clock(&self, world: &World) -> bool {
         !self.is_clock_calm
             && (world.counts.clock_moves < self.clock_moves || world.counts.clock_setbacks < self.clock_setbacks)
+    }
+
+    /// Whether a backend may go that suspends another one, or the clock move.
+    fn can_suspend(&self, world: &World, goes: Option<usize>) -> bool {
+        self.switches.is_none_or(|switches| world.counts.switches < switches || !world.suspends(goes))
     }
 
     /// Whether a part of the flushed log may become the whole log.
@@ -241,6 +263,11 @@ impl Bounds {
     fn correct(&self, world: &mut World, backend: usize, call: Call) {
         let Backend { database, node, kind, .. } = world.backends[backend];
         if let Call::Set(time) = call {
+            let is_above = |kind: &Kind| kind.tick(world.shared.words[*kind as usize]).1 > time;
+            if self.backends.len() == 1 && Kind::SHARED.iter().any(is_above) {
+                world.fail(Fault::NotSetBack);
+            }
+            world.check_given();
             world.set_to = (!world.is_set_late).then_some((database, node, kind, time));
         } else if let Call::Raise(time) = call {
             world.raised = Some(Raised { time, database, is_local: false });
@@ -272,7 +299,7 @@ impl Bounds {
         let mut anew = world.clone();
         anew.crash(world.log.flushed);
         let mut elsewhere = world.clone();
-        elsewhere.upgrade();
+        elsewhere.upgrade(false);
         [world.clone(), anew, elsewhere].into_iter().all(|world| self.draws(world, (database, node, kind), time))
     }
 
@@ -337,8 +364,7 @@ impl Model for Bounds {
         }
         let counts = &world.counts;
         for (number, backend) in world.backends.iter().enumerate() {
-            let mut others = world.backends.iter().enumerate().filter(|(other, _)| *other != number);
-            if self.is_in_turns && others.any(|(_, other)| other.operation.is_some()) {
+            if !self.can_suspend(world, Some(number)) {
                 continue;
             }
             actions.push(Action::Go(number));
@@ -364,7 +390,7 @@ impl Model for Bounds {
                 actions.extend(others.map(|node| Action::Node(number, node)));
             }
         }
-        let can_move = !self.is_clock_calm || world.are_idle();
+        let can_move = !self.is_clock_calm && self.can_suspend(world, None) || world.are_idle();
         if counts.clock_moves < self.clock_moves && can_move {
             actions.extend(self.forward.iter().map(|ticks| Action::Clock(*ticks)));
         }
@@ -399,6 +425,11 @@ impl Model for Bounds {
 
     fn next_state(&self, world: &World, action: Action) -> Option<World> {
         let mut next = world.clone();
+        let goes = action.backend();
+        if self.switches.is_some() && (goes.is_some() || matches!(action, Action::Clock(_))) {
+            next.counts.switches += u8::from(world.suspends(goes));
+            next.backends.iter_mut().enumerate().for_each(|(number, backend)| backend.goes = goes == Some(number));
+        }
         let counts = &mut next.counts;
         match action {
             Action::Go(backend) => {
@@ -453,7 +484,7 @@ impl Model for Bounds {
             Action::Upgrade(ticks) => {
                 counts.upgrades += 1;
                 next.may_refuse = true;
-                next.upgrade();
+                next.upgrade(self.is_bare);
                 next.clock += ticks * TICK;
             }
             Action::Restore(backend, restored) => {
@@ -465,6 +496,8 @@ impl Model for Bounds {
                 next.backends[backend].node = node;
             }
         }
+        // A backend is not suspended after its operation.
+        next.backends.iter_mut().for_each(|backend| backend.goes &= backend.operation.is_some());
         if !matches!(action, Action::Go(_) | Action::Flush) {
             next.marks_logged = 0;
         }

@@ -8,7 +8,7 @@ use scru_server::protocol::{Carried, Known, Lsn, Pending};
 
 use crate::access::Answer;
 use crate::kind::Kind;
-use crate::{Bounds, NOON, at};
+use crate::{Bounds, at};
 
 /// The number of databases.
 const DATABASES: usize = 2;
@@ -75,6 +75,7 @@ pub(crate) struct Counts {
     pub(crate) mark_raises: u8,
     pub(crate) failures: u8,
     pub(crate) flushes: u8,
+    pub(crate) switches: u8,
 }
 
 /// Shared memory. All fields are 0 after a crash.
@@ -162,6 +163,15 @@ impl Log {
         (self.disk().carried[database][of as usize], self.versions[database][of as usize])
     }
 
+    /// Whether the durable page and the sequence of a database cover a time.
+    fn covers(&self, database: usize, of: Mark, time: i64) -> bool {
+        let durable = self.records[..self.flushed as usize].iter().rev();
+        let page =
+            durable.filter_map(|record| if let Record::Page(page, time) = record { Some((page, time)) } else { None });
+        let page = page.filter(|(page, _)| **page == of).map(|(_, time)| *time).next();
+        page.unwrap_or(self.base.page[of as usize]) >= time && self.carried(database, of).0.time >= time
+    }
+
     fn write(&mut self, record: Record) -> Lsn {
         self.records.push(record);
         self.end()
@@ -234,6 +244,8 @@ pub(crate) struct Backend {
     /// The type that it draws.
     pub(crate) kind: Kind,
     pub(crate) operation: Option<Operation>,
+    /// Whether it went last, if switches are counted.
+    pub(crate) goes: bool,
     /// The last ID that its client received; 0 if there is none.
     pub(crate) last: u64,
     /// The state of its private generator.
@@ -301,6 +313,12 @@ pub enum Fault {
     NeedlessMark,
     /// A reservation is withdrawn, but not by a superuser.
     Withdrawn,
+    /// What sets the marks back raises one, or a word.
+    Raised,
+    /// A word is above the time to which the marks were set back.
+    NotSetBack,
+    /// An ID or a horizon is returned that the durable page or the sequence of its database does not cover.
+    Uncovered,
 }
 
 impl World {
@@ -317,7 +335,7 @@ impl World {
             ..Backend::default()
         });
         Self {
-            clock: NOON,
+            clock: at(bounds.clock),
             counts: Counts::default(),
             may_refuse: bounds.is_new || last.is_some(),
             log: Log {
@@ -391,6 +409,12 @@ impl World {
         calls.map(|operation| operation.call).any(|call| matches!(call, Call::Set(_)))
     }
 
+    /// Whether a backend is suspended in its operation if another one goes, or an action that is not of a backend follows.
+    pub(crate) fn suspends(&self, goes: Option<usize>) -> bool {
+        let mut others = self.backends.iter().enumerate().filter(|(number, _)| goes != Some(*number));
+        others.any(|(_, other)| other.goes && other.operation.is_some())
+    }
+
     pub(crate) fn are_idle(&self) -> bool {
         self.backends.iter().all(|backend| backend.operation.is_none())
     }
@@ -422,12 +446,13 @@ impl World {
         self.set_to = None;
     }
 
-    /// Moves the databases to a new server, as pg_upgrade does or a dump.
-    pub(crate) fn upgrade(&mut self) {
+    /// Moves the databases to a new server, as pg_upgrade does or a dump; without what they carry if it is bare.
+    pub(crate) fn upgrade(&mut self, is_bare: bool) {
         self.begin_anew();
         let Disk { carried, mut rows, .. } = self.log.disk();
         rows.values_mut().for_each(|databases| *databases &= !self.uncovered);
         let arrived = |Carried { time, .. }| Carried { time, has_arrived: time > 0 };
+        let arrived = |carried| if is_bare { Carried::default() } else { arrived(carried) };
         self.raised = self.raised.map(|raised| Raised { is_local: true, ..raised });
         self.given.clone_from(&rows);
         let carried = carried.map(|carried| carried.map(arrived));
@@ -465,10 +490,22 @@ impl World {
 
     /// A horizon to its reader.
     pub(crate) fn return_horizon(&mut self, bounds: &Bounds, backend: usize, horizon: i64) {
-        let database = self.backends[backend].database;
+        let Backend { database, .. } = self.backends[backend];
+        if !self.log.covers(database, Mark::Horizons, horizon) {
+            self.fail(Fault::Uncovered);
+        }
         self.horizons[database] = self.horizons[database].max(horizon);
         if bounds.needs_rows(self) {
             self.log.write(Record::Horizon(database, self.horizons[database]));
+        }
+    }
+
+    /// After a superuser has set the marks back: the page covers each ID that must not be generated again, unless it is of a dump.
+    pub(crate) fn check_given(&mut self) {
+        let page = self.log.disk().page[Mark::Draws as usize];
+        let mut given = self.given.iter().filter(|(_, databases)| **databases == ALL_DATABASES);
+        if given.any(|((kind, word), _)| kind.tick(*word).1 > page) {
+            self.fail(Fault::Uncovered);
         }
     }
 
@@ -485,6 +522,8 @@ impl World {
             self.fail(Fault::TooFarAhead);
         } else if tick.1 <= transaction.horizon {
             self.fail(Fault::BelowHorizon);
+        } else if !is_private && !self.log.covers(database, Mark::Draws, tick.1) {
+            self.fail(Fault::Uncovered);
         } else if transaction.arrived > now && !is_private {
             self.fail(Fault::AheadOfArrived);
         } else if let Some(raised) = self.raised
@@ -517,6 +556,7 @@ impl World {
         self.log.forget_rows(goes);
         self.log.forget_horizons();
         self.horizons = [0; DATABASES];
+        self.restored = self.restored.map(|(database, _)| (database, 0));
         self.raised = None;
         for backend in &mut self.backends {
             backend.transaction.horizon = 0;

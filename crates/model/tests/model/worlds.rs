@@ -42,6 +42,20 @@ fn wrong(bounds: Bounds) -> Bounds {
     Bounds { clock_moves: 1, forward: vec![100], clock_setbacks: 1, back: vec![100], ..bounds }
 }
 
+/// The clock is wrong in the beginning, and corrected while a backend is suspended. A superuser then sets the marks back.
+fn set_after_wrong_clock() -> Bounds {
+    Bounds {
+        clock: 1000,
+        clock_setbacks: 1,
+        back: vec![1000],
+        mark_sets: 1,
+        set_to: vec![0],
+        is_clock_calm: false,
+        ids: 1,
+        ..two()
+    }
+}
+
 fn back(bounds: Bounds) -> Bounds {
     Bounds { clock_setbacks: 1, back: vec![6], ..bounds }
 }
@@ -89,6 +103,15 @@ pub fn worlds() -> Vec<Named> {
             promotion: vec![-6, 0], forward: vec![3], flushes: 0),
         world!("flake, mark set", wrong(alone_with(Flake)), mark_sets: 1, set_to: vec![0, 5], crashes: 1),
         world!("flake, mark raised", alone_with(Flake), mark_raises: 1, raise_to: vec![8], crashes: 1),
+        world!("far mark raised, crash", alone(), last_mark: Some(1000), mark_raises: 1, raise_to: vec![8], failures: 1,
+            crashes: 1, forward: vec![1000], flushes: 0, ids: 1),
+        world!("mark set and raised, crash", alone(), last_mark: Some(5), mark_sets: 1, set_to: vec![0], mark_raises: 1,
+            raise_to: vec![0], crashes: 1, forward: vec![5], flushes: 0, ids: 1),
+        // Rows arrive without a mark.
+        world!("bare server", alone(), upgrades: 1, is_bare: true, promotion: vec![0], clock_moves: 0, flushes: 0,
+            ids: 2),
+        world!("flake, bare server", alone_with(Flake), upgrades: 1, is_bare: true, promotion: vec![0], clock_moves: 0),
+        world!("two, bare server", two(), upgrades: 1, is_bare: true, promotion: vec![0], switches: Some(2)),
         // Two backends.
         world!("two", two(), clock_moves: 1, forward: vec![9], marks: Some(1)),
         world!("two, clock", two(), clock_moves: 1, forward: vec![1], is_clock_calm: false, ids: 1, clock_setbacks: 1,
@@ -98,25 +121,27 @@ pub fn worlds() -> Vec<Named> {
         world!("two, promotion", two(), promotions: 1, promotion: vec![-6]),
         world!("two, last mark, two nodes", two(), backends: vec![(0, 0, Scru64), (0, 1, Scru64)],
             nodes: vec!["5/23", "6/23"], last_mark: Some(1), ids: 1),
-        world!("two, mark set", wrong(two()), is_long: true, mark_sets: 1, set_to: vec![5]),
-        world!("two, mark set twice", wrong(two()), is_long: true, mark_sets: 2, set_to: vec![2], ids: 1),
+        world!("two, mark set", wrong(two()), switches: Some(2), mark_sets: 1, set_to: vec![5]),
+        world!("two, mark set twice", wrong(two()), switches: Some(1), mark_sets: 2, set_to: vec![2], ids: 1),
         world!("two, mark raised", two(), mark_raises: 1, raise_to: vec![8]),
         world!("two types, crash", back(two()), backends: vec![(0, 0, Scru64), (0, 0, Flake)], crashes: 1),
-        world!("two types, mark set", wrong(two()), is_long: true, backends: vec![(0, 0, Scru64), (0, 0, Flake)],
+        world!("two types, mark set", wrong(two()), switches: Some(2), backends: vec![(0, 0, Scru64), (0, 0, Flake)],
             mark_sets: 1, set_to: vec![5]),
         world!("two types, mark raised", two(), backends: vec![(0, 0, Scru64), (0, 0, Flake)], mark_raises: 1,
             raise_to: vec![8]),
         // A superuser sets the marks back while others have read a wrong clock.
+        world!("suspended, mark set", set_after_wrong_clock(), switches: Some(1)),
+        world!("suspended twice, mark set", set_after_wrong_clock(), switches: Some(2)),
+        world!("suspended, horizon, mark set", set_after_wrong_clock(), backends: vec![(0, 0, Private); 2], horizons: 1,
+            switches: Some(1)),
+        world!("suspended, horizon restored, mark set", set_after_wrong_clock(), backends: vec![(1, 0, Private); 2],
+            horizons: 1, restores: 1, restored: vec![(Horizons, 1002)], switches: Some(1)),
         world!("two, far mark set while the clock moves", two(), last_mark: Some(100), mark_sets: 1, set_to: vec![0],
             clock_moves: 1, forward: vec![12], is_clock_calm: false),
-        world!("two, mark set after a wrong clock", wrong(two()), is_long: true, mark_sets: 1, set_to: vec![0],
-            is_clock_calm: false, ids: 1),
-        world!("two, horizon, mark set after a wrong clock", wrong(two()), is_long: true, horizons: 1, mark_sets: 1,
-            set_to: vec![0], is_clock_calm: false, ids: 1),
-        world!("two, horizon, far mark set", two(), is_long: true, last_mark: Some(100), horizons: 1, mark_sets: 1,
+        world!("two, horizon, far mark set", two(), switches: Some(1), last_mark: Some(100), horizons: 1, mark_sets: 1,
             set_to: vec![0], clock_moves: 1, forward: vec![12], ids: 1),
         // Databases that arrive.
-        world!("two databases, upgrade", two(), is_long: true, backends: databases.clone(), upgrades: 1, promotion: vec![-4],
+        world!("two databases, upgrade", two(), switches: Some(2), backends: databases.clone(), upgrades: 1, promotion: vec![-4],
             clock_moves: 1, forward: vec![1, 3], ids: 1),
         world!("two, restored", two(), backends: databases.clone(), restores: 1,
             restored: vec![(Draws, 2), (Draws, 100)], ids: 1),
@@ -150,26 +175,28 @@ pub fn worlds() -> Vec<Named> {
             forward: vec![3], flushes: 0),
         world!("two, private, horizon restored", two(), backends: vec![(0, 0, Private), (1, 0, Private)], horizons: 1,
             restores: 1, restored: vec![(Horizons, 2)], clock_moves: 1, forward: vec![3], ids: 1),
-        world!("two, private, upgrade", two(), is_long: true, backends: vec![(0, 0, Private), (0, 0, Scru64)], horizons: 1,
+        world!("two, private, upgrade", two(), switches: Some(2), backends: vec![(0, 0, Private), (0, 0, Scru64)], horizons: 1,
             upgrades: 1, promotion: vec![-4], clock_moves: 1, forward: vec![5], ids: 1),
+        world!("restored in the past, upgrade", alone(), backends: vec![(1, 0, Scru64)], restores: 1,
+            restored: vec![(Draws, -50)], upgrades: 1, promotion: vec![-4], clock_moves: 0, flushes: 0),
         // A backend goes on with what it knows.
-        world!("in turns, mark set, upgrade", two(), is_long: true, clock_moves: 3, forward: vec![100, 9, 6], clock_setbacks: 1,
-            back: vec![100], mark_sets: 1, set_to: vec![0], upgrades: 1, promotion: vec![-6], is_in_turns: true,
-            ids: 3),
+        world!("suspended, renewed ahead", two(), clock_moves: 1, forward: vec![2], switches: Some(2), ids: 3),
+        world!("in turns, mark set after a wrong clock", set_after_wrong_clock(), is_clock_calm: true, clock_moves: 1,
+            forward: vec![6], upgrades: 1, promotion: vec![0], switches: Some(0), ids: 2),
         world!("in turns, mark set twice, upgrade", two(), mark_sets: 2, set_to: vec![9], upgrades: 1,
-            promotion: vec![0], clock_moves: 2, forward: vec![10], is_in_turns: true, ids: 4),
+            promotion: vec![0], clock_moves: 2, forward: vec![10], switches: Some(0), ids: 4),
         world!("in turns, restored, upgrade", two(), backends: vec![(1, 0, Scru64); 2], restores: 1,
             restored: vec![(Draws, -50), (Draws, 2)], upgrades: 1, promotion: vec![-4, 0], clock_moves: 1,
-            forward: vec![4], is_in_turns: true, ids: 3),
+            forward: vec![4], switches: Some(0), ids: 3),
     ]
 }
 
 /// Visits every state of each world, prints their number, and asserts the invariants. `WORLD=text` selects the worlds whose names
 /// contain a text.
-fn explore(are_long: bool) {
+#[test]
+fn the_protocol_keeps_the_invariants_in_every_world() {
     let only = std::env::var("WORLD").unwrap_or_default();
-    let is_selected = |(name, bounds): &Named| name.contains(&only) && bounds.is_long == are_long;
-    for (name, bounds) in worlds().into_iter().filter(is_selected) {
+    for (name, bounds) in worlds().into_iter().filter(|(name, _)| name.contains(&only)) {
         let checker = bounds.checker().spawn_bfs().join();
         // Written to stderr directly, because the test harness hides the output of `eprintln!` if a test passes.
         let _ = writeln!(std::io::stderr(), "model: {name}: {} states visited", checker.unique_state_count());
@@ -179,16 +206,4 @@ fn explore(are_long: bool) {
         }
         assert!(checker.discovery(ALL_GENERATED).is_some(), "{name}: {}", ALL_GENERATED);
     }
-}
-
-#[test]
-fn the_protocol_keeps_the_invariants_in_every_world() {
-    explore(false);
-}
-
-/// `make test-model` runs it.
-#[test]
-#[ignore = "takes minutes"]
-fn the_protocol_keeps_the_invariants_in_every_long_world() {
-    explore(true);
 }
