@@ -93,8 +93,15 @@ pub fn step<T: GeneratedId>(
         return delay;
     }
     let state = T::State::unpack(word);
-    if now >= start || end::<T>(T::state_tick(state)) > start {
-        return T::step(state, context, rng);
+    let tick = T::state_tick(state);
+    if now >= start || end::<T>(tick) > start {
+        return match T::step(state, context, rng) {
+            // The tick before the first of a server without a mark has no room, but no ID either.
+            Step::Refused(Refusal::Exhausted) if start == 0 && T::last_id(state) == Some(T::last_of(tick)) => {
+                Step::Wait(end::<T>(tick))
+            }
+            step => step,
+        };
     }
     // The state moves, and not the clock: the step adds its own lead to the clock.
     let patience = if T::SERVER_WIDE { MAX_AHEAD_MICROS } else { MAX_PATIENCE_MICROS };

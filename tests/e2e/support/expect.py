@@ -37,7 +37,8 @@ def error(sqlstate: str, message: str, detail: str | None = None, hint: str | No
     diag = caught.value.diag
     got = (diag.sqlstate, diag.message_primary, diag.message_detail, diag.message_hint)
     assert got == (sqlstate, message, detail, hint)
-    objects = {field: named[1] for field, pattern in OBJECTS.items() if (named := re.search(pattern, message))}
+    # Of two tables, the server names the last one.
+    objects = {field: named[-1] for field, pattern in OBJECTS.items() if (named := re.findall(pattern, message))}
     assert {field: getattr(diag, field) for field in objects} == objects
     assert diag.schema_name is not None or "table_name" not in objects
 
