@@ -43,10 +43,27 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
     let (time, symbol) = (call.int8(0), call.varlena(1));
     // No symbol of an operator is longer than two bytes.
-    let argument = (time, symbol.len(), symbol.first().copied(), symbol.get(1).copied());
-    let id = call.remembered(argument, || {
-        let (operator, micros) = (Operator::from_symbol(symbol), epoch::saturated_unix_micros(time));
-        Ok(operator.and_then(|operator| operator.nearest::<T>(micros)).map(T::to_stored))
-    })?;
-    Ok(id.map_or_else(|| call.null(), StoredDatum::into_datum))
+    let packed = match *symbol {
+        [byte] => u32::from(byte),
+        [first, second] => u32::from_le_bytes([first, second, 0, 1]),
+        _ => u32::MAX,
+    };
+    let argument = (time, packed);
+    let (first, nearest) = call.remembered((), || Ok((argument, nearest::<T>(time, symbol))))?;
+    match nearest {
+        Some(id) if *first == argument && call.outlives_result() => Ok(id.as_datum()),
+        _ => Ok(copied::<T>(call, time, symbol)),
+    }
+}
+
+/// Out of line, as `copied` is: the fast path saves no registers.
+#[inline(never)]
+fn nearest<T: StoredId>(time: i64, symbol: &[u8]) -> Option<T::Stored> {
+    let operator = Operator::from_symbol(symbol)?;
+    operator.nearest::<T>(epoch::saturated_unix_micros(time)).map(T::to_stored)
+}
+
+#[inline(never)]
+fn copied<T: StoredId>(call: Call, time: i64, symbol: &[u8]) -> Datum {
+    nearest::<T>(time, symbol).map_or_else(|| call.null(), StoredDatum::into_datum)
 }
