@@ -23,7 +23,7 @@ pub fn generate<T: Type>(_call: Call) -> Result<Datum, Error> {
         // SAFETY: nothing writes the cell while the reference is in use: `prepare` and `wait` are called without it.
         let draw = match unsafe { &*T::process().draw.as_ptr() } {
             Some(draw) if draw.as_of == as_of() => draw,
-            _ => prepare::<T>()?,
+            _ => &prepare::<T>()?,
         };
         let step = match draw.shared {
             None => Some(own_step(&draw.terms)?),
@@ -51,29 +51,18 @@ fn as_of() -> u64 {
 /// What the draws of the transaction have in common: publishes the transaction, and looks at what the database carries.
 #[cold]
 #[inline(never)]
-fn prepare<T: Type>() -> Result<&'static Draw<T>, Error> {
-    let kept = T::process().draw.as_ptr();
-    // SAFETY: as in `generate`. No reference to what is kept is in use while a function is called that may replace it.
-    let shared = match unsafe { &*kept } {
-        Some(last) if last.as_of >> 32 == u64::from(settings::changes()) => last.shared,
-        _ => {
-            let draw = configure::<T>()?;
-            T::process().draw.set(Some(draw));
-            draw.shared
-        }
-    };
-    let from = publication::begin()?;
+fn prepare<T: Type>() -> Result<Draw<T>, Error> {
+    let last = T::process().draw.get().filter(|last| last.as_of >> 32 == u64::from(settings::changes()));
+    let mut draw = last.map_or_else(configure, Ok)?;
+    draw.terms.from = publication::begin()?;
     // A transaction that began during recovery can outlast it.
-    let as_of = if wal::is_in_recovery() { 0 } else { as_of() };
-    let arrived = match shared {
-        Some((marks, _)) if as_of != 0 => {
-            protocol::learn(&mut Backend::at(marks), Mark::Draws)?.max(publication::arrived())
-        }
-        _ => 0,
-    };
-    // SAFETY: as above.
-    let draw = unsafe { &mut *kept }.as_mut().unwrap_or_else(|| unreachable!("it was found or configured"));
-    (draw.as_of, draw.terms.from, draw.terms.arrived) = (as_of, from, arrived);
+    draw.as_of = if wal::is_in_recovery() { 0 } else { as_of() };
+    if let Some((marks, _)) = draw.shared
+        && draw.as_of != 0
+    {
+        draw.terms.arrived = protocol::learn(&mut Backend::at(marks), Mark::Draws)?.max(publication::arrived());
+    }
+    T::process().draw.set(Some(draw));
     Ok(draw)
 }
 

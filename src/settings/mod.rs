@@ -52,6 +52,7 @@ enum Counter {
     Microsecond,
 }
 
+// A panic here would be an error of the compiler, as for each constant.
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
     Err(_) => panic!(),
