@@ -41,18 +41,14 @@ fn order<T: StoredId>(call: Call, id: usize, time: usize) -> Ordering {
 /// `T_time_bound(timestamptz, text) → T`: of the IDs that satisfy the operator with this symbol, the nearest to the time; NULL if
 /// no ID does. For a core type, the ID with which the operator compares.
 pub fn bound<T: StoredId>(call: Call) -> Result<Datum, Error> {
-    let (time, symbol) = (call.int8(0), call.varlena(1));
-    // No symbol of an operator is longer than two bytes.
-    let packed = match *symbol {
-        [byte] => u32::from(byte),
-        [first, second] => u32::from_le_bytes([first, second, 0, 1]),
-        _ => u32::MAX,
-    };
-    let argument = (time, packed);
-    let (first, nearest) = call.remembered((), || Ok((argument, nearest::<T>(time, symbol))))?;
-    match nearest {
-        Some(id) if *first == argument && call.outlives_result() => Ok(id.as_datum()),
-        _ => Ok(copied::<T>(call, time, symbol)),
+    let time = call.int8(0);
+    let (first_time, first) = call.remembered((), || {
+        // The planner's calls have a constant symbol, which is read once.
+        Ok((time, if call.has_stable(1) { nearest::<T>(time, call.varlena(1)) } else { None }))
+    })?;
+    match first {
+        Some(id) if *first_time == time && call.outlives_result() => Ok(id.as_datum()),
+        _ => Ok(copied::<T>(call, time, call.varlena(1))),
     }
 }
 

@@ -8,7 +8,7 @@ pub mod hints;
 pub mod stored;
 
 use core::any::Any;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int};
 use core::marker::PhantomData;
 use core::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -96,6 +96,12 @@ impl<'call> Call<'call> {
             let function = (*self.0).flinfo.as_ref();
             function.is_some_and(|function| (*pg_sys::CurrentMemoryContext).parent == function.fn_mcxt)
         }
+    }
+
+    /// Whether an argument is the same in each call of the expression.
+    pub fn has_stable(self, index: c_int) -> bool {
+        // SAFETY: the server passes a valid call. The function accepts one without a state.
+        unsafe { pg_sys::get_fn_expr_arg_stable((*self.0).flinfo, index) }
     }
 
     /// The value that an earlier call of the same expression has kept, if it is current. Otherwise makes a value, and keeps it
