@@ -108,10 +108,7 @@ impl Seen {
             }
         };
         let mut marks = Backend::at(memory);
-        let start = match marks.start(of)? {
-            0 => durable,
-            start => start,
-        };
+        let start = if marks.era()? == 0 { durable } else { marks.start(of)? };
         let carried = mark_sequence::look(of)?;
         let arrived = carried.filter(|carried| carried.has_arrived).map_or(0, |Carried { time, .. }| time);
         Ok(Self { start, durable, arrived })

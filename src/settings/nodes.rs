@@ -68,7 +68,7 @@ pub struct Deciding {
 }
 
 impl<V: Copy + Default> Node<V> {
-    /// The state of a setting that is not yet defined. Only statics call this, so that a missing name is an error of the compiler.
+    /// The state of a setting that is not yet defined. Only a static calls this, so that a missing name is an error of the compiler.
     const fn new(name: Option<&'static str>, parse: fn(&str) -> Result<V, String>) -> Self {
         let name = name.expect("the ID system has a node");
         Self { name, parse, state: RefCell::new(SettingState::UNDEFINED), value: Cell::new(None) }
