@@ -1,5 +1,5 @@
 -- Feeds that miss no row, for servers where the extension cannot be installed: PostgreSQL 15 and later, no superuser.
--- docs/feeds-without-extension.md explains how to use it.
+-- docs/without-the-extension.md explains how to use it.
 --
 -- A writer's trigger takes a shared advisory lock whose key is a time, before it reads the clock and the floor again, and
 -- refuses older keys. A reader raises the floor before it looks for locks. So either the reader finds the lock, or the

@@ -30,7 +30,7 @@ pytestmark = on_every_version
 # ----------------------------------------------------------------------------------------------------------- pg_partman
 
 # The tests move the server's clock forward. pg_partman recognizes a column's type by its name, so the columns are of a
-# domain named `text`; docs/ask-by-time.md describes this.
+# domain named `text`; docs/query-by-time.md describes this.
 
 NOON = datetime(2030, 1, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

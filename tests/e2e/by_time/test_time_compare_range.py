@@ -215,7 +215,7 @@ def test_each_page_reads_only_its_own_rows(orders_with_created_at):
 
 def test_expressions_in_place_of_created_at(orders_with_created_at):
     """The expressions of the page return the same as those with the column."""
-    rows = rows_of_table("ask-by-time.md", "## In place of created_at")
+    rows = rows_of_table("query-by-time.md", "## In place of created_at")
     assert len(rows) == 10
     for by_column, by_id in rows:
         if "index" in by_column:

@@ -37,7 +37,8 @@ TABLES = """
         id scru128 PRIMARY KEY DEFAULT gen_scru128(), order_id scru128 NOT NULL REFERENCES orders
     );
 """
-[VIEW] = re.findall(r"^CREATE VIEW orders_as_text .*?;$", (ROOT / "docs/core-types.md").read_text(), re.M | re.S)
+COLUMNS = (ROOT / "docs/uuid-and-bigint-columns.md").read_text()
+[VIEW] = re.findall(r"^CREATE VIEW orders_as_text .*?;$", COLUMNS, re.M | re.S)
 # What a program reports that inserts a row, and one that only reads the text view.
 WRITES = {
     "found": ["made"],

@@ -1,4 +1,4 @@
-"""IDs in columns of the server's own types: with the extension, as docs/core-types.md describes, and without it.
+"""IDs in columns of built-in types: with the extension (docs/uuid-and-bigint-columns.md), and without it.
 
 sql/contrib/scru_uuid.sql gives the same bytes and texts as the extension, but does not require it.
 """
@@ -21,9 +21,9 @@ from bench.server import processor_time
 from idtypes import BY_NAME, SCRU128, ULID, IdType, of_types
 from plans import estimate, explain
 
-# --------------------------------------------------------------------------------------------------- docs/core-types.md
+# ---------------------------------------------------------------------------------- docs/uuid-and-bigint-columns.md
 
-PAGE = (Path(__file__).parents[3] / "docs/core-types.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/uuid-and-bigint-columns.md").read_text()
 ROWS = 20_000
 DAYS = 100
 

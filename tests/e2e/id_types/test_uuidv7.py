@@ -41,7 +41,7 @@ class Uuidv7:
 OF_UUIDS = {"bounds", "keyset", "last page"}
 
 
-PAGE = Path(__file__).parents[3] / "docs/core-types.md"
+PAGE = Path(__file__).parents[3] / "docs/uuid-and-bigint-columns.md"
 CONNECTIONS = 8
 IDS_EACH = int(os.environ.get("UUIDS", "800000")) // CONNECTIONS
 

@@ -25,7 +25,7 @@ from test_javascript import PACKAGES, node
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = (ROOT / "sql" / "contrib" / "feed.sql").read_text().replace("interval '5 s'", "interval '1 s'")
-PAGE = (ROOT / "docs/feeds-without-extension.md").read_text()
+PAGE = (ROOT / "docs/without-the-extension.md").read_text()
 SECONDS = 20 if IS_LONG else 2
 MANY = 5000
 MS = "trunc(extract(epoch FROM clock_timestamp() - interval '{} s') * 1000)::bigint"

@@ -171,7 +171,7 @@ def test_conditions_of_the_readme_use_the_index(connection):
 def test_the_readme_can_be_pasted(new_server):
     """All SQL of the README runs in one session of psql from top to bottom, and then that of a page that it links."""
     server = new_server()
-    sql = [*sql_of(ROOT / "README.md"), *sql_of(DOCS / "ask-by-time.md", "Partitions by month")[:1]]
+    sql = [*sql_of(ROOT / "README.md"), *sql_of(DOCS / "query-by-time.md", "Partitions by month")[:1]]
     assert len(sql) == 3
     server.psql("postgres", "".join(sql).encode())
     partitions = "SELECT count(*) FROM pg_class WHERE relispartition AND relkind = 'r'"
@@ -269,7 +269,7 @@ def test_a_bound_that_is_cast_to_uuid_uses_the_index(connection):
     connection.execute("INSERT INTO kept SELECT FROM generate_series(1, 1000)")
     connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
     bound = "scru128_lower(now() - interval '1 hour')::uuid"
-    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "core-types.md").read_text()
+    assert "`u >= scru128_lower(t)::uuid`" in (DOCS / "uuid-and-bigint-columns.md").read_text()
     assert "Index Cond: (u >= " in explain(connection, f"SELECT * FROM kept WHERE u >= {bound}")
     assert connection.execute(f"SELECT count(*) FROM kept WHERE u >= {bound}").fetchone() == (1000,)
     assert "Index Cond" not in explain(connection, "SELECT * FROM kept WHERE u::scru128 >= now() - interval '1 hour'")

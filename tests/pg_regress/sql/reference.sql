@@ -30,7 +30,7 @@ SELECT type, canonical, "timestamp" FROM scru_inspect('019421bc-ade8-70e5-bb1d-c
 -- ### FUNCTION scru_types()
 SELECT type, bytes, digits, tick, latest, details->>'largest' AS largest FROM scru_types();
 -- ## IDs of other systems
--- [Columns of the server's own types](core-types.md#ids-of-other-systems) has the epochs and the shifts of some systems.
+-- [Columns of the server's own types](uuid-and-bigint-columns.md#ids-of-other-systems) has the epochs and the shifts of some systems.
 -- ### FUNCTION scru_snowflake_timestamp(bigint, bigint, integer)
 SELECT scru_snowflake_timestamp(175928847299117063, epoch_ms => 1420070400000, shift => 22);
 -- ### FUNCTION scru_snowflake_lower(timestamptz, bigint, integer)
@@ -728,7 +728,7 @@ SELECT '00XFPNEF81A1S'::ulidflake::date;
 -- UUID version 7: 128-bit ID in order of creation, unique without coordination (32 hexadecimal digits). The IDs are values of the type `uuid`.
 --
 -- The extension `scru_uuidv7` contains the functions and operators of this page: `CREATE EXTENSION scru_uuidv7 CASCADE`.
--- [Columns of a type of the server](../core-types.md) explains when to use it.
+-- [Columns of a type of the server](../uuid-and-bigint-columns.md) explains when to use it.
 --
 -- Comments below the statements show their results, in the time zone UTC.
 SET client_min_messages = warning;
@@ -754,7 +754,7 @@ SELECT uuidv7_lower('-infinity');
 SELECT uuidv7_upper('2025-01-01 12:00:00.0005+00');
 SELECT uuidv7_upper('infinity');
 -- ## Aggregates
--- [Columns of a type of the server](../core-types.md#min-and-max) explains what changes in PostgreSQL 20.
+-- [Columns of a type of the server](../uuid-and-bigint-columns.md#min-and-max) explains what changes in PostgreSQL 20.
 -- ### AGGREGATE min(uuid)
 SELECT min(u) FROM unnest('{019421bc-ade8-70e5-bb1d-cdaf6e789e6a, 019421bc-b1d0-7462-8009-454ff88bb8a8}'::uuid[]) AS u;
 -- ### AGGREGATE max(uuid)
